@@ -461,7 +461,7 @@ $(B)/workloads/w_iree: $(B)/obj/tests/workloads/w_iree.o $(IREE_A)
 # This one makes the allocator fail, call by call.
 $(B)/tests/test_no_memory: private LINK_FLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=free
 
-$(B)/tests/test_iree_%: $(B)/obj/tests/unit/test_iree_%.o $(IREE_A)
+$(B)/tests/test_iree_%: $(B)/obj/tests/unit/test_iree_%.o $(B)/obj/tests/unit/unit_test.o $(IREE_A)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(CHECK_LIBS) -o $@

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* symbolize/elf/address_map.c: a lookup gives the innermost range, as a search through all ranges would */
 #include "symbolize/elf/address_map.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #define N_RANGES  40
@@ -73,7 +73,7 @@ static uint32_t search(const struct address_map_range *ranges, uint64_t address)
 }
 
 /* loop test: one seed a run */
-START_TEST(test_any_ranges)
+START_LOOP_TEST(test_any_ranges, 0, 50)
 {
         struct address_map_range ranges[N_RANGES];
         struct address_map map = { .ranges = NULL };
@@ -103,22 +103,3 @@ START_TEST(test_ranges_at_the_end_of_the_address_space)
         address_map_deinit(&map);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/elf/address_map");
-        TCase *tc = tcase_create("map");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_empty_map_holds_nothing);
-        tcase_add_test(tc, test_nested_ranges_and_gaps);
-        tcase_add_loop_test(tc, test_any_ranges, 0, 50);
-        tcase_add_test(tc, test_ranges_at_the_end_of_the_address_space);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

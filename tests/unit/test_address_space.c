@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler/tracks/address_space.c: each address belongs to the mapping that covered it last, and to the right byte of its file */
 #include "sampler/tracks/address_space.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static const struct overlap overlaps[] = {
 #define N_OVERLAPS ((int)(sizeof(overlaps) / sizeof(overlaps[0])))
 
 /* loop test */
-START_TEST(test_overlap)
+START_LOOP_TEST(test_overlap, 0, N_OVERLAPS)
 {
         const struct overlap *o = &overlaps[_i];
         struct address_space s;
@@ -135,7 +135,7 @@ static void expect_same(const struct address_space *s, const struct byte_map *ma
 }
 
 /* loop test: random mappings of many lengths, each time from another seed */
-START_TEST(test_random_ranges)
+START_LOOP_TEST(test_random_ranges, 0, 5)
 {
         uint64_t seed = (uint64_t)_i;
         struct address_space s;
@@ -194,23 +194,3 @@ START_TEST(test_generation)
         address_space_deinit(&copy);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/tracks/address_space");
-        TCase *tc = tcase_create("address_space");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_overlap, 0, N_OVERLAPS);
-        tcase_add_test(tc, test_find_at_edges);
-        tcase_add_test(tc, test_copy);
-        tcase_add_loop_test(tc, test_random_ranges, 0, 5);
-        tcase_add_test(tc, test_generation);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

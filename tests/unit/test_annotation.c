@@ -6,10 +6,9 @@
 #include "analyze/walk/sampled_trace.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -270,7 +269,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_choice)
+START_LOOP_TEST(test_choice, 0, sizeof(choices) / sizeof(choices[0]))
 {
         struct function_choice c;
 
@@ -359,27 +358,4 @@ START_TEST(test_later_symbols_count)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("analyze/annotate/annotation");
-        TCase *tc = tcase_create("annotation");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_add_test(tc, test_counts_of_instructions);
-        tcase_add_test(tc, test_lines_of_generated_code);
-        tcase_add_test(tc, test_arrows);
-        tcase_add_test(tc, test_without_code);
-        tcase_add_loop_test(tc, test_choice, 0, (int)(sizeof(choices) / sizeof(choices[0])));
-        tcase_add_test(tc, test_cold_part);
-        tcase_add_test(tc, test_inlined_everywhere);
-        tcase_add_test(tc, test_exact_function);
-        tcase_add_test(tc, test_later_symbols_count);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -3,10 +3,9 @@
 #include "cli/commands/command_table.h"
 #include "cli/options/argument_words.h"
 #include "cli/options/option_table.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The words of @argument with blanks between, choices in brackets. */
@@ -39,7 +38,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_words)
+START_LOOP_TEST(test_words, 0, sizeof(arguments) / sizeof(arguments[0]))
 {
         char text[128];
 
@@ -100,22 +99,3 @@ START_TEST(test_tables)
         ck_assert_ptr_null(command_table_find(""));
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("cli/options/argument_words");
-        TCase *tc = tcase_create("words");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_words, 0, (int)(sizeof(arguments) / sizeof(arguments[0])));
-        tcase_add_test(tc, test_find);
-        tcase_add_test(tc, test_kinds);
-        tcase_add_test(tc, test_tables);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

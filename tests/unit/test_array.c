@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* base/array.c: room for what was asked, contents kept, few copies, and no size that wraps around */
 #include "base/array.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -64,21 +64,3 @@ START_TEST(test_impossible_size_leaves_the_array)
         free(items);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("base/array");
-        TCase *tc = tcase_create("array");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_grows_in_few_steps_and_keeps_the_items);
-        tcase_add_test(tc, test_enough_room_changes_nothing);
-        tcase_add_test(tc, test_impossible_size_leaves_the_array);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "format/attachment_tally.h"
 #include "format/trace_dictionary.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,22 +156,3 @@ START_TEST(test_parts_follow_each_other)
         trace_dictionary_deinit(&d);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("format/attachment_chunk");
-        TCase *tc = tcase_create("attachment_chunk");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_parts_come_back);
-        tcase_add_test(tc, test_the_largest_part_has_a_body_of_a_mebibyte);
-        tcase_add_test(tc, test_parts_outside_are_refused);
-        tcase_add_test(tc, test_parts_follow_each_other);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

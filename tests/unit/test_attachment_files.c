@@ -10,8 +10,8 @@
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -121,7 +121,7 @@ START_TEST(test_files_have_the_bytes)
 END_TEST
 
 /* loop test: whatever the program called it, the file is in the folder and its name harmless */
-START_TEST(test_hostile_names)
+START_LOOP_TEST(test_hostile_names, 0, 8)
 {
         static const char *const names[][2] = {
                 { "../../etc/passwd", "attachment-1-passwd" },
@@ -173,7 +173,7 @@ START_TEST(test_long_names_are_cut)
 END_TEST
 
 /* loop test: in the place of the file is another one, a link to one, or a link to nothing */
-START_TEST(test_nothing_is_overwritten)
+START_LOOP_TEST(test_nothing_is_overwritten, 0, 3)
 {
         struct folder f = make_folder();
         struct attachment_files_result result;
@@ -247,7 +247,7 @@ struct parts {
 };
 
 /* loop test: an attachment of ten bytes in two parts, in a recording that was interrupted and in one that was not */
-START_TEST(test_check)
+START_LOOP_TEST(test_check, 0, 5)
 {
         static const struct parts cases[] = {
                 { { 4, 6, 0 }, EXIT_STATUS_OK, EXIT_STATUS_OK },
@@ -317,25 +317,3 @@ START_TEST(test_repair_keeps_attachments)
         remove_folder(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("cli/files/attachment_files");
-        TCase *tc = tcase_create("attachment_files");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_files_have_the_bytes);
-        tcase_add_test(tc, test_long_names_are_cut);
-        tcase_add_test(tc, test_folders_that_cannot_be);
-        tcase_add_test(tc, test_repair_keeps_attachments);
-        tcase_add_loop_test(tc, test_hostile_names, 0, 8);
-        tcase_add_loop_test(tc, test_nothing_is_overwritten, 0, 3);
-        tcase_add_loop_test(tc, test_check, 0, 5);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -6,9 +6,8 @@
 #include "format/trace_dictionary.h"
 #include "sampler/code/attachment_store.h"
 #include "sampler/tracks/loss_counter.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct fixture {
@@ -141,23 +140,3 @@ START_TEST(test_hash)
         ck_assert_uint_ne(content_hash("a", 1), content_hash("b", 1));
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/code/attachment_store");
-        TCase *tc = tcase_create("store");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_parts);
-        tcase_add_test(tc, test_kept_once);
-        tcase_add_test(tc, test_full);
-        tcase_add_test(tc, test_full_table);
-        tcase_add_test(tc, test_hash);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

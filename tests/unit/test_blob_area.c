@@ -4,8 +4,8 @@
 
 #include "instrument/client/client.h"
 #include "instrument/client_abi.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,23 +197,4 @@ START_TEST(test_threads)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("instrument/client/blob_area");
-        TCase *tc = tcase_create("blobs");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, empty, empty);
-        tcase_add_test(tc, test_parts);
-        tcase_add_test(tc, test_too_long);
-        tcase_add_test(tc, test_never_over_the_end);
-        tcase_add_test(tc, test_unread);
-        tcase_add_test(tc, test_hostile_header);
-        tcase_add_test(tc, test_threads);
-        suite_add_tcase(suite, tc);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = empty, .teardown = empty);

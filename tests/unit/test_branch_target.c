@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* symbolize/listing/branch_target.c: direct jumps and calls lead where the manuals say, and nothing else is one */
 #include "symbolize/listing/branch_target.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <elf.h>
-#include <stdlib.h>
 
 static const struct {
         uint16_t machine;
@@ -42,7 +41,7 @@ static const struct {
         { EM_S390, { 0xa7, 0xf4, 0x00, 0x04 }, 4, BRANCH_NONE, 0 },
 };
 
-START_TEST(test_each_branch)
+START_LOOP_TEST(test_each_branch, 0, sizeof(branches) / sizeof(branches[0]))
 {
         struct branch_target target = branch_target_decode(branches[_i].machine, 0x1000, branches[_i].bytes,
                                                            branches[_i].n_bytes);
@@ -51,19 +50,3 @@ START_TEST(test_each_branch)
         ck_assert_uint_eq(target.svma, branches[_i].svma);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/listing/branch_target");
-        TCase *tc = tcase_create("branch_target");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_each_branch, 0, (int)(sizeof(branches) / sizeof(branches[0])));
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

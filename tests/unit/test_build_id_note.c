@@ -5,8 +5,8 @@
 #include "symbolize/elf/elf_image.h"
 #include "tests/unit/built_files.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -181,7 +181,7 @@ static const struct {
         { "GNU", NT_GNU_PROPERTY_TYPE_0, 16, 4, 8, 16384 - 40 }, /* across their end */
 };
 
-START_TEST(test_layouts)
+START_LOOP_TEST(test_layouts, 0, sizeof(layouts) / sizeof(layouts[0]))
 {
         static uint8_t bytes[MADE_ROOM];
         struct notes notes = { .n_bytes = 0 };
@@ -200,7 +200,7 @@ START_TEST(test_layouts)
 END_TEST
 
 /* The bytes of a build-id that are no note of their own, or lie beyond the segment, count for nothing. */
-START_TEST(test_what_is_no_build_id)
+START_LOOP_TEST(test_what_is_no_build_id, 0, 3)
 {
         static uint8_t bytes[MADE_ROOM];
         static const struct {
@@ -225,7 +225,7 @@ END_TEST
 
 static const char *const linkers[] = { "bfd", "gold", "lld", "mold" };
 
-START_TEST(test_linkers)
+START_LOOP_TEST(test_linkers, 0, sizeof(linkers) / sizeof(linkers[0]))
 {
         static uint8_t scratch[BUILD_ID_NOTE_SCRATCH_BYTES];
         static uint8_t wanted[ID_BYTES];
@@ -250,25 +250,3 @@ START_TEST(test_linkers)
         built_files_deinit(&files);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/code/build_id_note");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tcase, test_self);
-        tcase_add_test(tcase, test_cuts);
-        tcase_add_test(tcase, test_broken);
-        tcase_add_test(tcase, test_no_elf);
-        tcase_add_loop_test(tcase, test_layouts, 0, sizeof(layouts) / sizeof(layouts[0]));
-        tcase_add_loop_test(tcase, test_what_is_no_build_id, 0, 3);
-        tcase_add_loop_test(tcase, test_linkers, 0, sizeof(linkers) / sizeof(linkers[0]));
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}

@@ -4,8 +4,8 @@
 
 #include "base/bytes.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,7 +131,7 @@ START_TEST(test_clear_keeps_the_memory)
 END_TEST
 
 /* loop test: a room that no machine has, asked for in an empty and in a used buffer */
-START_TEST(test_failure_sticks)
+START_LOOP_TEST(test_failure_sticks, 0, 2)
 {
         struct byte_buffer b = { .data = NULL };
         uint64_t room = 1;
@@ -157,23 +157,3 @@ START_TEST(test_failure_sticks)
         byte_buffer_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("base/byte_buffer");
-        TCase *tc = tcase_create("byte_buffer");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_everything_comes_back_in_order);
-        tcase_add_test(tc, test_reserve_gives_room_where_the_end_is);
-        tcase_add_test(tc, test_reserve_of_nothing_is_no_failure);
-        tcase_add_test(tc, test_clear_keeps_the_memory);
-        tcase_add_loop_test(tc, test_failure_sticks, 0, 2);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -4,8 +4,8 @@
 
 #include "base/byte_buffer.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 /* The bytes in a block of their own size, so that the sanitizer sees a read behind them. */
@@ -62,7 +62,7 @@ START_TEST(test_take_of_all_ones_is_refused)
 END_TEST
 
 /* loop test: numbers of every bit length come back, take the bytes that they must, and are short at every cut */
-START_TEST(test_varint_of_every_length)
+START_LOOP_TEST(test_varint_of_every_length, 0, 65)
 {
         unsigned n_bits = (unsigned)_i;
         uint64_t low = n_bits == 0 ? 0 : UINT64_C(1) << (n_bits - 1);
@@ -156,25 +156,3 @@ START_TEST(test_zigzag)
         }
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("base/bytes");
-        TCase *tc = tcase_create("bytes");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_little_endian_at_any_address);
-        tcase_add_test(tc, test_short_read_sticks_and_moves_nothing);
-        tcase_add_test(tc, test_take_of_all_ones_is_refused);
-        tcase_add_loop_test(tc, test_varint_of_every_length, 0, 65);
-        tcase_add_test(tc, test_varint_over_64_bits_is_refused);
-        tcase_add_test(tc, test_sleb128);
-        tcase_add_test(tc, test_zigzag);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

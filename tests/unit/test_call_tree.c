@@ -4,8 +4,8 @@
 #include "analyze/walk/call_tree.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,22 +174,3 @@ START_TEST(test_what_is_left_out)
         ck_assert_uint_eq(check_tree(&options, NULL, ""), 3);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("call_tree");
-        TCase *tc = tcase_create("core");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_from_top);
-        tcase_add_test(tc, test_from_bottom);
-        tcase_add_test(tc, test_around_one);
-        tcase_add_test(tc, test_what_is_left_out);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -3,8 +3,8 @@
 #include "export/stacks/callgrind_graph.h"
 
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #define WEIGHT UINT64_C(10)
@@ -159,22 +159,4 @@ START_TEST(test_order_is_by_node)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("callgrind_graph");
-        TCase *tc = tcase_create("core");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, set_up, tear_down);
-        tcase_add_test(tc, test_recursion_enters_once);
-        tcase_add_test(tc, test_inlined_functions_are_called);
-        tcase_add_test(tc, test_threads_are_roots);
-        tcase_add_test(tc, test_order_is_by_node);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* unwind/cfi_expression.c: operations give what DWARF says; nonsense, endless loops and foreign memory give errors */
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 #include "unwind/cfi_expression.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -106,7 +106,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_operations)
+START_LOOP_TEST(test_operations, 0, sizeof(cases) / sizeof(cases[0]))
 {
         uint64_t value = 0;
         int r = cfi_expression_evaluate(cases[_i].bytes, cases[_i].n_bytes, &view, NULL, &value);
@@ -155,22 +155,3 @@ START_TEST(test_random_bytes)
         ck_assert_int_gt(n_good, 0);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("unwind/cfi_expression");
-        TCase *tc = tcase_create("expression");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_operations, 0, sizeof(cases) / sizeof(cases[0]));
-        tcase_add_test(tc, test_initial_value);
-        tcase_add_test(tc, test_full_stack);
-        tcase_add_test(tc, test_random_bytes);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

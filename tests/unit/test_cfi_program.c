@@ -2,9 +2,9 @@
 /* unwind/cfi_program.c: every instruction does what DWARF says; nonsense ends a program */
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 #include "unwind/cfi_program.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,7 +180,7 @@ static size_t run(const struct cfi_section *section, struct cfi_program *p, stru
 }
 
 /* loop test */
-START_TEST(test_instructions)
+START_LOOP_TEST(test_instructions, 0, sizeof(cases) / sizeof(cases[0]))
 {
         const struct cfi_builder_cie cie = { .code_align = cases[_i].code_align };
         struct cfi_row rows[ROWS_MAX];
@@ -344,24 +344,3 @@ START_TEST(test_random_instructions)
         }
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("unwind/cfi_program");
-        TCase *tc = tcase_create("program");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_instructions, 0, sizeof(cases) / sizeof(cases[0]));
-        tcase_add_test(tc, test_expressions);
-        tcase_add_test(tc, test_digest);
-        tcase_add_test(tc, test_limit_of_instructions);
-        tcase_add_test(tc, test_cie_that_moves_or_restores);
-        tcase_add_test(tc, test_random_instructions);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* symbolize/elf/cfi_section.c: entries of every kind are found; damaged ones are left out, and nothing is read past the end */
 #include "tests/unit/cfi_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static const struct cfi_builder_cie cies[] = {
 };
 
 /* loop test: each of `cies`, in .eh_frame and in .debug_frame, with lengths of 4 and of 8 bytes */
-START_TEST(test_entries)
+START_LOOP_TEST(test_entries, 0, 4 * sizeof(cies) / sizeof(cies[0]))
 {
         const struct cfi_builder_cie *cie = &cies[_i / 4];
         struct cfi_builder b;
@@ -94,7 +94,7 @@ static const struct cfi_builder_cie bad_cies[] = {
         { .encoding = 0x0f },
 };
 
-START_TEST(test_unusable_cies)
+START_LOOP_TEST(test_unusable_cies, 0, sizeof(bad_cies) / sizeof(bad_cies[0]))
 {
         struct cfi_builder b;
         struct cfi_section section;
@@ -153,7 +153,7 @@ static const struct {
 };
 
 /* loop test: each encoding of an address, at offset 2 of a section at 0x5000 */
-START_TEST(test_pointers)
+START_LOOP_TEST(test_pointers, 0, sizeof(pointers) / sizeof(pointers[0]))
 {
         size_t n_bytes = pointers[_i].n_bytes;
         uint8_t *bytes = malloc(n_bytes + 2);
@@ -174,23 +174,3 @@ START_TEST(test_pointers)
         free(bytes);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/elf/cfi_section");
-        TCase *tc = tcase_create("section");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_entries, 0, 4 * sizeof(cies) / sizeof(cies[0]));
-        tcase_add_test(tc, test_every_cut);
-        tcase_add_loop_test(tc, test_unusable_cies, 0, sizeof(bad_cies) / sizeof(bad_cies[0]));
-        tcase_add_test(tc, test_code_beyond_the_end_of_addresses);
-        tcase_add_loop_test(tc, test_pointers, 0, sizeof(pointers) / sizeof(pointers[0]));
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

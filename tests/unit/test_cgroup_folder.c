@@ -2,10 +2,9 @@
 /* sampler/kernel/cgroup_folder.c: the mount of cgroup2 is found in what the kernel lists, whatever is in its path */
 #include "base/error.h"
 #include "sampler/kernel/cgroup_folder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 
 #define V1 "36 31 0:33 / /sys/fs/cgroup/freezer rw,relatime - cgroup cgroup rw,freezer\n"
 
@@ -21,7 +20,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_mount)
+START_LOOP_TEST(test_mount, 0, sizeof(mounts) / sizeof(mounts[0]))
 {
         struct cgroup_mount mount;
 
@@ -41,7 +40,7 @@ static const char *const none[] = {
 };
 
 /* loop test */
-START_TEST(test_no_mount)
+START_LOOP_TEST(test_no_mount, 0, sizeof(none) / sizeof(none[0]))
 {
         struct cgroup_mount mount;
 
@@ -58,21 +57,3 @@ START_TEST(test_no_folder)
         ck_assert_str_ne(err.text, "");
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/kernel/cgroup_folder");
-        TCase *tc = tcase_create("folders");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_mount, 0, (int)(sizeof(mounts) / sizeof(mounts[0])));
-        tcase_add_loop_test(tc, test_no_mount, 0, (int)(sizeof(none) / sizeof(none[0])));
-        tcase_add_test(tc, test_no_folder);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

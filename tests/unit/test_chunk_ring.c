@@ -6,8 +6,8 @@
 #include "format/event_decoder.h"
 #include "format/event_encoder.h"
 #include "tests/unit/event_list.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -290,24 +290,3 @@ START_TEST(test_states)
         tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("format/chunk_ring");
-        TCase *tc = tcase_create("ring");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_last_seconds);
-        tcase_add_test(tc, test_all_of_it);
-        tcase_add_test(tc, test_bytes);
-        tcase_add_test(tc, test_goes_on);
-        tcase_add_test(tc, test_late_events);
-        tcase_add_test(tc, test_states);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

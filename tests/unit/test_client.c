@@ -7,8 +7,8 @@
 #include "instrument/client_abi.h"
 #include "instrument/region_finder.h"
 #include "instrument/tick_source.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <hyprof/hyprof.h>
@@ -437,7 +437,7 @@ __attribute__((constructor)) static void begin_before_main(void)
 }
 
 /* loop test: 0 = the program lives while its region is read, 1 = it was killed before */
-START_TEST(test_recording_from_the_start)
+START_LOOP_TEST(test_recording_from_the_start, 0, 2)
 {
         struct own_recording r;
         int go_fd, status;
@@ -484,7 +484,7 @@ static const struct {
 #define N_LIMITS ((int)(sizeof(limits) / sizeof(limits[0])))
 
 /* loop test: under limits on files or addresses, a smaller region or none, and never a signal */
-START_TEST(test_limits)
+START_LOOP_TEST(test_limits, 0, N_LIMITS)
 {
         int status;
         pid_t child = fork();
@@ -525,42 +525,15 @@ static int run_under_limits(void)
 }
 #endif
 
-int main(int argc, char **argv)
+static void begin(int argc, char **argv)
 {
-        Suite *suite;
-        TCase *tc;
-        SRunner *runner;
-        int n_failed;
-
         if (argc > 1 && strcmp(argv[1], "program") == 0)
-                return early_zone_was_recorded ? run_program() : 1;
+                exit(early_zone_was_recorded ? run_program() : 1);
 #ifdef HAS_LIMITS
         if (argc > 1 && strcmp(argv[1], "is recording") == 0)
-                return run_under_limits();
+                exit(run_under_limits());
 #endif
         own_path = realpath(argv[0], NULL);
-
-        suite = suite_create("instrument/client");
-        tc = tcase_create("client");
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_nobody_records);
-        tcase_add_test(tc, test_zones_nest);
-        tcase_add_test(tc, test_messages_plots_frames_names);
-        tcase_add_test(tc, test_only_wanted_families);
-        tcase_add_test(tc, test_sessions_do_not_mix);
-        tcase_add_test(tc, test_short_threads_reuse_slots);
-        tcase_add_test(tc, test_reading_while_threads_write);
-        tcase_add_test(tc, test_fork);
-        tcase_add_test(tc, test_errno_is_left_alone);
-        tcase_add_test(tc, test_two_recorders);
-        tcase_add_loop_test(tc, test_recording_from_the_start, 0, 2);
-#ifdef HAS_LIMITS
-        tcase_add_loop_test(tc, test_limits, 0, N_LIMITS);
-#endif
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+UNIT_TEST_PLAN(.begin = begin);

@@ -5,11 +5,10 @@
 #include "instrument/client_abi.h"
 #include "instrument/client_region.h"
 #include "tests/unit/fake_region.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -203,7 +202,7 @@ START_TEST(test_no_blobs)
 END_TEST
 
 /* loop test: areas that lie outside of the region, or in its header */
-START_TEST(test_lies_about_blobs)
+START_LOOP_TEST(test_lies_about_blobs, 0, 8)
 {
         static const uint64_t areas[][2] = {
                 { 4 * FAKE_REGION_ROOM, 5 * FAKE_REGION_ROOM + 8 },
@@ -320,29 +319,3 @@ START_TEST(test_late_blobs_are_not_punched)
         fake_region_destroy(&p);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("instrument/client_region");
-        TCase *tc = tcase_create("blobs");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_blobs);
-        tcase_add_test(tc, test_blobs_wrap);
-        tcase_add_test(tc, test_stale_blobs);
-        tcase_add_test(tc, test_blob_named_again);
-        tcase_add_test(tc, test_nonsense_blobs);
-        tcase_add_test(tc, test_no_blobs);
-        tcase_add_loop_test(tc, test_lies_about_blobs, 0, 8);
-        tcase_add_test(tc, test_blobs_are_punched);
-        tcase_add_test(tc, test_small_blobs_are_punched);
-        tcase_add_test(tc, test_late_blobs_are_not_punched);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

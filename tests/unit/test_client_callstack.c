@@ -6,8 +6,8 @@
 #include "instrument/client/callstack.h"
 #include "instrument/client/thread_ring.h"
 #include "instrument/client_abi.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <hyprof/hyprof.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -134,7 +134,7 @@ static uint64_t bad_frame(int i, size_t of_word)
 #define N_BAD 12
 
 /* loop test: after enough frames, what comes behind them is not wanted; after few, the frames were none. */
-START_TEST(test_broken_chains)
+START_LOOP_TEST(test_broken_chains, 0, N_BAD)
 {
         struct callstack c;
 
@@ -264,7 +264,7 @@ static uint64_t word_at(const uint8_t *words, size_t i)
 }
 
 /* loop test: asked for by the program or by the recorder */
-START_TEST(test_own_stack)
+START_LOOP_TEST(test_own_stack, 0, 2)
 {
         struct own_recording r;
         const struct client_event *e;
@@ -345,29 +345,11 @@ START_TEST(test_copy_of_own_stack)
 END_TEST
 #endif
 
-int main(void)
+static void begin(int argc, char **argv)
 {
-        Suite *suite = suite_create("instrument/client/callstack");
-        TCase *tc = tcase_create("callstack");
-        SRunner *runner;
-        int n_failed;
-
-        if (CALLSTACK_IS_KNOWN) {
-                tcase_add_test(tc, test_whole_chains);
-                tcase_add_loop_test(tc, test_broken_chains, 0, N_BAD);
-                tcase_add_test(tc, test_end_of_the_stack);
-                tcase_add_test(tc, test_copy_for_a_small_ring);
-                tcase_add_test(tc, test_random_stacks);
-                tcase_add_loop_test(tc, test_own_stack, 0, 2);
-                tcase_add_test(tc, test_depth_is_kept);
-#ifdef __x86_64__
-                tcase_add_test(tc, test_copy_of_own_stack);
-#endif
-        }
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+        (void)argc, (void)argv;
+        if (!CALLSTACK_IS_KNOWN)
+                unit_test_skip_all("hardware: callstacks are not known here");
 }
+
+UNIT_TEST_PLAN(.begin = begin);

@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "instrument/client/client.h"
 #include "instrument/client_abi.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <hyprof/hyprof.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -94,7 +94,7 @@ static void check_order(const struct own_recording *r, int64_t n_values)
 }
 
 /* Bursts and drains at random, with zones that stay open from one chunk to the next: all is there, in its order. */
-START_TEST(test_order_over_chunks)
+START_LOOP_TEST(test_order_over_chunks, 0, 2)
 {
         struct own_recording r;
         hyprof_zone zones[200];
@@ -246,36 +246,15 @@ START_TEST(test_threads)
 }
 END_TEST
 
-int main(int argc, char **argv)
+/* The ring's size is read before main(): begin again with it. */
+static void begin(int argc, char **argv)
 {
-        Suite *suite;
-        TCase *tc;
-        SRunner *runner;
-        int n_failed;
-
         (void)argc;
-        /* The ring's size is read before main(): begin again with it. */
         if (!getenv("HYPROF_RING")) {
                 (void)setenv("HYPROF_RING", RING_BYTES, 1);
                 (void)execv("/proc/self/exe", argv);
-                return EXIT_FAILURE;
+                exit(EXIT_FAILURE);
         }
-
-        suite = suite_create("instrument/client/ring_chunks");
-        tc = tcase_create("chunks");
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_fills_the_bound_and_counts_the_rest);
-        tcase_add_test(tc, test_none_are_allowed);
-        tcase_add_loop_test(tc, test_order_over_chunks, 0, 2);
-        tcase_add_test(tc, test_goes_back);
-        tcase_add_test(tc, test_next_recorder);
-        tcase_add_test(tc, test_silent_recorder);
-        tcase_add_test(tc, test_threads);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_set_fork_status(runner, CK_FORK); /* one region a process: what a test took is taken */
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+UNIT_TEST_PLAN(.begin = begin, .always_forks = true);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* instrument/client: each call of each family puts exactly the words into the ring that the ABI tells */
 #include "tests/unit/ring_words.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -510,31 +510,3 @@ START_TEST(test_errno_is_left_alone)
         ring_words_stop();
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("instrument/client/events");
-        TCase *tc = tcase_create("words");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_frames);
-        tcase_add_test(tc, test_plots);
-        tcase_add_test(tc, test_plot_config);
-        tcase_add_test(tc, test_plot_units_are_shared);
-        tcase_add_test(tc, test_memory);
-        tcase_add_test(tc, test_locks);
-        tcase_add_test(tc, test_devices);
-        tcase_add_test(tc, test_program);
-        tcase_add_test(tc, test_sessions_repeat_name_and_group);
-        tcase_add_test(tc, test_callstacks);
-        tcase_add_test(tc, test_callstacks_begin_at_the_call);
-        tcase_add_test(tc, test_nobody_records);
-        tcase_add_test(tc, test_errno_is_left_alone);
-        suite_add_tcase(suite, tc);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -5,8 +5,8 @@
 
 #include "instrument/client/client.h"
 #include "instrument/client_abi.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <hyprof/hyprof.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -488,7 +488,7 @@ static void *walk_in_turns(void *arg)
         return NULL;
 }
 
-START_TEST(test_random_walk)
+START_LOOP_TEST(test_random_walk, 0, 3)
 {
         static struct walk w;
         pthread_t thread;
@@ -518,38 +518,15 @@ START_TEST(test_random_walk)
 }
 END_TEST
 
-int main(int argc, char **argv)
+/* The ring's size is read before main(): begin again with it. */
+static void begin(int argc, char **argv)
 {
-        Suite *suite;
-        TCase *tc;
-        SRunner *runner;
-        int n_failed;
-
         (void)argc;
-        /* The ring's size is read before main(): begin again with it. */
         if (!getenv("HYPROF_RING")) {
                 (void)setenv("HYPROF_RING", RING_BYTES, 1);
                 (void)execv("/proc/self/exe", argv);
-                return EXIT_FAILURE;
+                exit(EXIT_FAILURE);
         }
-
-        suite = suite_create("instrument/client/fiber_events");
-        tc = tcase_create("fibers");
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_zones_follow);
-        tcase_add_test(tc, test_one_after_the_other);
-        tcase_add_test(tc, test_other_name_at_the_same_place);
-        tcase_add_test(tc, test_lost_enter);
-        tcase_add_test(tc, test_no_number_left);
-        tcase_add_test(tc, test_lost_change);
-        tcase_add_test(tc, test_new_session);
-        tcase_add_test(tc, test_thread_ends_on_a_fiber);
-        tcase_add_test(tc, test_fork);
-        tcase_add_loop_test(tc, test_random_walk, 0, 3);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+UNIT_TEST_PLAN(.begin = begin);

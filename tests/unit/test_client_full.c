@@ -4,8 +4,8 @@
 
 #include "instrument/client/thread_ring.h"
 #include "instrument/client_abi.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <hyprof/hyprof.h>
 #include <pthread.h>
 #include <sched.h>
@@ -89,7 +89,7 @@ static void forget_time(void)
 }
 
 /* loop test: with so many events before; a zone is begun only if its end fits as well, at its longest */
-START_TEST(test_longest_ends_fit)
+START_LOOP_TEST(test_longest_ends_fit, 0, 4)
 {
         struct own_recording r;
         hyprof_zone zones[DEEP];
@@ -218,8 +218,7 @@ END_TEST
 
 /* ThreadSanitizer's own code must not be interrupted like this. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-#define HAS_TRAP_FLAG 1
-#define TRAP_FLAG     UINT64_C(0x100)
+#define TRAP_FLAG UINT64_C(0x100)
 
 static void *emit_trapped(void *unused)
 {
@@ -263,37 +262,15 @@ START_TEST(test_handler_after_each_instruction)
 END_TEST
 #endif
 
-int main(int argc, char **argv)
+/* The ring's size is read before main(): begin again with it. */
+static void begin(int argc, char **argv)
 {
-        Suite *suite;
-        TCase *tc;
-        SRunner *runner;
-        int n_failed;
-
         (void)argc;
-        /* The ring's size is read before main(): begin again with it. */
         if (!getenv("HYPROF_RING")) {
                 (void)setenv("HYPROF_RING", RING_BYTES, 1);
                 (void)execv("/proc/self/exe", argv);
-                return EXIT_FAILURE;
+                exit(EXIT_FAILURE);
         }
-
-        suite = suite_create("instrument/client/thread_ring");
-        tc = tcase_create("full");
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_drops_are_counted);
-        tcase_add_test(tc, test_deep_zones_always_end);
-        tcase_add_loop_test(tc, test_longest_ends_fit, 0, 4);
-        tcase_add_test(tc, test_random_depths);
-        tcase_add_test(tc, test_message_larger_than_the_ring);
-        tcase_add_test(tc, test_signal_handlers);
-#ifdef HAS_TRAP_FLAG
-        tcase_add_test(tc, test_handler_after_each_instruction);
-#endif
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+UNIT_TEST_PLAN(.begin = begin);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* instrument/client: texts of any length arrive whole, in the ring or as a blob; what does not is counted where it belongs */
 #include "tests/unit/ring_words.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -262,23 +262,3 @@ START_TEST(test_small_ring)
         ck_assert_int_eq(status, 0);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("instrument/client/payload_event");
-        TCase *tc = tcase_create("payloads");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_messages);
-        tcase_add_test(tc, test_joints);
-        tcase_add_test(tc, test_large_sources_and_images);
-        tcase_add_test(tc, test_losses);
-        tcase_add_test(tc, test_small_ring);
-        suite_add_tcase(suite, tc);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -5,8 +5,8 @@
 #include "instrument/client_abi.h"
 #include "instrument/client_region.h"
 #include "tests/unit/fake_region.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -92,7 +92,7 @@ START_TEST(test_measured_before_it_is_opened)
 END_TEST
 
 /* loop test: one lie in an otherwise good header */
-START_TEST(test_lies_in_the_header)
+START_LOOP_TEST(test_lies_in_the_header, 0, N_LIES)
 {
         struct client_abi_header h = fake_region_header();
         struct client_region *region = NULL;
@@ -153,7 +153,7 @@ START_TEST(test_truncated_is_refused)
 END_TEST
 
 /* loop test: head and tail as no client leaves them */
-START_TEST(test_impossible_indices)
+START_LOOP_TEST(test_impossible_indices, 0, 5)
 {
         static const uint64_t heads[] = { FAKE_REGION_RING_BYTES + 8, 4, UINT64_MAX, UINT64_MAX - 7,
                                           UINT64_C(1) << 63 };
@@ -201,7 +201,7 @@ START_TEST(test_head_behind_tail)
 END_TEST
 
 /* loop test: links as no client makes them; the time that they take is bounded, and no other memory is read */
-START_TEST(test_impossible_links)
+START_LOOP_TEST(test_impossible_links, 0, 6)
 {
         static const struct {
                 uint64_t at;
@@ -500,33 +500,3 @@ START_TEST(test_other_recorders)
         fake_region_destroy(&p);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("instrument/client_region");
-        TCase *tc = tcase_create("region");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_measured_before_it_is_opened);
-        tcase_add_loop_test(tc, test_lies_in_the_header, 0, N_LIES);
-        tcase_add_test(tc, test_unsealed_is_refused);
-        tcase_add_test(tc, test_huge_pages_are_refused);
-        tcase_add_test(tc, test_truncated_is_refused);
-        tcase_add_loop_test(tc, test_impossible_indices, 0, 5);
-        tcase_add_test(tc, test_head_behind_tail);
-        tcase_add_loop_test(tc, test_impossible_links, 0, 6);
-        tcase_add_test(tc, test_follows_links);
-        tcase_add_test(tc, test_drains_in_order);
-        tcase_add_test(tc, test_everything_changes_meanwhile);
-        tcase_add_test(tc, test_enable_and_disable);
-        tcase_add_test(tc, test_self_started_is_adopted);
-        tcase_add_test(tc, test_other_recorders);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

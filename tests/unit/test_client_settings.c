@@ -4,8 +4,8 @@
 
 #include "instrument/client/region_memory.h"
 #include "instrument/client_abi.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #define ALWAYS CLIENT_ABI_FAMILY_ALWAYS
@@ -47,7 +47,7 @@ static const struct {
 };
 #define N_WANTED ((int)(sizeof(wanted) / sizeof(wanted[0])))
 
-START_TEST(test_wanted)
+START_LOOP_TEST(test_wanted, 0, N_WANTED)
 {
         ck_assert_uint_eq(client_settings_parse_wanted(wanted[_i].text), wanted[_i].wanted);
 }
@@ -73,7 +73,7 @@ static const struct {
 };
 #define N_RINGS ((int)(sizeof(rings) / sizeof(rings[0])))
 
-START_TEST(test_rings)
+START_LOOP_TEST(test_rings, 0, N_RINGS)
 {
         ck_assert_uint_eq(client_settings_parse_ring_bytes(rings[_i].text), rings[_i].bytes);
 }
@@ -99,21 +99,3 @@ START_TEST(test_environment)
         ck_assert(!client_settings_read().wait_when_full);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("instrument/client/client_settings");
-        TCase *tc = tcase_create("settings");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_wanted, 0, N_WANTED);
-        tcase_add_loop_test(tc, test_rings, 0, N_RINGS);
-        tcase_add_test(tc, test_environment);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -2,8 +2,8 @@
 /* instrument/client_stream.c: however the bytes are cut, the events are the same; words that are none are counted */
 #include "instrument/client_abi.h"
 #include "instrument/client_stream.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -614,32 +614,3 @@ START_TEST(test_random_words)
         client_stream_deinit(&s);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("instrument/client_stream");
-        TCase *tc = tcase_create("stream");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_cut_anywhere);
-        tcase_add_test(tc, test_zones_the_short_way);
-        tcase_add_test(tc, test_garbage_is_stepped_over);
-        tcase_add_test(tc, test_later_events_are_stepped_over_whole);
-        tcase_add_test(tc, test_leftovers_are_no_events);
-        tcase_add_test(tc, test_huge_text_is_garbage);
-        tcase_add_test(tc, test_short_payload_is_garbage);
-        tcase_add_test(tc, test_prefixes_of_nothing_are_dropped);
-        tcase_add_test(tc, test_thread_has_no_prefixes);
-        tcase_add_test(tc, test_second_prefix_begins_anew);
-        tcase_add_test(tc, test_callstacks_are_bounded);
-        tcase_add_test(tc, test_endless_prefixes);
-        tcase_add_test(tc, test_random_words);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

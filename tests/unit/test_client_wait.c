@@ -3,8 +3,8 @@
 #include "tests/unit/own_recording.h"
 
 #include "instrument/client_abi.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <hyprof/hyprof.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -89,32 +89,16 @@ START_TEST(test_never_enough_room)
 }
 END_TEST
 
-int main(int argc, char **argv)
+/* Both are read before main(): begin again with them. */
+static void begin(int argc, char **argv)
 {
-        Suite *suite;
-        TCase *tc;
-        SRunner *runner;
-        int n_failed;
-
         (void)argc;
-        /* Both are read before main(): begin again with them. */
         if (!getenv("HYPROF_FULL")) {
                 (void)setenv("HYPROF_RING", "4096", 1);
                 (void)setenv("HYPROF_FULL", "wait", 1);
                 (void)execv("/proc/self/exe", argv);
-                return EXIT_FAILURE;
+                exit(EXIT_FAILURE);
         }
-
-        suite = suite_create("instrument/client/thread_ring");
-        tc = tcase_create("wait");
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_nothing_is_dropped);
-        tcase_add_test(tc, test_recorder_died);
-        tcase_add_test(tc, test_never_enough_room);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+UNIT_TEST_PLAN(.begin = begin);

@@ -5,11 +5,10 @@
 #include "base/byte_buffer.h"
 #include "instrument/client/zone_handle.h"
 #include "instrument/client_abi.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <hyprof/hyprof.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -304,27 +303,3 @@ START_TEST(test_long_texts)
         own_recording_close(&r);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("instrument/client/zone_events");
-        TCase *tc = tcase_create("zones");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_handles);
-        tcase_add_test(tc, test_outer_ends_the_inner);
-        tcase_add_test(tc, test_nothing_is_no_zone);
-        tcase_add_test(tc, test_handle_of_another_thread);
-        tcase_add_test(tc, test_handle_of_an_earlier_session);
-        tcase_add_test(tc, test_deepest);
-        tcase_add_test(tc, test_details);
-        tcase_add_test(tc, test_details_have_the_time_before);
-        tcase_add_test(tc, test_long_texts);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -5,10 +5,10 @@
 #include "cli/views/report_json.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 #include "view/text/text_number.h"
 #include "view/text/utf8.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
@@ -158,7 +158,7 @@ static const char *const names[] = {
         "/path//",
 };
 
-START_TEST(test_hostile_names_as_text)
+START_LOOP_TEST(test_hostile_names_as_text, 0, sizeof(names) / sizeof(names[0]))
 {
         struct trace_builder b;
         struct output output;
@@ -180,7 +180,7 @@ START_TEST(test_hostile_names_as_text)
 }
 END_TEST
 
-START_TEST(test_hostile_names_as_json)
+START_LOOP_TEST(test_hostile_names_as_json, 0, sizeof(names) / sizeof(names[0]))
 {
         struct trace_builder b;
         struct output output;
@@ -264,7 +264,7 @@ START_TEST(test_json_replaces_what_is_no_utf8)
 }
 END_TEST
 
-START_TEST(test_traces_with_little_in_them)
+START_LOOP_TEST(test_traces_with_little_in_them, 0, 2)
 {
         struct trace_builder b;
         struct output output;
@@ -297,7 +297,7 @@ static const char *const kinds[] = { "messages", "frames",  "plots",    "memory"
                                      "fibers",   "devices", "in_zones", "source_texts", "code_regions" };
 
 /* A trace that has everything, and one that has nothing but zones and samples. */
-START_TEST(test_also_recorded)
+START_LOOP_TEST(test_also_recorded, 0, 2)
 {
         struct trace_builder b;
         struct output output;
@@ -400,7 +400,7 @@ static void build_waits(struct trace_builder *b, const char *name)
         trace_builder_finish(b);
 }
 
-START_TEST(test_hostile_names_of_waits_and_counters)
+START_LOOP_TEST(test_hostile_names_of_waits_and_counters, 0, sizeof(names) / sizeof(names[0]))
 {
         static const char *const options[][4] = { { "--off-cpu", "--cpus", "--json" },
                                                   { "--off-cpu", "--cpus", "--limit=0" },
@@ -553,7 +553,7 @@ START_TEST(test_a_cut_off_trace_is_shown_with_a_warning)
 }
 END_TEST
 
-START_TEST(test_errors)
+START_LOOP_TEST(test_errors, 0, 9)
 {
         static const struct {
                 const char *argv[4];
@@ -652,35 +652,3 @@ START_TEST(test_numbers)
         ck_assert_str_eq(text_number_share(0.3125).text, "31.2%");
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("cli/commands/cmd_report");
-        TCase *tc = tcase_create("report");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_hostile_names_as_text, 0, (int)(sizeof(names) / sizeof(names[0])));
-        tcase_add_loop_test(tc, test_hostile_names_as_json, 0, (int)(sizeof(names) / sizeof(names[0])));
-        tcase_add_test(tc, test_json_says_what_the_trace_says);
-        tcase_add_test(tc, test_json_replaces_what_is_no_utf8);
-        tcase_add_loop_test(tc, test_traces_with_little_in_them, 0, 2);
-        tcase_add_loop_test(tc, test_also_recorded, 0, 2);
-        tcase_add_loop_test(tc, test_hostile_names_of_waits_and_counters, 0,
-                            (int)(sizeof(names) / sizeof(names[0])));
-        tcase_add_test(tc, test_waits_and_cpus);
-        tcase_add_test(tc, test_no_waits_and_no_cpus);
-        tcase_add_test(tc, test_header_and_counters);
-        tcase_add_test(tc, test_a_cut_off_trace_is_shown_with_a_warning);
-        tcase_add_loop_test(tc, test_errors, 0, 9);
-        tcase_add_test(tc, test_help);
-        tcase_add_test(tc, test_a_full_disk_is_reported);
-        tcase_add_test(tc, test_a_closed_pipe_is_quiet);
-        tcase_add_test(tc, test_numbers);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

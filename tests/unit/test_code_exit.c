@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* unwind/code_exit.c: short straight code has the rule that its instructions give at each of them; anything else has none */
+#include "tests/unit/unit_test.h"
 #include "unwind/code_exit.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_rule.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #define BYTES(...) { __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
@@ -47,7 +47,7 @@ static const struct {
         { BYTES(0x48, 0x89, 0xe5, 0xc9, 0xc3), UNWIND_CFA_NONE, 0, 0 },
 };
 
-START_TEST(test_case)
+START_LOOP_TEST(test_case, 0, sizeof(cases) / sizeof(cases[0]))
 {
         struct unwind_rule rule = { .cfa = UNWIND_CFA_NONE };
         bool found = code_exit_find(&unwind_machine_x86_64, cases[_i].bytes, cases[_i].n_bytes, &rule);
@@ -91,21 +91,3 @@ START_TEST(test_other_machines)
         ck_assert(!code_exit_find(&unwind_machine_riscv64, ret, sizeof(ret), &rule));
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("unwind/code_exit");
-        TCase *tc = tcase_create("all");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_case, 0, sizeof(cases) / sizeof(cases[0]));
-        tcase_add_test(tc, test_cuts);
-        tcase_add_test(tc, test_other_machines);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}

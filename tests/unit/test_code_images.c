@@ -13,8 +13,8 @@
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
 #include "tests/unit/made_image.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -282,25 +282,4 @@ START_TEST(what_is_written_over_is_nothing_until_it_is_seen)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("sampler/code/code_images");
-        TCase *tests = tcase_create("code_images");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_add_checked_fixture(tests, setup, teardown);
-        tcase_add_test(tests, what_a_record_tells_of_is_taken);
-        tcase_add_test(tests, a_newer_record_makes_it_too_late);
-        tcase_add_test(tests, a_sample_is_not_of_what_came_later);
-        tcase_add_test(tests, a_sample_finds_what_nobody_told_of);
-        tcase_add_test(tests, what_was_taken_is_remembered);
-        tcase_add_test(tests, what_cannot_run_any_more_is_too_late);
-        tcase_add_test(tests, memory_that_is_gone_counts_where_images_are);
-        tcase_add_test(tests, what_is_written_over_is_nothing_until_it_is_seen);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -2,8 +2,8 @@
 /* symbolize/index/code_index.c: an address gives its chain of inlined calls in each version, format and byte order, in each of many units; hostile entries cost little */
 #include "symbolize/index/code_index.h"
 #include "tests/unit/dwarf_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +136,7 @@ static void add_inlined(uint32_t origin, uint64_t low, uint64_t high)
 }
 
 /* loop test: each version, address size, byte order and format */
-START_TEST(test_versions)
+START_LOOP_TEST(test_versions, 0, 32)
 {
         uint32_t inner;
 
@@ -463,30 +463,4 @@ START_TEST(test_cut_sections)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/index/code_index");
-        TCase *tc = tcase_create("index");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_set_timeout(tc, 60);
-        tcase_add_loop_test(tc, test_versions, 0, 32);
-        tcase_add_test(tc, test_files_made_by_the_program);
-        tcase_add_test(tc, test_discarded_function);
-        tcase_add_test(tc, test_lists_and_indices);
-        tcase_add_test(tc, test_old_ranges);
-        tcase_add_test(tc, test_circle_of_origins);
-        tcase_add_test(tc, test_deep_nesting);
-        tcase_add_test(tc, test_shared_list);
-        tcase_add_test(tc, test_units_overlap);
-        tcase_add_test(tc, test_many_units);
-        tcase_add_test(tc, test_cut_sections);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

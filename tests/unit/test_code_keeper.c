@@ -8,8 +8,8 @@
 #include "sampler/kernel/perf_record.h"
 #include "sampler/tracks/loss_counter.h"
 #include "symbolize/symbols/image_spool.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -511,29 +511,4 @@ START_TEST(test_parts)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("sampler/code/code_keeper");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tcase, 100);
-        tcase_add_test(tcase, test_kept);
-        tcase_add_test(tcase, test_same_content);
-        tcase_add_test(tcase, test_same_build_id);
-        tcase_add_test(tcase, test_too_late);
-        tcase_add_test(tcase, test_limit);
-        tcase_add_test(tcase, test_installed);
-        tcase_add_test(tcase, test_mapped_before);
-        tcase_add_test(tcase, test_vdso);
-        tcase_add_test(tcase, test_other_code);
-        tcase_add_test(tcase, test_none);
-        tcase_add_test(tcase, test_parts);
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_TEST_PLAN(.timeout_s = 100);

@@ -4,10 +4,9 @@
 #include "base/error.h"
 #include "symbolize/listing/code_listing.h"
 #include "symbolize/symbols/symbolizer.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct code_listing listing;
@@ -116,7 +115,7 @@ static void (*const breakers[])(void) = { break_gap,   break_text,   break_symbo
                                           break_count, break_branch, break_file };
 
 /* loop test */
-START_TEST(test_contradiction)
+START_LOOP_TEST(test_contradiction, 0, sizeof(breakers) / sizeof(breakers[0]))
 {
         struct code_listing back;
 
@@ -128,21 +127,4 @@ START_TEST(test_contradiction)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/listing/code_listing");
-        TCase *tc = tcase_create("code_listing");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_add_test(tc, test_round_trip);
-        tcase_add_test(tc, test_cut_anywhere);
-        tcase_add_loop_test(tc, test_contradiction, 0, (int)(sizeof(breakers) / sizeof(breakers[0])));
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -6,8 +6,8 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "symbolize/symbols/region_symbols.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,27 +294,3 @@ START_TEST(test_makes_no_sense)
         tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/code/code_regions");
-        TCase *tc = tcase_create("code_regions");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_code_over_code);
-        tcase_add_test(tc, test_code_over_nothing);
-        tcase_add_test(tc, test_told_late);
-        tcase_add_test(tc, test_told_again);
-        tcase_add_test(tc, test_gone);
-        tcase_add_test(tc, test_limit);
-        tcase_add_test(tc, test_fork);
-        tcase_add_test(tc, test_exec);
-        tcase_add_test(tc, test_makes_no_sense);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -13,12 +13,12 @@
 #include "sampler/tracks/loss_counter.h"
 #include "symbolize/elf/elf_image.h"
 #include "tests/unit/own_code.h"
+#include "tests/unit/unit_test.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_module.h"
 #include "unwind/unwind_module_bytes.h"
 #include "unwind/unwind_table.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -315,7 +315,7 @@ static enum table_status say_empty_module(const struct table_request *request, i
 }
 
 /* More files than may be open at a time, and than the table process takes: all get their tables. */
-START_TEST(test_many_files)
+START_LOOP_TEST(test_many_files, 0, 2)
 {
         struct rlimit limit = { .rlim_cur = _i ? 1024 : 40, .rlim_max = 1024 };
         char folder[] = "/tmp/hyprof-tables-XXXXXX", path[64];
@@ -546,33 +546,4 @@ START_TEST(test_jit_that_ends)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("sampler/code/code_tables");
-        TCase *tc = tcase_create("tables");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tc, 120);
-        tcase_add_test(tc, test_own_file);
-        tcase_add_test(tc, test_file_without_build_id);
-        tcase_add_test(tc, test_vdso);
-        tcase_add_test(tc, test_memory_and_kernel_have_none);
-        tcase_add_test(tc, test_text_file);
-        tcase_add_test(tc, test_missing_file);
-        tcase_add_test(tc, test_missing_file_of_many_processes);
-        tcase_add_test(tc, test_replaced_file);
-        tcase_add_loop_test(tc, test_many_files, 0, 2);
-        tcase_add_test(tc, test_table_that_is_nonsense);
-        tcase_add_test(tc, test_waits_are_bounded);
-        tcase_add_test(tc, test_builder_that_is_gone);
-        tcase_add_test(tc, test_without_a_builder);
-        tcase_add_test(tc, test_code_of_a_jit);
-        tcase_add_test(tc, test_jit_that_ends);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.timeout_s = 120);

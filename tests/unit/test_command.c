@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "sampler/recording/command.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -259,7 +259,7 @@ static const struct {
 };
 
 /* loop test: execve(2) refuses, and says why */
-START_TEST(test_exec_fails)
+START_LOOP_TEST(test_exec_fails, 0, 2)
 {
         struct error err = ERROR_NONE;
         struct folder folder;
@@ -353,29 +353,5 @@ START_TEST(test_parent_gone)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("sampler/recording/command");
-        TCase *tc = tcase_create("command");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_find_by_path);
-        tcase_add_test(tc, test_exit_status);
-        tcase_add_test(tc, test_reap_without_waiting);
-        tcase_add_test(tc, test_waits_and_passes_on);
-        tcase_add_loop_test(tc, test_exec_fails, 0, 2);
-        tcase_add_test(tc, test_script_without_interpreter);
-        tcase_add_test(tc, test_killed_before_go);
-        tcase_add_test(tc, test_deinit);
-        tcase_add_test(tc, test_parent_gone);
-        /* What these change (the signal mask, PATH) stays so where all tests share one process. */
-        tcase_add_test(tc, test_signal_mask);
-        tcase_add_test(tc, test_find_in_path);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+/* Some change the signal mask or PATH, which would stay so where all tests share one process. */
+UNIT_TEST_PLAN(.always_forks = true);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler/kernel/counter_probe.c: a counter that goes on counting past its period is told from one that interrupts */
 #include "sampler/kernel/counter_probe.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 #define PERIOD_NS UINT64_C(100000)
 
@@ -57,20 +56,3 @@ START_TEST(test_one_that_is_not_there)
         ck_assert_int_lt(counter_probe_run(&attr, 1), 0);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/kernel/counter_probe");
-        TCase *tests = tcase_create("counter_probe");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_add_test(tests, test_one_that_interrupts);
-        tcase_add_test(tests, test_one_that_only_counts);
-        tcase_add_test(tests, test_one_that_is_not_there);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

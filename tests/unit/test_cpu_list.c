@@ -2,10 +2,9 @@
 /* sampler/kernel/cpu_list.c: a list names the CPUs that it says, and what is no list is refused */
 #include "base/error.h"
 #include "sampler/kernel/cpu_list.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,7 +22,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_list)
+START_LOOP_TEST(test_list, 0, sizeof(lists) / sizeof(lists[0]))
 {
         struct error err = ERROR_NONE;
         struct cpu_list list;
@@ -44,7 +43,7 @@ static const char *const no_lists[] = {
 #define N_NO_LISTS ((int)(sizeof(no_lists) / sizeof(no_lists[0])))
 
 /* loop test */
-START_TEST(test_no_list)
+START_LOOP_TEST(test_no_list, 0, N_NO_LISTS)
 {
         struct error err = ERROR_NONE;
         struct cpu_list list;
@@ -90,22 +89,3 @@ START_TEST(test_online)
         cpu_list_deinit(&list);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/kernel/cpu_list");
-        TCase *tc = tcase_create("parse");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_list, 0, (int)(sizeof(lists) / sizeof(lists[0])));
-        tcase_add_loop_test(tc, test_no_list, 0, N_NO_LISTS);
-        tcase_add_test(tc, test_choose);
-        tcase_add_test(tc, test_online);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

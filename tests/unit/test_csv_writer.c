@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* view/document/csv_writer.c: RFC 4180, valid UTF-8, every row whole whatever its length, a failed write is remembered */
+#include "tests/unit/unit_test.h"
 #include "view/document/csv_writer.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_fields)
+START_LOOP_TEST(test_fields, 0, sizeof(fields) / sizeof(fields[0]))
 {
         struct csv_writer w;
         char *text = NULL, wanted[64];
@@ -152,23 +152,3 @@ START_TEST(test_failed_write)
         (void)fclose(out);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("csv_writer");
-        TCase *tc = tcase_create("core");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_fields, 0, (int)(sizeof(fields) / sizeof(fields[0])));
-        tcase_add_test(tc, test_numbers);
-        tcase_add_test(tc, test_no_formulas);
-        tcase_add_test(tc, test_many_rows);
-        tcase_add_test(tc, test_failed_write);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

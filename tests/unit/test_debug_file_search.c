@@ -7,10 +7,9 @@
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/index/debug_files.h"
 #include "tests/unit/built_files.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct built_files files;
@@ -99,7 +98,7 @@ static int find_program(const char *path, const struct symbol_search *search)
 
 static const char *const places_of_link[] = { "bin/program.debug", "bin/.debug/program.debug" };
 
-START_TEST(test_link)
+START_LOOP_TEST(test_link, 0, sizeof(places_of_link) / sizeof(places_of_link[0]))
 {
         ck_assert_int_eq(find_program(NULL, NULL), 0);
         put(places_of_link[_i]);
@@ -113,7 +112,7 @@ static const char *const places_of_user[] = {
         "found/program",        "found/program.debug",
 };
 
-START_TEST(test_folder_of_the_user)
+START_LOOP_TEST(test_folder_of_the_user, 0, sizeof(places_of_user) / sizeof(places_of_user[0]))
 {
         const struct symbol_search search = { .debug_dirs = { "/gone", folder }, .n_debug_dirs = 2 };
 
@@ -131,7 +130,7 @@ static const char *const places_of_root[] = {
         "found/opt/x/.debug/program.debug",
 };
 
-START_TEST(test_sysroot)
+START_LOOP_TEST(test_sysroot, 0, sizeof(places_of_root) / sizeof(places_of_root[0]))
 {
         const struct symbol_search search = { .sysroot = folder };
 
@@ -194,7 +193,7 @@ static int find_common(const struct symbol_search *search)
         return found;
 }
 
-START_TEST(test_supplement)
+START_LOOP_TEST_IF(built_files_has("dwz"), test_supplement, 0, sizeof(ways_of_dwz) / sizeof(ways_of_dwz[0]))
 {
         const struct symbol_search search = { .debug_dirs = { folder }, .n_debug_dirs = 1 };
 
@@ -216,31 +215,11 @@ START_TEST(test_supplement)
 }
 END_TEST
 
-#define ADD_LOOP(test, of) tcase_add_loop_test(tc, test, 0, (int)(sizeof(of) / sizeof((of)[0])))
-
-int main(void)
+static void begin(int argc, char **argv)
 {
-        Suite *suite = suite_create("symbolize/debug/debug_file_search");
-        TCase *tc = tcase_create("search");
-        SRunner *runner;
-        int n_failed;
-
+        (void)argc, (void)argv;
         if (!built_files_has("gcc") || !built_files_has("objcopy") || !built_files_has("readelf"))
-                return 77;
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_set_timeout(tc, 120);
-        ADD_LOOP(test_link, places_of_link);
-        ADD_LOOP(test_folder_of_the_user, places_of_user);
-        ADD_LOOP(test_sysroot, places_of_root);
-        tcase_add_test(tc, test_stale_files_are_passed_over);
-        tcase_add_test(tc, test_file_without_debug_information_does_not_end_the_search);
-        tcase_add_test(tc, test_fifo_is_not_opened);
-        if (built_files_has("dwz"))
-                ADD_LOOP(test_supplement, ways_of_dwz);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+                unit_test_skip_all("gcc, objcopy or readelf is not installed");
 }
+
+UNIT_TEST_PLAN(.timeout_s = 120, .setup = setup, .teardown = teardown, .begin = begin);

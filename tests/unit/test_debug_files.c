@@ -8,8 +8,8 @@
 #include "symbolize/symbols/module_symbols.h"
 #include "symbolize/symbols/symbolizer.h"
 #include "tests/unit/own_code.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #define PATH_BYTES 512
-#define SKIPPED    77
 
 static __attribute__((noinline)) int resolved_function(volatile int *x)
 {
@@ -191,7 +190,7 @@ START_TEST(test_packed_symbol_table)
 END_TEST
 
 /* loop test: debug information compressed in each way that objcopy knows */
-START_TEST(test_compressed_sections)
+START_LOOP_TEST(test_compressed_sections, 0, 2)
 {
         static const char *const ways[] = { "--compress-debug-sections=zlib",
                                             "--compress-debug-sections=zlib-gnu" };
@@ -201,34 +200,15 @@ START_TEST(test_compressed_sections)
 }
 END_TEST
 
-int main(void)
+static void begin(int argc, char **argv)
 {
-        Suite *suite = suite_create("symbolize/index/debug_files");
-        TCase *tc = tcase_create("files");
         volatile int x = 0;
-        SRunner *runner;
-        int n_failed;
 
+        (void)argc, (void)argv;
         if (resolved_function(&x) != 1)
-                return EXIT_FAILURE; /* it has to be in the program to be found there */
-        if (EXECUTE("objcopy", "--version") != 0) {
-                printf("skipped: objcopy is not installed\n");
-                return SKIPPED;
-        }
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_stripped_program_has_no_name);
-        tcase_add_test(tc, test_debug_file_beside_the_program);
-        tcase_add_test(tc, test_debug_file_in_the_folder_for_them);
-        tcase_add_test(tc, test_debug_file_of_another_build_is_not_believed);
-        tcase_add_test(tc, test_checksum_decides_without_build_id);
-        tcase_add_test(tc, test_fifo_as_debug_file);
-        tcase_add_test(tc, test_packed_symbol_table);
-        tcase_add_loop_test(tc, test_compressed_sections, 0, 2);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+                exit(EXIT_FAILURE); /* it has to be in the program to be found there */
+        if (EXECUTE("objcopy", "--version") != 0)
+                unit_test_skip_all("objcopy is not installed");
 }
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown, .begin = begin);

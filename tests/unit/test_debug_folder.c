@@ -7,9 +7,8 @@
 #include "symbolize/symbols/module_symbols.h"
 #include "symbolize/symbols/symbolizer.h"
 #include "tests/unit/built_files.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct built_files files;
@@ -67,20 +66,4 @@ START_TEST(test_same_code)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/debug_folder");
-        TCase *tc = tcase_create("folder");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_same_code);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -4,15 +4,16 @@
 #include "base/regular_file.h"
 #include "symbolize/debug/debug_sections.h"
 #include "tests/unit/built_files.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <gelf.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
+
+#define HAS_TOOLS (built_files_has("gcc") && built_files_has("objcopy"))
 
 #define FILE_BYTES 65536
 
@@ -70,7 +71,7 @@ static void compile(const char *options)
 
 static const char *const ways[] = { "zlib", "zlib-gnu", "zlib-gabi" };
 
-START_TEST(test_packed_by_objcopy)
+START_LOOP_TEST_IF(HAS_TOOLS, test_packed_by_objcopy, 0, sizeof(ways) / sizeof(ways[0]))
 {
         struct opened plain, packed;
         unsigned n_unpacked = 0;
@@ -100,7 +101,7 @@ START_TEST(test_packed_by_objcopy)
 }
 END_TEST
 
-START_TEST(test_without_debug_information)
+START_TEST_IF(HAS_TOOLS, test_without_debug_information)
 {
         struct opened o;
 
@@ -114,7 +115,7 @@ START_TEST(test_without_debug_information)
 END_TEST
 
 /* The names of a .dwo have a suffix, and types come in groups with sections of the same names. */
-START_TEST(test_split)
+START_TEST_IF(HAS_TOOLS, test_split)
 {
         struct opened o;
 
@@ -210,7 +211,7 @@ static size_t pack(uint32_t type, uint8_t *out, size_t out_bytes)
 }
 
 /* loop test: zlib and zstd */
-START_TEST(test_packed_by_hand)
+START_LOOP_TEST(test_packed_by_hand, 0, 2)
 {
         uint32_t type = _i == 0 ? TYPE_ZLIB : TYPE_ZSTD;
         struct debug_sections s;
@@ -231,7 +232,7 @@ START_TEST(test_packed_by_hand)
 END_TEST
 
 /* loop test: a stream that is cut, changed, longer or shorter than it says gives an error and no bytes */
-START_TEST(test_damaged_stream)
+START_LOOP_TEST(test_damaged_stream, 0, 2)
 {
         uint32_t type = _i == 0 ? TYPE_ZLIB : TYPE_ZSTD;
         struct debug_sections s;
@@ -265,27 +266,4 @@ START_TEST(test_size_that_cannot_be)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/debug/debug_sections");
-        TCase *tc = tcase_create("sections");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_set_timeout(tc, 60);
-        if (built_files_has("gcc") && built_files_has("objcopy")) {
-                tcase_add_loop_test(tc, test_packed_by_objcopy, 0, (int)(sizeof(ways) / sizeof(ways[0])));
-                tcase_add_test(tc, test_without_debug_information);
-                tcase_add_test(tc, test_split);
-        }
-        tcase_add_loop_test(tc, test_packed_by_hand, 0, 2);
-        tcase_add_loop_test(tc, test_damaged_stream, 0, 2);
-        tcase_add_test(tc, test_size_that_cannot_be);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

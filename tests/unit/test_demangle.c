@@ -2,8 +2,8 @@
 /* symbolize/elf/demangle.c: names of C++, Rust and D become readable, anything else stays, hostile ones end soon */
 #include "symbolize/elf/demangle.h"
 #include "tests/unit/built_files.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static const struct {
         { "_Z\xff\xfe", NULL },
 };
 
-START_TEST(test_each_language)
+START_LOOP_TEST(test_each_language, 0, sizeof(names) / sizeof(names[0]))
 {
         char *name = demangle_name(names[_i].mangled);
 
@@ -54,7 +54,7 @@ START_TEST(test_each_language)
 END_TEST
 
 /* loop test: a good name cut anywhere gives something or nothing, but ends */
-START_TEST(test_cut_anywhere)
+START_LOOP_TEST(test_cut_anywhere, 0, 90)
 {
         char *cut = strndup(
                 "_ZNSt6vectorIiSaIiEE17_M_realloc_insertIJiEEEvN9__gnu_cxx17__normal_iteratorIPiS1_EE"
@@ -210,25 +210,3 @@ START_TEST(test_rust_of_today)
         built_files_deinit(&files);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/elf/demangle");
-        TCase *tc = tcase_create("demangle");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_each_language, 0, (int)(sizeof(names) / sizeof(names[0])));
-        tcase_add_loop_test(tc, test_cut_anywhere, 0, 90);
-        tcase_add_test(tc, test_too_long_is_left_alone);
-        tcase_add_test(tc, test_explosion_is_stopped);
-        tcase_add_test(tc, test_explosion_of_d_is_stopped);
-        tcase_add_test(tc, test_symbols_of_tables);
-        tcase_add_test(tc, test_rust_of_today);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -2,8 +2,8 @@
 /* Ticks of a device become times by its readings and its period, whatever they say */
 
 #include "analyze/trace/device_clock.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -80,20 +80,3 @@ START_TEST(test_hostile_readings)
         }
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/trace/device_clock");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tests, test_pieces);
-        tcase_add_test(tests, test_no_period);
-        tcase_add_test(tests, test_hostile_readings);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

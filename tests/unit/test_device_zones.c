@@ -5,9 +5,8 @@
 #include "analyze/stats/device_zones.h"
 #include "analyze/trace/event_order.h"
 #include "format/trace_dictionary.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct seen {
@@ -215,23 +214,3 @@ START_TEST(test_busy_time_counts_once)
         busy_time_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/stats/device_zones");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tests, test_nested_zones);
-        tcase_add_test(tests, test_queries_are_used_again);
-        tcase_add_test(tests, test_what_never_happened);
-        tcase_add_test(tests, test_the_limit_of_open_zones);
-        tcase_add_test(tests, test_spans);
-        tcase_add_test(tests, test_busy_time_counts_once);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

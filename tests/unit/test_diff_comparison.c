@@ -5,8 +5,8 @@
 #include "analyze/walk/function_table.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -613,37 +613,3 @@ START_TEST(test_little_and_much)
         lab_deinit(&l);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/diff/diff_comparison");
-        TCase *tc = tcase_create("comparison");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_nothing_changed);
-        tcase_add_test(tc, test_steps);
-        tcase_add_test(tc, test_weights);
-        tcase_add_test(tc, test_hot_function);
-        tcase_add_test(tc, test_whole);
-        tcase_add_test(tc, test_one_against_several);
-        tcase_add_test(tc, test_pair_is_not_certain);
-        tcase_add_test(tc, test_pair_of_what_is_certain);
-        tcase_add_test(tc, test_kernel);
-        tcase_add_test(tc, test_too_few_and_too_small);
-        tcase_add_test(tc, test_new_gone_renamed);
-        tcase_add_test(tc, test_alike_names);
-        tcase_add_test(tc, test_few_samples);
-        tcase_add_test(tc, test_zone_beyond_the_limit);
-        tcase_add_test(tc, test_zones);
-        tcase_add_test(tc, test_one_slow_instance);
-        tcase_add_test(tc, test_only);
-        tcase_add_test(tc, test_little_and_much);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -6,11 +6,11 @@
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 #include "view/answers/diff_view.h"
 #include "view/document/document_format.h"
 #include "view/document/view_document.h"
 
-#include <check.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -183,20 +183,3 @@ START_TEST(test_views)
         }
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/diff/diff_load");
-        TCase *tc = tcase_create("load");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_counts);
-        tcase_add_test(tc, test_views);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

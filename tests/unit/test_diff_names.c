@@ -3,9 +3,8 @@
 #include "analyze/diff/diff_names.h"
 #include "analyze/walk/function_table.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct report_string text(const char *words)
@@ -102,21 +101,3 @@ START_TEST(test_keys)
         trace_builder_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/diff/diff_names");
-        TCase *tc = tcase_create("names");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_functions);
-        tcase_add_test(tc, test_modules);
-        tcase_add_test(tc, test_keys);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -4,8 +4,8 @@
 #include "analyze/diff/diff_spread.h"
 #include "analyze/diff/diff_test.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,28 +180,3 @@ START_TEST(test_programs)
         ck_assert_uint_eq(diff_program_name(text("")).n_bytes, 0);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/diff/diff_test");
-        TCase *tc = tcase_create("certainty");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_sets);
-        tcase_add_test(tc, test_one_against_several);
-        tcase_add_test(tc, test_equal_runs);
-        tcase_add_test(tc, test_null);
-        tcase_add_test(tc, test_detectable);
-        tcase_add_test(tc, test_pair);
-        tcase_add_test(tc, test_spread);
-        tcase_add_test(tc, test_slow_ones_that_count);
-        tcase_add_test(tc, test_few_instances);
-        tcase_add_test(tc, test_programs);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

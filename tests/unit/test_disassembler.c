@@ -2,11 +2,10 @@
 /* symbolize/listing/disassembler.c: AVX-512, AMX, SVE, SVE2 and RVV are decoded, targets are addresses, what is no code is bytes */
 #include "base/error.h"
 #include "symbolize/listing/disassembler.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <elf.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct encoding {
@@ -63,7 +62,7 @@ static struct disassembler *open_for(uint16_t machine, bool intel_syntax)
         return d;
 }
 
-START_TEST(test_each_extension)
+START_LOOP_TEST(test_each_extension, 0, sizeof(encodings) / sizeof(encodings[0]))
 {
         const struct encoding *e = &encodings[_i];
         struct disassembler *d = open_for(e->machine, false);
@@ -76,7 +75,7 @@ START_TEST(test_each_extension)
 END_TEST
 
 /* loop test: an instruction that is cut off is bytes, and no more of them than there are */
-START_TEST(test_cut_anywhere)
+START_LOOP_TEST(test_cut_anywhere, 0, sizeof(encodings) / sizeof(encodings[0]))
 {
         const struct encoding *e = &encodings[_i];
         struct disassembler *d = open_for(e->machine, false);
@@ -117,22 +116,3 @@ START_TEST(test_unknown_machine)
         disassembler_close(NULL);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/listing/disassembler");
-        TCase *tc = tcase_create("disassembler");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_each_extension, 0, (int)(sizeof(encodings) / sizeof(encodings[0])));
-        tcase_add_loop_test(tc, test_cut_anywhere, 0, (int)(sizeof(encodings) / sizeof(encodings[0])));
-        tcase_add_test(tc, test_intel_syntax);
-        tcase_add_test(tc, test_unknown_machine);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -2,9 +2,7 @@
 /* sampler/events/doorbell_calm.c: bells fall silent where programs are started all the time, and stay on for generated kernels */
 #include "base/clock.h"
 #include "sampler/events/doorbell_calm.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/unit/unit_test.h"
 
 static const uint64_t begin_ns = 1000 * NS_PER_S;
 
@@ -90,22 +88,3 @@ START_TEST(test_kernels_in_a_storm)
         ck_assert(c.silent);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/events/doorbell_calm");
-        TCase *tc = tcase_create("calm");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_storm);
-        tcase_add_test(tc, test_threads_begin);
-        tcase_add_test(tc, test_kernels);
-        tcase_add_test(tc, test_kernels_in_a_storm);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -2,9 +2,7 @@
 /* sampler/events/drain_pace.c: no ring is more than half full when it is looked at again, if it goes on like this */
 #include "base/clock.h"
 #include "sampler/events/drain_pace.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/unit/unit_test.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -98,23 +96,3 @@ START_TEST(test_bursts)
         ck_assert_uint_eq(drain_pace_rest_ns(&p), 25 * NS_PER_MS);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/events/drain_pace");
-        TCase *tc = tcase_create("pace");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_busy);
-        tcase_add_test(tc, test_quiet);
-        tcase_add_test(tc, test_spare);
-        tcase_add_test(tc, test_many_rings);
-        tcase_add_test(tc, test_bursts);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

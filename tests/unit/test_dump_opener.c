@@ -5,8 +5,8 @@
 #include "base/io.h"
 #include "cli/commands/dump_opener.h"
 #include "cli/options/ring_trigger.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -19,7 +19,7 @@
 
 #define STAMP "[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]-[0-9][0-9][0-9][0-9][0-9][0-9]*"
 
-START_TEST(test_names)
+START_LOOP_TEST(test_names, 0, 4)
 {
         static const char *const paths[] = { "trace.hyp", "./a.b.hyp", "noending", ".hidden" };
         static const char *const patterns[] = { "trace." STAMP ".hyp", "a.b." STAMP ".hyp", "noending." STAMP,
@@ -88,21 +88,3 @@ START_TEST(test_triggers)
         ring_trigger_deinit(&t);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("cli/commands/dump_opener");
-        TCase *tc = tcase_create("opener");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_names, 0, 4);
-        tcase_add_test(tc, test_no_folder);
-        tcase_add_test(tc, test_triggers);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

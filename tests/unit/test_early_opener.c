@@ -8,8 +8,8 @@
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -114,6 +114,10 @@ static void teardown_bells(void)
         ck_assert_int_eq(unlink(path), 0);
 }
 
+/* By _i of a loop test: without and with bells. */
+static void (*const setups[])(void) = { setup, setup_bells };
+static void (*const teardowns[])(void) = { teardown, teardown_bells };
+
 /* Until the opener has reported at least @n times: one is for all records of before. */
 static void wait_for(uint64_t n)
 {
@@ -137,13 +141,14 @@ static int find(uint64_t time_ns)
         return opened_files_find(early_opener_files(opener), (uint32_t)getpid(), &mmap);
 }
 
-START_TEST(test_opened)
+START_LOOP_TEST(test_opened, 0, 2)
 {
         struct stat status;
         const uint8_t *record;
         size_t n_bytes;
         int fd;
 
+        setups[_i]();
         tell(&mapped, 1000);
         wait_for(1);
         fd = find(1000);
@@ -157,13 +162,16 @@ START_TEST(test_opened)
         fd = find(2000);
         ck_assert_int_ge(fd, 0);
         io_close(&fd);
+        teardowns[_i]();
 }
 END_TEST
 
-START_TEST(test_left_alone)
+START_LOOP_TEST(test_left_alone, 0, 2)
 {
-        struct perf_mmap data = mapped, of_system = mapped, gone = mapped;
+        struct perf_mmap data, of_system, gone;
 
+        setups[_i]();
+        data = of_system = gone = mapped;
         data.executable = false;
         of_system.path = "/usr/lib/libc.so.6";
         of_system.path_bytes = strlen(of_system.path);
@@ -180,16 +188,19 @@ START_TEST(test_left_alone)
         ck_assert_int_eq(find(1000), -ENOENT);
         ck_assert_int_eq(find(2000), -ENOENT);
         ck_assert_int_eq(find(3000), -ENOENT);
+        teardowns[_i]();
 }
 END_TEST
 
 /* Bells in vain, as of programs that are started one after the other: then the rings are looked at without a bell. */
 START_TEST(test_bells_fall_silent)
 {
-        struct perf_mmap of_system = mapped;
+        struct perf_mmap of_system;
         struct pollfd report = { .fd = -1, .events = POLLIN };
         int fd = -ENOENT;
 
+        setup_bells();
+        of_system = mapped;
         of_system.path = "/usr/lib/libc.so.6";
         of_system.path_bytes = strlen(of_system.path);
         /* A machine that is slow may not ring often enough the first time. */
@@ -207,6 +218,7 @@ START_TEST(test_bells_fall_silent)
         }
         ck_assert_int_ge(fd, 0);
         io_close(&fd);
+        teardown_bells();
 }
 END_TEST
 
@@ -246,12 +258,15 @@ static pid_t find_thread(void)
 START_TEST(test_rights)
 {
         const struct sched_param first = { .sched_priority = 1 };
-        pid_t tid = find_thread();
-        bool may = sched_setscheduler(0, SCHED_FIFO, &first) == 0;
+        pid_t tid;
+        bool may;
         char name[64], line[256];
         unsigned long long effective = ~0ull;
         FILE *f;
 
+        setup();
+        tid = find_thread();
+        may = sched_setscheduler(0, SCHED_FIFO, &first) == 0;
         ck_assert_int_eq(sched_getscheduler(tid), may ? SCHED_FIFO | SCHED_RESET_ON_FORK : SCHED_OTHER);
         (void)snprintf(name, sizeof(name), "/proc/self/task/%d/status", (int)tid);
         f = fopen(name, "re");
@@ -262,6 +277,7 @@ START_TEST(test_rights)
         (void)fclose(f);
         ck_assert_uint_eq(effective & 1ull << CAP_SYS_NICE, 0);
         ck_assert_uint_eq(effective & 1ull << CAP_PERFMON, 0);
+        teardown();
 }
 END_TEST
 
@@ -291,32 +307,3 @@ START_TEST(test_nothing)
         ck_assert_ptr_null(early_opener_files(NULL));
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/code/early_opener");
-        TCase *tc = tcase_create("thread"), *bells = tcase_create("bells"), *alone = tcase_create("alone");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tc, 60);
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_add_test(tc, test_opened);
-        tcase_add_test(tc, test_left_alone);
-        tcase_add_test(tc, test_rights);
-        tcase_set_timeout(bells, 60);
-        tcase_add_checked_fixture(bells, setup_bells, teardown_bells);
-        tcase_add_test(bells, test_opened);
-        tcase_add_test(bells, test_left_alone);
-        tcase_add_test(bells, test_bells_fall_silent);
-        tcase_add_test(alone, test_wants_path);
-        tcase_add_test(alone, test_nothing);
-        suite_add_tcase(suite, tc);
-        suite_add_tcase(suite, bells);
-        suite_add_tcase(suite, alone);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -2,8 +2,8 @@
 /* Headers of an ELF image say how long it is and where its code lies; at every cut they say less, never something else. */
 #include "sampler/code/elf_header.h"
 #include "tests/unit/made_image.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static const struct {
         { 60, 2, false }, { 62, 2, false }, { 88, 8, false },
 };
 
-START_TEST(what_cannot_be_is_refused)
+START_LOOP_TEST(what_cannot_be_is_refused, 0, sizeof(damages) / sizeof(damages[0]))
 {
         struct elf_header header;
         int r;
@@ -80,20 +80,4 @@ START_TEST(what_cannot_be_is_refused)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("elf_header");
-        TCase *tests = tcase_create("elf_header");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_add_checked_fixture(tests, setup, NULL);
-        tcase_add_test(tests, reads_what_is_there);
-        tcase_add_test(tests, a_cut_header_is_not_enough);
-        tcase_add_loop_test(tests, what_cannot_be_is_refused, 0, sizeof(damages) / sizeof(damages[0]));
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup);

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/regular_file.h"
 #include "symbolize/elf/elf_image.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <elf.h>
 #include <endian.h>
 #include <errno.h>
@@ -134,7 +134,7 @@ START_TEST(test_32_bit_big_endian)
 END_TEST
 
 /* loop test: headers and note are cut at each byte; what opens has the whole build-id or none */
-START_TEST(test_cut_anywhere)
+START_LOOP_TEST(test_cut_anywhere, 0, NOTE_AT + (int)sizeof(struct small_note) + 1)
 {
         uint8_t bytes[FILE_BYTES];
         uint8_t *cut = malloc((size_t)_i + 1);
@@ -239,26 +239,3 @@ START_TEST(test_only_regular_files_are_opened)
         (void)rmdir(folder);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/elf/elf_image");
-        TCase *tc = tcase_create("image");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_build_id_and_addresses);
-        tcase_add_test(tc, test_32_bit_big_endian);
-        tcase_add_loop_test(tc, test_cut_anywhere, 0, NOTE_AT + (int)sizeof(struct small_note) + 1);
-        tcase_add_test(tc, test_what_is_no_program_is_refused);
-        tcase_add_test(tc, test_build_id_of_unusual_length);
-        tcase_add_test(tc, test_own_program_by_descriptor);
-        tcase_add_test(tc, test_vdso);
-        tcase_add_test(tc, test_only_regular_files_are_opened);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* base/error.c: codes pass through unchanged, words are never cut in silence */
 #include "base/error.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 START_TEST(test_set_returns_code_and_words)
@@ -78,7 +77,7 @@ static void expect_whole_or_marked(const struct error *err, const char *wanted)
 }
 
 /* loop test: words of every length around that of the text, alone, before and behind others */
-START_TEST(test_long_words_are_marked)
+START_LOOP_TEST(test_long_words_are_marked, ERROR_TEXT_BYTES - 40, ERROR_TEXT_BYTES + 8)
 {
         struct error err = ERROR_NONE;
         char words[ERROR_TEXT_BYTES + 8];
@@ -106,24 +105,3 @@ START_TEST(test_long_words_are_marked)
         expect_whole_or_marked(&err, wanted);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("base/error");
-        TCase *tc = tcase_create("error");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_set_returns_code_and_words);
-        tcase_add_test(tc, test_nobody_needs_to_listen);
-        tcase_add_test(tc, test_errno_is_described);
-        tcase_add_test(tc, test_errno_that_was_never_set_is_a_failure_still);
-        tcase_add_test(tc, test_prefix_keeps_the_cause);
-        tcase_add_loop_test(tc, test_long_words_are_marked, ERROR_TEXT_BYTES - 40, ERROR_TEXT_BYTES + 8);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -3,9 +3,8 @@
 #include "base/clock.h"
 #include "sampler/events/event_attr.h"
 #include "sampler/events/event_request.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct event_attr_options defaults = { .ring_bytes = 1u << 20, .inherit = true };
@@ -19,7 +18,7 @@ static struct event_spec spec_of(uint32_t type, uint64_t config, uint32_t leader
  * loop test: the period meets a timer of any round period at points all over it.  As many samples as one second has,
  * but at least a hundred, must leave no gap of a tenth of the timer's period.
  */
-START_TEST(test_clock_period)
+START_LOOP_TEST(test_clock_period, 0, 13)
 {
         static const uint64_t rates_hz[] = { 1,    7,     10,    50,    60,    97,    99,    100,  101,
                                              200,  250,   333,   499,   500,   600,   997,   998,  999,
@@ -153,23 +152,3 @@ START_TEST(test_switches)
         ck_assert_uint_eq(event_attr_of_spec(&options, 1).context_switch, 0);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/events/event_attr");
-        TCase *tc = tcase_create("attributes");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_clock_period, 0, 13);
-        tcase_add_test(tc, test_known_periods);
-        tcase_add_test(tc, test_rates);
-        tcase_add_test(tc, test_groups);
-        tcase_add_test(tc, test_switches);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

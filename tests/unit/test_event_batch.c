@@ -8,8 +8,8 @@
 #include "format/trace_dictionary.h"
 #include "tests/unit/event_rows.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,20 +185,3 @@ START_TEST(test_the_same_fault_after_the_same_events)
         trace_dictionary_deinit(&d);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("event_batch");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tests, test_pieces_of_any_size_are_the_same_events);
-        tcase_add_test(tests, test_the_same_fault_after_the_same_events);
-        suite_add_tcase(suite, tests);
-
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

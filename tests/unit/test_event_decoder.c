@@ -10,8 +10,8 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_schema.h"
 #include "tests/unit/event_rows.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,7 +149,7 @@ START_TEST(test_runs_can_be_skipped)
 END_TEST
 
 /* loop test: op by op; every operand that is an id, at its limits and beyond */
-START_TEST(test_ids_out_of_range_are_refused)
+START_LOOP_TEST(test_ids_out_of_range_are_refused, 1, TRACE_OP_COUNT)
 {
         const struct trace_op_schema *schema = trace_op_schema_find((uint64_t)_i);
 
@@ -347,7 +347,7 @@ START_TEST(test_texts_are_borrowed_from_the_body)
 END_TEST
 
 /* A run that begins at the last nanosecond there is, and goes on by @_i. */
-START_TEST(test_time_beyond_64_bits_is_refused)
+START_LOOP_TEST(test_time_beyond_64_bits_is_refused, 0, 3)
 {
         uint8_t bytes[] = { 1, 1, 2, 1, 2, 0, 2, 1, 2, 2, 2, 0, (uint8_t)_i };
         struct walk w = walk_body(bytes, sizeof(bytes));
@@ -399,7 +399,7 @@ static void leave_columns_out(const struct byte_buffer *body, uint32_t left_out,
 #define N_APPENDED 4 /* state of SAMPLE; wait, stack, stack_state of SWITCH_OUT */
 
 /* loop test: any of them may be absent; what is there is whole, and nothing else is disturbed */
-START_TEST(test_appended_columns_may_be_absent)
+START_LOOP_TEST(test_appended_columns_may_be_absent, 0, 1 << N_APPENDED)
 {
         static const struct trace_event events[] = {
                 { .op = TRACE_OP_SAMPLE, .time_ns = 5, .operand = { 1, 2, 3, 1, 300, 8 } },
@@ -461,28 +461,3 @@ START_TEST(test_empty_dictionary)
         trace_dictionary_deinit(&nothing);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("format/event_decoder");
-        TCase *tc = tcase_create("event_decoder");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_cut_anywhere_is_refused);
-        tcase_add_test(tc, test_runs_can_be_skipped);
-        tcase_add_loop_test(tc, test_ids_out_of_range_are_refused, 1, TRACE_OP_COUNT);
-        tcase_add_test(tc, test_bodies_made_by_hand);
-        tcase_add_test(tc, test_ops_of_a_newer_version_are_skipped_and_counted);
-        tcase_add_test(tc, test_texts_end_where_their_column_does);
-        tcase_add_test(tc, test_texts_are_borrowed_from_the_body);
-        tcase_add_loop_test(tc, test_time_beyond_64_bits_is_refused, 0, 3);
-        tcase_add_loop_test(tc, test_appended_columns_may_be_absent, 0, 1 << N_APPENDED);
-        tcase_add_test(tc, test_empty_dictionary);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -7,8 +7,8 @@
 #include "tests/unit/event_list.h"
 #include "tests/unit/event_rows.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,22 +191,3 @@ START_TEST(test_events_that_found_no_memory_are_not_half_written)
         event_encoder_deinit(&encoder);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("format/event_encoder");
-        TCase *tc = tcase_create("event_encoder");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_events_come_back);
-        tcase_add_test(tc, test_time_range_and_size);
-        tcase_add_test(tc, test_nothing_leaves_no_body);
-        tcase_add_test(tc, test_events_that_found_no_memory_are_not_half_written);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

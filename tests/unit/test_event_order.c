@@ -2,10 +2,9 @@
 /* Events of several threads come out by time; equal times as they came in; what is too late is counted */
 
 #include "analyze/trace/event_order.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 
 struct seen {
         uint64_t times_ns[64];
@@ -101,21 +100,3 @@ START_TEST(test_a_failure_ends_it)
         event_order_deinit(&o);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/trace/event_order");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tests, test_two_threads_are_merged);
-        tcase_add_test(tests, test_equal_times_stay_in_order);
-        tcase_add_test(tests, test_a_full_buffer_hands_out_half);
-        tcase_add_test(tests, test_a_failure_ends_it);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -3,11 +3,10 @@
 #include "base/error.h"
 #include "sampler/events/event_request.h"
 #include "tests/unit/fake_machine.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define N_CASES(cases) ((int)(sizeof(cases) / sizeof((cases)[0])))
@@ -74,7 +73,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_lists)
+START_LOOP_TEST(test_lists, 0, N_CASES(lists))
 {
         struct fixture f;
 
@@ -125,7 +124,7 @@ static const struct {
 };
 
 /* loop test: what is wrong leaves the request as it was */
-START_TEST(test_wrong)
+START_LOOP_TEST(test_wrong, 0, N_CASES(wrong))
 {
         struct fixture f;
 
@@ -210,7 +209,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_complete)
+START_LOOP_TEST(test_complete, 0, N_CASES(completions))
 {
         struct fixture f;
         bool fallback;
@@ -279,7 +278,7 @@ START_TEST(test_leave_kernel)
 END_TEST
 
 /* loop test */
-START_TEST(test_only_in_kernel)
+START_LOOP_TEST(test_only_in_kernel, 0, 4)
 {
         static const char *const lists_in_kernel[] = { "context-switches", "sched:sched_switch", "cycles:k",
                                                        "{task-clock,cs}:S" };
@@ -305,30 +304,3 @@ START_TEST(test_reads_groups)
         tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/events/event_request");
-        TCase *tc = tcase_create("request");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_lists, 0, N_CASES(lists));
-        tcase_add_test(tc, test_group_modifiers);
-        tcase_add_loop_test(tc, test_wrong, 0, N_CASES(wrong));
-        tcase_add_test(tc, test_too_many);
-        tcase_add_test(tc, test_hybrid_groups);
-        tcase_add_test(tc, test_leader_on_some_cpus);
-        tcase_add_loop_test(tc, test_complete, 0, N_CASES(completions));
-        tcase_add_test(tc, test_complete_without_samples);
-        tcase_add_test(tc, test_complete_hybrid);
-        tcase_add_test(tc, test_leave_kernel);
-        tcase_add_loop_test(tc, test_only_in_kernel, 0, 4);
-        tcase_add_test(tc, test_reads_groups);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

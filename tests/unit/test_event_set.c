@@ -4,10 +4,9 @@
 
 #include "sampler/kernel/perf_record.h"
 #include "tests/unit/fake_events.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <linux/perf_event.h>
-#include <stdlib.h>
 
 #define FIRST 1000 /* a thread; the events of spec 0 on CPU 0 were opened on it */
 #define LATE  1001 /* another one; those on CPU 1 */
@@ -164,24 +163,3 @@ START_TEST(test_overlap_while_opening)
         event_set_close(&set);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/events/event_set");
-        TCase *tc = tcase_create("events");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_find_spec);
-        tcase_add_test(tc, test_totals_that_are_not_there);
-        tcase_add_test(tc, test_no_overlap);
-        tcase_add_test(tc, test_overlap);
-        tcase_add_test(tc, test_overlap_is_inherited);
-        tcase_add_test(tc, test_overlap_while_opening);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

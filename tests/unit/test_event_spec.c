@@ -4,8 +4,8 @@
 #include "sampler/events/event_places.h"
 #include "sampler/events/event_spec.h"
 #include "tests/unit/fake_machine.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_known)
+START_LOOP_TEST(test_known, 0, N_CASES(known))
 {
         size_t n_bytes = strlen(known[_i].text);
         char text[EVENT_SPEC_NAME_BYTES];
@@ -148,7 +148,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_unknown)
+START_LOOP_TEST(test_unknown, 0, N_CASES(unknown))
 {
         struct error err = ERROR_NONE;
         int r = refuse(unknown[_i].text, strlen(unknown[_i].text), &no_library, &err);
@@ -161,7 +161,7 @@ START_TEST(test_unknown)
 END_TEST
 
 /* loop test: names of every length, also those that fill the room for one, and more */
-START_TEST(test_length)
+START_LOOP_TEST(test_length, 0, 200)
 {
         size_t n_bytes = (size_t)_i;
         char text[256];
@@ -207,7 +207,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_terms)
+START_LOOP_TEST(test_terms, 0, N_CASES(of_intel))
 {
         struct fake_machine machine;
         struct event_spec spec;
@@ -261,7 +261,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_wrong_terms)
+START_LOOP_TEST(test_wrong_terms, 0, N_CASES(not_of_intel))
 {
         struct fake_machine machine;
         struct error err = ERROR_NONE;
@@ -350,7 +350,7 @@ static const struct {
 };
 
 /* loop test: what the processor counts is an event of each kind of core, on the CPUs of that kind */
-START_TEST(test_hybrid)
+START_LOOP_TEST(test_hybrid, 0, N_CASES(of_both))
 {
         struct event_spec specs[2];
         struct event_spec_list list = { .specs = specs, .n_specs_max = 2 };
@@ -443,31 +443,3 @@ START_TEST(test_library)
         (void)unsetenv("LIBPFM_ENCODE_INACTIVE");
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/events/event_spec");
-        TCase *tc = tcase_create("parse");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_known, 0, N_CASES(known));
-        tcase_add_test(tc, test_precise);
-        tcase_add_loop_test(tc, test_unknown, 0, N_CASES(unknown));
-        tcase_add_loop_test(tc, test_length, 0, 200);
-        tcase_add_loop_test(tc, test_terms, 0, N_CASES(of_intel));
-        tcase_add_loop_test(tc, test_wrong_terms, 0, N_CASES(not_of_intel));
-        tcase_add_test(tc, test_pmu_modifiers);
-        tcase_add_test(tc, test_cpumask);
-        tcase_add_test(tc, test_arm);
-        tcase_add_loop_test(tc, test_hybrid, 0, N_CASES(of_both));
-        tcase_add_test(tc, test_software_on_hybrid);
-        tcase_add_test(tc, test_tracepoints);
-        tcase_add_test(tc, test_library);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What goes into a chain of a spool comes out in order, whatever went to a file meanwhile, with what was patched. */
 #include "export/shared/event_spool.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -42,7 +42,7 @@ static void check_chain(const struct event_spool *s, uint32_t chain, uint64_t pa
 }
 
 /* Loop: buffers that hold everything, that spill now and then, that spill all the time. */
-START_TEST(chains_keep_their_order)
+START_LOOP_TEST(chains_keep_their_order, 0, 3)
 {
         static const size_t buffers[] = { EVENT_SPOOL_BUFFERS_BYTES, 65536, 4096 };
         struct event_spool s;
@@ -120,21 +120,3 @@ START_TEST(no_folder_is_an_error)
         event_spool_deinit(&s);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("event_spool");
-        TCase *tests = tcase_create("event_spool");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_add_loop_test(tests, chains_keep_their_order, 0, 3);
-        tcase_add_test(tests, patches_reach_file_and_buffer);
-        tcase_add_test(tests, a_cursor_goes_where_it_is_put);
-        tcase_add_test(tests, no_folder_is_an_error);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed > 0;
-}

@@ -8,8 +8,8 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +111,7 @@ START_TEST(test_copy_ends_early)
 END_TEST
 
 /* loop test over frame pointers that are none: below the copy, behind it, not all of it within, anywhere */
-START_TEST(test_no_frame_pointer)
+START_LOOP_TEST(test_no_frame_pointer, 0, 7)
 {
         const uint64_t frames[] = { 0, SP - 8, SP - 16, address_of(N), address_of(N) - 8, UINT64_MAX, 1 };
         static struct fixture f;
@@ -212,25 +212,3 @@ START_TEST(test_addresses)
         tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/stacks/event_stack");
-        TCase *tc = tcase_create("stack");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_copy);
-        tcase_add_test(tc, test_copy_ends_early);
-        tcase_add_loop_test(tc, test_no_frame_pointer, 0, 7);
-        tcase_add_test(tc, test_circle);
-        tcase_add_test(tc, test_leaves_code);
-        tcase_add_test(tc, test_hostile);
-        tcase_add_test(tc, test_addresses);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -3,8 +3,8 @@
 #include "format/trace_dictionary.h"
 #include "sampler/events/event_set.h"
 #include "sampler/events/event_totals.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_layout)
+START_LOOP_TEST(test_layout, 0, sizeof(layouts) / sizeof(layouts[0]))
 {
         struct event_count count = { .value = 99 };
 
@@ -180,24 +180,3 @@ START_TEST(test_rows)
         event_set_close(&set);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/events/event_totals");
-        TCase *tc = tcase_create("totals");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_layout, 0, (int)(sizeof(layouts) / sizeof(layouts[0])));
-        tcase_add_test(tc, test_impossible_group);
-        tcase_add_test(tc, test_other_cpus_are_no_sharing);
-        tcase_add_test(tc, test_sharing);
-        tcase_add_test(tc, test_some_cpus);
-        tcase_add_test(tc, test_rows);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -3,9 +3,8 @@
 #include "instrument/client_abi.h"
 #include "sampler/tracks/loss_counter.h"
 #include "tests/unit/merged_program.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- families ------------------------------------------------------------------------------------------ */
@@ -434,28 +433,3 @@ START_TEST(test_names_without_room)
         merged_program_tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/zones/event_translator");
-        TCase *tc = tcase_create("event_translator");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_moments);
-        tcase_add_test(tc, test_memory);
-        tcase_add_test(tc, test_locks);
-        tcase_add_test(tc, test_devices);
-        tcase_add_test(tc, test_program);
-        tcase_add_test(tc, test_plots);
-        tcase_add_test(tc, test_attached);
-        tcase_add_test(tc, test_blobs);
-        tcase_add_test(tc, test_lost_blobs);
-        tcase_add_test(tc, test_names_without_room);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -12,12 +12,12 @@
 #include "analyze/walk/loaded_trace.h"
 #include "format/trace_event.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 #include "view/answers/event_names.h"
 #include "view/answers/event_view.h"
 #include "view/document/document_format.h"
 #include "view/document/view_document.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -369,22 +369,3 @@ START_TEST(test_the_newest_messages)
         trace_builder_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("view/answers/event_view");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tests, test_an_empty_trace);
-        tcase_add_test(tests, test_samples_alone_and_zones_alone);
-        tcase_add_test(tests, test_one_event);
-        tcase_add_test(tests, test_what_they_say);
-        tcase_add_test(tests, test_the_newest_messages);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -7,8 +7,8 @@
 #include "export/shared/export_format.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void export_it(export_function *function, uint32_t event, bool zones_as_f
 }
 
 /* loop test */
-START_TEST(test_everything_in_it)
+START_LOOP_TEST(test_everything_in_it, 0, sizeof(functions) / sizeof(functions[0]))
 {
         uint64_t weight;
 
@@ -75,7 +75,7 @@ START_TEST(test_everything_in_it)
 END_TEST
 
 /* loop test */
-START_TEST(test_nothing_in_it)
+START_LOOP_TEST(test_nothing_in_it, 0, sizeof(functions) / sizeof(functions[0]))
 {
         trace_builder_init(&builder);
         open_trace();
@@ -88,7 +88,7 @@ START_TEST(test_nothing_in_it)
 END_TEST
 
 /* loop test: a stack of 20,000 frames is cut, and that is counted */
-START_TEST(test_deep_stacks)
+START_LOOP_TEST(test_deep_stacks, 0, sizeof(functions) / sizeof(functions[0]))
 {
         uint32_t stack = 0;
         uint32_t module, thread, event;
@@ -113,7 +113,7 @@ START_TEST(test_deep_stacks)
 END_TEST
 
 /* loop test */
-START_TEST(test_full_disk)
+START_LOOP_TEST(test_full_disk, 0, sizeof(functions) / sizeof(functions[0]))
 {
         struct export_options options = { .event = 1 };
         FILE *out = fopen("/dev/full", "w");
@@ -168,24 +168,3 @@ START_TEST(test_sections_of_perf_data)
         bytes = NULL;
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("export_binary");
-        TCase *tc = tcase_create("core");
-        int n_functions = (int)(sizeof(functions) / sizeof(functions[0]));
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_everything_in_it, 0, n_functions);
-        tcase_add_loop_test(tc, test_nothing_in_it, 0, n_functions);
-        tcase_add_loop_test(tc, test_deep_stacks, 0, n_functions);
-        tcase_add_loop_test(tc, test_full_disk, 0, n_functions);
-        tcase_add_test(tc, test_sections_of_perf_data);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -8,8 +8,8 @@
 #include "export/shared/export_event.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void check_json(const struct export_format *format, const char *text)
         json_decref(root);
 }
 
-START_TEST(a_trace_with_everything)
+START_LOOP_TEST(a_trace_with_everything, 0, 2)
 {
         struct trace_builder b;
 
@@ -188,22 +188,3 @@ START_TEST(a_full_disk_is_said)
         trace_builder_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("export_formats");
-        TCase *tests = tcase_create("export_formats");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_add_loop_test(tests, a_trace_with_everything, 0, 2);
-        tcase_add_test(tests, a_trace_with_nothing);
-        tcase_add_test(tests, hostile_names);
-        tcase_add_test(tests, a_process_is_called_as_its_program);
-        tcase_add_test(tests, a_full_disk_is_said);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed > 0;
-}

@@ -2,8 +2,8 @@
 /* sampler/zones/fiber_order.c: whoever waits at the earliest time goes first, whatever was added in between */
 #include "sampler/zones/fiber_order.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -76,21 +76,3 @@ START_TEST(test_turns)
         fiber_order_deinit(&o);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/zones/fiber_order");
-        TCase *tc = tcase_create("order");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_empty);
-        tcase_add_test(tc, test_sorted);
-        tcase_add_test(tc, test_turns);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -5,8 +5,8 @@
 #include "sampler/code/file_versions.h"
 #include "sampler/code/opened_files.h"
 #include "sampler/kernel/perf_record.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,21 +137,4 @@ START_TEST(a_time_to_come_tells_nothing)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("file_versions");
-        TCase *tests = tcase_create("file_versions");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_add_checked_fixture(tests, setup, teardown);
-        tcase_add_test(tests, one_content_is_one_version);
-        tcase_add_test(tests, another_content_is_another_version);
-        tcase_add_test(tests, what_was_changed_since_is_lost);
-        tcase_add_test(tests, a_time_to_come_tells_nothing);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

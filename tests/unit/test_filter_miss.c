@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "format/trace_event.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +119,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_words)
+START_LOOP_TEST(test_words, 0, sizeof(cases) / sizeof(cases[0]))
 {
         struct error err = ERROR_NONE;
         struct trace_builder b;
@@ -149,19 +149,3 @@ START_TEST(test_empty_trace)
         trace_builder_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/walk/filter_miss");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_loop_test(tests, test_words, 0, sizeof(cases) / sizeof(cases[0]));
-        tcase_add_test(tests, test_empty_trace);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

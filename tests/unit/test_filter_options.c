@@ -3,10 +3,9 @@
 #include "cli/options/filter_options.h"
 #include "cli/options/option_table.h"
 #include "cli/options/output_options.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 
 static const struct {
         const char *text;
@@ -42,7 +41,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_times)
+START_LOOP_TEST(test_times, 0, sizeof(times) / sizeof(times[0]))
 {
         uint64_t ns = 7;
 
@@ -104,21 +103,3 @@ START_TEST(test_output)
         ck_assert_uint_gt(o.document.n_columns, 0);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("filter_options");
-        TCase *tc = tcase_create("core");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_times, 0, (int)(sizeof(times) / sizeof(times[0])));
-        tcase_add_test(tc, test_filter);
-        tcase_add_test(tc, test_output);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -3,9 +3,7 @@
 #include "export/shared/frame_addresses.h"
 
 #include "tests/unit/trace_builder.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/unit/unit_test.h"
 
 static struct trace_builder builder;
 static uint32_t parent, child, stranger; /* processes */
@@ -98,22 +96,4 @@ START_TEST(test_addresses_already)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("frame_addresses");
-        TCase *tc = tcase_create("core");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, set_up, tear_down);
-        tcase_add_test(tc, test_mappings);
-        tcase_add_test(tc, test_child_has_what_its_parent_mapped);
-        tcase_add_test(tc, test_return_addresses);
-        tcase_add_test(tc, test_addresses_already);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = set_up, .teardown = tear_down);

@@ -5,9 +5,7 @@
 
 #include "analyze/trace/event_order.h"
 #include "format/trace_spec.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/unit/unit_test.h"
 
 static void mark(struct frame_stats *s, uint64_t time_ns, uint32_t op, uint32_t name)
 {
@@ -77,20 +75,3 @@ START_TEST(test_the_limit_of_sets)
         frame_stats_deinit(&s);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/stats/frame_stats");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tests, test_marks);
-        tcase_add_test(tests, test_frames_with_gaps);
-        tcase_add_test(tests, test_the_limit_of_sets);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

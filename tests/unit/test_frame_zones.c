@@ -7,10 +7,9 @@
 #include "analyze/walk/trace_filter.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 struct split {
         struct loaded_trace trace;
@@ -197,21 +196,3 @@ START_TEST(test_many_sets)
         drop(&s, &b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/stats/frame_zones");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tests, test_zones_around_marks);
-        tcase_add_test(tests, test_gaps);
-        tcase_add_test(tests, test_a_range);
-        tcase_add_test(tests, test_many_sets);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -2,9 +2,8 @@
 /* analyze/walk/function_table.c: frames get the functions of their last group of symbols, or the reason for none */
 #include "analyze/walk/function_table.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The n-th function of a frame as "name" or as its kind in brackets. */
@@ -145,22 +144,3 @@ START_TEST(test_endless_inlining_is_cut)
         trace_builder_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/walk/function_table");
-        TCase *tc = tcase_create("functions");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_names_and_reasons);
-        tcase_add_test(tc, test_a_later_group_replaces_an_earlier);
-        tcase_add_test(tc, test_marks);
-        tcase_add_test(tc, test_endless_inlining_is_cut);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

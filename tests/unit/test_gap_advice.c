@@ -3,9 +3,8 @@
 #include "view/answers/gap_advice.h"
 
 #include "analyze/report/report.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void expect(const char *path, const char *advice, const char *wanted)
@@ -47,20 +46,3 @@ START_TEST(a_long_path_is_cut)
         ck_assert_uint_lt(strlen(gap_advice_of(&report, &gap).text), GAP_ADVICE_BYTES);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("view/answers/gap_advice");
-        TCase *tc = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tc);
-        tcase_add_test(tc, the_words_are_replaced);
-        tcase_add_test(tc, what_has_no_path_is_left_as_it_is);
-        tcase_add_test(tc, a_long_path_is_cut);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

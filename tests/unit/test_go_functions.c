@@ -8,8 +8,8 @@
 #include "symbolize/symbols/symbolizer.h"
 #include "tests/unit/built_files.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,21 +126,4 @@ START_TEST(test_damage)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/elf/go_functions");
-        TCase *tc = tcase_create("go");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_set_timeout(tc, 180);
-        tcase_add_test(tc, test_names_and_lines);
-        tcase_add_test(tc, test_damage);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.timeout_s = 180, .setup = setup, .teardown = teardown);

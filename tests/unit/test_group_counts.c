@@ -3,8 +3,8 @@
 #include "sampler/events/event_set.h"
 #include "sampler/events/group_counts.h"
 #include "sampler/kernel/perf_record.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,25 +265,3 @@ START_TEST(test_many_threads)
         tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/events/group_counts");
-        TCase *tc = tcase_create("counts");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_of_cpus);
-        tcase_add_test(tc, test_inherited);
-        tcase_add_test(tc, test_backwards);
-        tcase_add_test(tc, test_scaling);
-        tcase_add_test(tc, test_other_records);
-        tcase_add_test(tc, test_leader);
-        tcase_add_test(tc, test_many_threads);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* analyze/trace/histogram.c: quantiles lie within 1 % of those of the sorted numbers; the rest is exact */
 #include "analyze/trace/histogram.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -37,7 +37,7 @@ static uint64_t exact_quantile(const uint64_t *sorted, double share)
 }
 
 /* Numbers whose magnitude is itself random, of at most 2^(n + 1); each loop another range. */
-START_TEST(test_quantiles_within_one_percent)
+START_LOOP_TEST(test_quantiles_within_one_percent, 0, 64)
 {
         uint64_t *values = malloc(N_VALUES * sizeof(*values));
         uint64_t state = 42 + (uint64_t)_i;
@@ -137,23 +137,3 @@ START_TEST(test_empty_and_single)
         ck_assert_uint_eq(h.n_values, 0);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/trace/histogram");
-        TCase *tc = tcase_create("histogram");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_quantiles_within_one_percent, 0, 64);
-        tcase_add_test(tc, test_small_numbers_are_exact);
-        tcase_add_test(tc, test_few_numbers_are_exact);
-        tcase_add_test(tc, test_grows_to_both_sides);
-        tcase_add_test(tc, test_empty_and_single);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -2,9 +2,7 @@
 /* analyze/stats/histogram_bins.c: every number is in exactly one bar, bars follow each other, few and never none */
 #include "analyze/stats/histogram_bins.h"
 #include "analyze/trace/histogram.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/unit/unit_test.h"
 
 static const struct {
         uint64_t first, step, n;
@@ -25,7 +23,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_every_number_once)
+START_LOOP_TEST(test_every_number_once, 0, sizeof(cases) / sizeof(cases[0]))
 {
         struct histogram h = { .n_values = 0 };
         struct histogram_bins b;
@@ -77,21 +75,3 @@ START_TEST(test_empty)
         ck_assert_uint_eq(b.n_bins, 0);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("histogram_bins");
-        TCase *tc = tcase_create("core");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_every_number_once, 0, (int)(sizeof(cases) / sizeof(cases[0])));
-        tcase_add_test(tc, test_round_limits);
-        tcase_add_test(tc, test_empty);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* analyze/trace/id_set.c: each id counts once, in whatever order they come */
 #include "analyze/trace/id_set.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/unit/unit_test.h"
 
 START_TEST(test_each_id_counts_once)
 {
@@ -20,19 +18,3 @@ START_TEST(test_each_id_counts_once)
         ck_assert_uint_eq(set.n_ids, 0);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/trace/id_set");
-        TCase *tc = tcase_create("id_set");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_each_id_counts_once);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -6,8 +6,8 @@
 #include "base/io.h"
 #include "format/trace_spec.h"
 #include "sampler/code/image_reader.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -320,28 +320,4 @@ START_TEST(test_stop_when_full)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("sampler/code/image_reader");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tcase, 100);
-        tcase_add_checked_fixture(tcase, set_up, tear_down);
-        tcase_add_test(tcase, test_file);
-        tcase_add_test(tcase, test_release);
-        tcase_add_test(tcase, test_refusals);
-        tcase_add_test(tcase, test_limit);
-        tcase_add_test(tcase, test_other_build_id);
-        tcase_add_test(tcase, test_far_build_id);
-        tcase_add_test(tcase, test_sources);
-        tcase_add_test(tcase, test_full_queue);
-        tcase_add_test(tcase, test_stop_when_full);
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_TEST_PLAN(.timeout_s = 100, .setup = set_up, .teardown = tear_down);

@@ -5,11 +5,10 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "symbolize/symbols/image_spool.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -154,24 +153,4 @@ START_TEST(test_sealed)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/symbols/image_spool");
-        TCase *tc = tcase_create("spool");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_add_test(tc, test_parts_in_turns);
-        tcase_add_test(tc, test_all_at_once_and_only_once);
-        tcase_add_test(tc, test_source_texts_are_passed_over);
-        tcase_add_test(tc, test_parts_that_do_not_fit);
-        tcase_add_test(tc, test_huge_sizes);
-        tcase_add_test(tc, test_sealed);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

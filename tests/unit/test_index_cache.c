@@ -9,8 +9,8 @@
 #include "symbolize/symbols/image_spool.h"
 #include "symbolize/symbols/index_cache.h"
 #include "symbolize/symbols/module_images.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -310,26 +310,4 @@ START_TEST(test_files_made_ahead)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/symbols/index_cache");
-        TCase *tc = tcase_create("cache");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_add_test(tc, test_round_trip);
-        tcase_add_test(tc, test_entry_of_another_file);
-        tcase_add_test(tc, test_names_by_content_and_by_search);
-        tcase_add_test(tc, test_key);
-        tcase_add_test(tc, test_folder_of_others);
-        tcase_add_test(tc, test_oldest_go_first);
-        tcase_add_test(tc, test_entry_that_is_too_large);
-        tcase_add_test(tc, test_files_made_ahead);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

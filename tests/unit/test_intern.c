@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* base/intern.c: equal items get one id, others get their own, and ids count from 1 in order of arrival */
 #include "base/intern.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define N_MANY 50000
@@ -160,24 +159,3 @@ START_TEST(test_limit)
         intern_deinit(&t);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("base/intern");
-        TCase *tc = tcase_create("intern");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_strings);
-        tcase_add_test(tc, test_the_empty_string_alone);
-        tcase_add_test(tc, test_many_strings);
-        tcase_add_test(tc, test_many_rows);
-        tcase_add_test(tc, test_append_then_add);
-        tcase_add_test(tc, test_limit);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

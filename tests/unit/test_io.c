@@ -4,8 +4,8 @@
 
 #include "base/byte_buffer.h"
 #include "base/error.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -209,26 +209,3 @@ START_TEST(test_signals_do_not_end_a_read)
         io_close(&ends[1]);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("base/io");
-        TCase *tc = tcase_create("io");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_read_file_regular);
-        tcase_add_test(tc, test_read_file_limit);
-        tcase_add_test(tc, test_read_file_of_proc);
-        tcase_add_test(tc, test_read_file_that_cannot_be_read);
-        tcase_add_test(tc, test_pread_leaves_the_position);
-        tcase_add_test(tc, test_read_full_of_a_pipe_in_pieces);
-        tcase_add_test(tc, test_failures_have_their_code_and_words);
-        tcase_add_test(tc, test_signals_do_not_end_a_read);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -2,9 +2,9 @@
 /* No two locks of IREE have one number at a time, whatever threads make and destroy them; numbers are used again. */
 #include <hyprof/compat/iree/iree_calls.h>
 
-#include <check.h>
 #include <pthread.h>
-#include <stdlib.h>
+
+#include "tests/unit/unit_test.h"
 
 #define N_THREADS 4
 #define N_ROUNDS  20000
@@ -103,20 +103,3 @@ START_TEST(test_contexts_end_at_255)
         iree_tracing_gpu_context_calibrate(0, 1, 1, 1);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("instrument/compat/iree");
-        TCase *tcase = tcase_create("threads");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tcase, test_numbers_belong_to_one_thread);
-        tcase_add_test(tcase, test_what_is_too_much_is_no_lock);
-        tcase_add_test(tcase, test_contexts_end_at_255);
-        suite_add_tcase(suite, tcase);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

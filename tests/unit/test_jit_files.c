@@ -13,8 +13,8 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "tests/unit/jitdump_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -374,27 +374,3 @@ START_TEST(test_dump_name)
                 ck_assert(!is_jitdump(bad[i]));
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/jit/jit_files");
-        TCase *tc = tcase_create("jit_files");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_map_grows);
-        tcase_add_test(tc, test_map_anew);
-        tcase_add_test(tc, test_map_after_end);
-        tcase_add_test(tc, test_map_refused);
-        tcase_add_test(tc, test_dump);
-        tcase_add_test(tc, test_lines_of_v8);
-        tcase_add_test(tc, test_damaged_dump);
-        tcase_add_test(tc, test_dump_name);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

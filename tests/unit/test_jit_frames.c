@@ -3,12 +3,12 @@
 #include "base/io.h"
 #include "sampler/code/jit_frames.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_module.h"
 #include "unwind/unwind_module_bytes.h"
 #include "unwind/unwind_table.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,28 +211,11 @@ START_TEST(test_other_files)
 }
 END_TEST
 
-int main(void)
+static void begin(int argc, char **argv)
 {
-        Suite *suite = suite_create("sampler/code/jit_frames");
-        TCase *tc = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tc);
-        if (unwind_machine_own() != &unwind_machine_x86_64) {
-                puts("the entries are of x86-64");
-                srunner_free(runner);
-                return 77;
-        }
-        tcase_add_test(tc, test_python);
-        tcase_add_test(tc, test_the_newest_counts);
-        tcase_add_test(tc, test_nonsense);
-        tcase_add_test(tc, test_files_that_are_broken);
-        tcase_add_test(tc, test_code_far_away);
-        tcase_add_test(tc, test_limits);
-        tcase_add_test(tc, test_other_files);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+        (void)argc, (void)argv;
+        if (unwind_machine_own() != &unwind_machine_x86_64)
+                unit_test_skip_all("hardware: the entries are of x86-64");
 }
+
+UNIT_TEST_PLAN(.begin = begin);

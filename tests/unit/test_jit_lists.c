@@ -4,9 +4,8 @@
 #include "sampler/code/jit_lists.h"
 #include "sampler/code/jit_objects.h"
 #include "tests/unit/made_image.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -167,21 +166,4 @@ START_TEST(lists_of_others_are_forgotten)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("jit_lists");
-        TCase *tests = tcase_create("jit_lists");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_add_checked_fixture(tests, setup, teardown);
-        tcase_add_test(tests, it_counts_when_it_is_code);
-        tcase_add_test(tests, it_counts_anew_where_memory_was_made_executable);
-        tcase_add_test(tests, it_is_gone_since_it_was_known);
-        tcase_add_test(tests, lists_of_others_are_forgotten);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

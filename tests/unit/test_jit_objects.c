@@ -2,9 +2,8 @@
 /* The list of a JIT's objects is read as it changes, and does no harm whatever it says. */
 #include "sampler/code/jit_objects.h"
 #include "tests/unit/made_image.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -145,7 +144,7 @@ START_TEST(a_circle_ends)
 END_TEST
 
 /* What cannot be read, is no object, or is too long, is passed over; those behind it are not. */
-START_TEST(garbage_is_passed_over)
+START_LOOP_TEST(garbage_is_passed_over, 0, 5)
 {
         static uint8_t nonsense[256];
 
@@ -198,25 +197,4 @@ START_TEST(a_lost_end_removes_nothing)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("jit_objects");
-        TCase *tests = tcase_create("jit_objects");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_set_timeout(tests, 120);
-        tcase_add_checked_fixture(tests, setup, teardown);
-        tcase_add_test(tests, objects_come_and_go);
-        tcase_add_test(tests, another_object_at_the_same_place);
-        tcase_add_test(tests, a_circle_ends);
-        tcase_add_loop_test(tests, garbage_is_passed_over, 0, 5);
-        tcase_add_test(tests, every_cut_of_an_object);
-        tcase_add_test(tests, a_list_has_an_end);
-        tcase_add_test(tests, a_lost_end_removes_nothing);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.timeout_s = 120, .setup = setup, .teardown = teardown);

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "sampler/jit/jit_target.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -79,19 +79,3 @@ START_TEST(test_map_of_root)
         ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/jit/jit_target");
-        TCase *tc = tcase_create("map");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_map_of_root);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

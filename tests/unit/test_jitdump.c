@@ -3,8 +3,8 @@
 #include "sampler/jit/jitdump.h"
 
 #include "tests/unit/jitdump_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,24 +169,3 @@ START_TEST(test_unwinding)
         ck_assert_int_eq(jitdump_decode_unwinding(bytes, sizeof(bytes), &unwinding, NULL), -EBADMSG);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/jit/jitdump");
-        TCase *tc = tcase_create("jitdump");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_header);
-        tcase_add_test(tc, test_prefix);
-        tcase_add_test(tc, test_load);
-        tcase_add_test(tc, test_move);
-        tcase_add_test(tc, test_lines);
-        tcase_add_test(tc, test_unwinding);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

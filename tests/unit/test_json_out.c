@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What is written is JSON, whatever the strings and numbers are, and a write that fails is noticed. */
 #include "export/shared/json_out.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -49,7 +49,7 @@ START_TEST(all_kinds_of_values)
 }
 END_TEST
 
-START_TEST(decimals_are_exact)
+START_LOOP_TEST(decimals_are_exact, 0, 6)
 {
         static const struct {
                 uint64_t value;
@@ -109,21 +109,3 @@ START_TEST(a_full_disk_is_said)
         (void)fclose(out);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("json_out");
-        TCase *tests = tcase_create("json_out");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_add_test(tests, all_kinds_of_values);
-        tcase_add_loop_test(tests, decimals_are_exact, 0, 6);
-        tcase_add_test(tests, long_strings_are_whole);
-        tcase_add_test(tests, a_full_disk_is_said);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed > 0;
-}

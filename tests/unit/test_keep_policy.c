@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler/code/keep_policy.c: what may be gone later is wanted, what lies where programs are installed is not */
 #include "sampler/code/keep_policy.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,23 +129,3 @@ START_TEST(test_other_root)
         keep_policy_deinit(&p);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/code/keep_policy");
-        TCase *tcase = tcase_create("all");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tcase, test_names);
-        tcase_add_test(tcase, test_temporary_folder);
-        tcase_add_test(tcase, test_files);
-        tcase_add_test(tcase, test_other_namespace);
-        tcase_add_test(tcase, test_other_root);
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}

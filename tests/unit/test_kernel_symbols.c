@@ -2,8 +2,8 @@
 /* symbolize/symbols/kernel_symbols.c: every text gives the names it states and no others */
 #include "base/error.h"
 #include "symbolize/symbols/kernel_symbols.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ START_TEST(test_names_by_address)
 END_TEST
 
 /* loop test: the text is cut at each length; the whole lines before the cut count, the cut one does not */
-START_TEST(test_cut_anywhere)
+START_LOOP_TEST(test_cut_anywhere, 0, sizeof(good))
 {
         struct kernel_symbols kernel = { .symbols = NULL };
         const char *end = memrchr(good, '\n', (size_t)_i);
@@ -124,24 +124,3 @@ START_TEST(test_unreadable_file_is_an_error)
         kernel_symbols_deinit(&kernel);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/symbols/kernel_symbols");
-        TCase *tc = tcase_create("kallsyms");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_names_by_address);
-        tcase_add_loop_test(tc, test_cut_anywhere, 0, (int)sizeof(good));
-        tcase_add_test(tc, test_lines_that_are_none);
-        tcase_add_test(tc, test_hidden_addresses_give_an_empty_table);
-        tcase_add_test(tc, test_file_is_read_from_its_beginning);
-        tcase_add_test(tc, test_unreadable_file_is_an_error);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

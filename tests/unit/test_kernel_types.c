@@ -2,9 +2,9 @@
 /* sampler/kernel/kernel_types.c: each field that a program names is where the kernel has it, and damaged types are refused */
 #include "base/byte_buffer.h"
 #include "sampler/kernel/kernel_types.h"
+#include "tests/unit/unit_test.h"
 
 #include <bpf/btf.h>
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,21 +179,4 @@ START_TEST(test_a_newer_kind)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("kernel_types");
-        TCase *tcase = tcase_create("kernel_types");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_checked_fixture(tcase, setup, teardown);
-        tcase_add_test(tcase, test_fields_are_where_the_kernel_has_them);
-        tcase_add_test(tcase, test_cut_anywhere);
-        tcase_add_test(tcase, test_damaged_anywhere);
-        tcase_add_test(tcase, test_a_newer_kind);
-        suite_add_tcase(suite, tcase);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* analyze/walk/label_tree.c: self and total equal those found by walking every way to the root */
 #include "analyze/walk/label_tree.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static void walk(const struct label_tree *t, const uint64_t *weights, uint64_t *
         }
 }
 
-START_TEST(test_agrees_with_walking)
+START_LOOP_TEST(test_agrees_with_walking, 0, 20)
 {
         uint64_t state = 7 + (uint64_t)_i;
         uint32_t first[N_GROUPS + 2] = { 0 };
@@ -123,20 +123,3 @@ START_TEST(test_agrees_with_walking)
         label_tree_deinit(&t);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/walk/label_tree");
-        TCase *tc = tcase_create("sums");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_recursion_counts_once);
-        tcase_add_loop_test(tc, test_agrees_with_walking, 0, 20);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* base/large_memory.c: blocks of every size are whole, large ones begin with a large page, and no other memory is touched */
 #include "base/large_memory.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,20 +60,3 @@ START_TEST(test_a_hint_changes_nothing)
         free(block);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("base/large_memory");
-        TCase *tcase = tcase_create("large_memory");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tcase, test_blocks_are_whole);
-        tcase_add_test(tcase, test_more_than_there_is);
-        tcase_add_test(tcase, test_a_hint_changes_nothing);
-        suite_add_tcase(suite, tcase);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

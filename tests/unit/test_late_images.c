@@ -3,8 +3,8 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "symbolize/symbols/late_images.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #define CODE_AVMA UINT64_C(0x10000)
@@ -203,27 +203,4 @@ START_TEST(other_processes_do_not_count)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("late_images");
-        TCase *tests = tcase_create("late_images");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_add_checked_fixture(tests, setup, teardown);
-        tcase_add_test(tests, memory_that_became_an_image);
-        tcase_add_test(tests, rows_count_by_their_time);
-        tcase_add_test(tests, memory_that_lasts_is_none);
-        tcase_add_test(tests, another_module_of_memory_does_not_count);
-        tcase_add_test(tests, two_images_are_none);
-        tcase_add_test(tests, two_places_in_an_image_are_none);
-        tcase_add_test(tests, memory_over_memory);
-        tcase_add_test(tests, memory_over_memory_of_a_jit);
-        tcase_add_test(tests, the_same_memory_of_a_jit);
-        tcase_add_test(tests, other_processes_do_not_count);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -9,8 +9,8 @@
 #include "symbolize/listing/listing_reader.h"
 #include "symbolize/symbols/image_finder.h"
 #include "symbolize/symbols/module_images.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -188,24 +188,4 @@ START_TEST(test_death_and_failure)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/listing/listing_process");
-        TCase *tc = tcase_create("listing_process");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_add_test(tc, test_bytes_without_a_file);
-        tcase_add_test(tc, test_unknown_machine);
-        tcase_add_test(tc, test_another_file);
-        tcase_add_test(tc, test_another_machine);
-        tcase_add_test(tc, test_no_file_and_no_elf);
-        tcase_add_test(tc, test_death_and_failure);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -2,8 +2,8 @@
 /* A block is found as long as it lives, with its size, and blocks of other pools and processes are others. */
 #include "export/shared/live_blocks.h"
 #include "export/shared/longest_zones.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdint.h>
 
 #define N_BLOCKS 5000
@@ -83,21 +83,3 @@ START_TEST(all_are_kept_if_they_are_few)
         longest_zones_deinit(&z);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("live_blocks");
-        TCase *tests = tcase_create("live_blocks");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_add_test(tests, blocks_live_until_they_are_removed);
-        tcase_add_test(tests, an_address_that_is_used_again_has_the_new_size);
-        tcase_add_test(tests, the_longest_are_kept);
-        tcase_add_test(tests, all_are_kept_if_they_are_few);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed > 0;
-}

@@ -9,10 +9,10 @@
 #include "tests/unit/deep_calls.h"
 #include "tests/unit/live_stacks.h"
 #include "tests/unit/own_code.h"
+#include "tests/unit/unit_test.h"
 #include "unwind/stack_walk.h"
 #include "unwind/unwind_module.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,7 +151,7 @@ static bool record(struct live_stacks *s, enum deep_calls_kind kind)
 }
 
 /* loop test: enum deep_calls_kind */
-START_TEST(test_stacks_are_what_was_called)
+START_LOOP_TEST(test_stacks_are_what_was_called, 0, DEEP_CALLS_N_KINDS)
 {
         enum deep_calls_kind kind = (enum deep_calls_kind)_i;
         enum stack_walk_end wanted_end = kind == DEEP_CALLS_ALTERNATE_STACK ? STACK_WALK_END_OTHER_STACK
@@ -194,19 +194,11 @@ START_TEST(test_stacks_are_what_was_called)
 }
 END_TEST
 
-int main(void)
+static void begin(int argc, char **argv)
 {
-        Suite *suite = suite_create("live_unwind");
-        TCase *tc = tcase_create("live_unwind");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        if (unwind_machine_own())
-                tcase_add_loop_test(tc, test_stacks_are_what_was_called, 0, DEEP_CALLS_N_KINDS);
-        tcase_set_timeout(tc, TIMEOUT_S);
-        suite_add_tcase(suite, tc);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed > 0;
+        (void)argc, (void)argv;
+        if (!unwind_machine_own())
+                unit_test_skip_all("hardware: stacks of this machine cannot be walked");
 }
+
+UNIT_TEST_PLAN(.timeout_s = TIMEOUT_S, .begin = begin);

@@ -5,8 +5,8 @@
 #include "symbolize/elf/elf_relocation.h"
 #include "symbolize/symbols/jit_descriptor.h"
 #include "tests/unit/made_image.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <elf.h>
 #include <errno.h>
 #include <gelf.h>
@@ -109,7 +109,7 @@ START_TEST(without_sections_names_come_from_the_dynamic_table)
 END_TEST
 
 /* Every byte of the headers and tables set to all ones, one after the other, and every cut. */
-START_TEST(damage_does_no_harm)
+START_LOOP_TEST(damage_does_no_harm, 0, 4)
 {
         struct made_image whole;
 
@@ -154,7 +154,7 @@ static const struct {
         { EM_386, R_386_32, 7, 5, 0, 0 },
 };
 
-START_TEST(each_kind_of_relocation)
+START_LOOP_TEST(each_kind_of_relocation, 0, sizeof(relocations) / sizeof(relocations[0]))
 {
         struct elf_relocation r = { .machine = relocations[_i].machine,
                                     .type = relocations[_i].type,
@@ -169,24 +169,4 @@ START_TEST(each_kind_of_relocation)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("loaded_object");
-        TCase *tests = tcase_create("loaded_object");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_set_timeout(tests, 60);
-        tcase_add_checked_fixture(tests, setup, teardown);
-        tcase_add_test(tests, sections_become_segments);
-        tcase_add_test(tests, debug_information_is_relocated);
-        tcase_add_test(tests, an_object_that_is_nowhere_is_refused);
-        tcase_add_test(tests, without_sections_names_come_from_the_dynamic_table);
-        tcase_add_loop_test(tests, damage_does_no_harm, 0, 4);
-        tcase_add_loop_test(tests, each_kind_of_relocation, 0, sizeof(relocations) / sizeof(relocations[0]));
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

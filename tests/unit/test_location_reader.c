@@ -5,11 +5,10 @@
 #include "instrument/client_region.h"
 #include "instrument/location_reader.h"
 #include "tests/unit/fake_region.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 
 static uint64_t string_at(uint64_t offset, uint64_t n)
@@ -270,24 +269,3 @@ START_TEST(test_plots)
         fake_region_destroy(&p);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("instrument/location_reader");
-        TCase *tc = tcase_create("locations");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_locations);
-        tcase_add_test(tc, test_locations_are_not_older_than_events);
-        tcase_add_test(tc, test_many_locations);
-        tcase_add_test(tc, test_largest_table);
-        tcase_add_test(tc, test_plots);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -4,9 +4,7 @@
 #include "analyze/stats/lock_stats.h"
 
 #include "analyze/walk/event_walk.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/unit/unit_test.h"
 
 static void say(struct lock_stats *s, uint64_t time_ns, uint32_t op, uint32_t thread, uint64_t shared)
 {
@@ -121,21 +119,3 @@ START_TEST(test_what_makes_no_sense)
         lock_stats_deinit(&s);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/stats/lock_stats");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tests, test_two_wait_for_one);
-        tcase_add_test(tests, test_readers_are_not_in_each_others_way);
-        tcase_add_test(tests, test_a_wait_that_is_given_up);
-        tcase_add_test(tests, test_what_makes_no_sense);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

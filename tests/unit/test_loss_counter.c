@@ -2,10 +2,9 @@
 /* sampler/tracks/loss_counter.c: every loss becomes a row exactly once, and the total holds what was lost, not what was mended */
 #include "format/trace_dictionary.h"
 #include "sampler/tracks/loss_counter.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct trace_loss *row(const struct trace_dictionary *d, uint32_t id)
@@ -67,7 +66,7 @@ START_TEST(test_of_a_thread)
 END_TEST
 
 /* loop test, by reason: is something missing, or was it only changed? */
-START_TEST(test_total)
+START_LOOP_TEST(test_total, 1, TRACE_LOSS_COUNT)
 {
         static const bool lost[TRACE_LOSS_COUNT] = {
                 [TRACE_LOSS_KERNEL_RING_FULL] = true, [TRACE_LOSS_CLIENT_RING_FULL] = true,
@@ -105,22 +104,3 @@ START_TEST(test_full_table)
         trace_dictionary_deinit(&d);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/tracks/loss_counter");
-        TCase *tc = tcase_create("count");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_flush);
-        tcase_add_test(tc, test_of_a_thread);
-        tcase_add_loop_test(tc, test_total, 1, TRACE_LOSS_COUNT);
-        tcase_add_test(tc, test_full_table);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/commands/manual_writer.c: prose becomes roff in which no character is an order by chance, or text of the same words */
 #include "cli/commands/manual_writer.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static void write_prose(const char *prose, bool is_roff, char *text, size_t n_by
 }
 
 /* loop test */
-START_TEST(test_prose)
+START_LOOP_TEST(test_prose, 0, sizeof(cases) / sizeof(cases[0]))
 {
         char text[512] = "";
 
@@ -77,21 +77,3 @@ START_TEST(test_item)
         ck_assert_str_eq(text, ".TP\n\\fB\\-x, \\-\\-exact\\fR\nno \"guess\"\n");
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("cli/commands/manual_writer");
-        TCase *tc = tcase_create("prose");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_prose, 0, (int)(sizeof(cases) / sizeof(cases[0])));
-        tcase_add_test(tc, test_wrapped);
-        tcase_add_test(tc, test_item);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -9,8 +9,8 @@
 #include "sampler/code/memory_image.h"
 #include "symbolize/elf/elf_image.h"
 #include "tests/unit/made_image.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -509,46 +509,4 @@ START_TEST(a_search_keeps_its_limits)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("memory_image");
-        TCase *tests = tcase_create("memory_image");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_set_timeout(tests, 60);
-        tcase_add_checked_fixture(tests, setup, teardown);
-        tcase_add_test(tests, is_found_by_its_header);
-        tcase_add_test(tests, is_the_same_wherever_it_lies);
-        tcase_add_test(tests, tells_its_build_id);
-        tcase_add_test(tests, gaps_do_not_hide_the_header);
-        tcase_add_test(tests, another_header_is_none);
-#ifndef __SANITIZE_ADDRESS__
-        tcase_add_test(tests, is_read_whole_from_the_heap);
-#endif
-#ifndef __SANITIZE_ADDRESS__
-        tcase_add_test(tests, without_a_header_its_copy_tells);
-        tcase_add_test(tests, other_constants_are_no_copy);
-        tcase_add_test(tests, all_bytes_tell_images_apart);
-        tcase_add_test(tests, of_two_wholes_it_is_none);
-#endif
-        tcase_add_test(tests, other_code_is_no_copy);
-        tcase_add_test(tests, constants_tell_images_apart);
-        tcase_add_test(tests, what_is_mapped_is_put_together);
-        tcase_add_test(tests, limits_and_ends_are_said);
-        tcase_add_test(tests, what_is_held_outlives_its_memory);
-#ifndef __SANITIZE_ADDRESS__
-        tcase_add_test(tests, a_copy_is_found_when_its_image_is_gone);
-        tcase_add_test(tests, a_copy_of_what_came_later_is_none);
-        tcase_add_test(tests, a_copy_is_known_when_nothing_is_held);
-        tcase_add_test(tests, a_copy_of_another_build_id_is_none);
-#endif
-        tcase_add_test(tests, what_has_changed_is_not_held);
-        tcase_add_test(tests, a_search_begins_near_a_place);
-        tcase_add_test(tests, a_search_keeps_its_limits);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

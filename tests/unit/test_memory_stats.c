@@ -5,9 +5,7 @@
 
 #include "analyze/trace/event_order.h"
 #include "format/trace_spec.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/unit/unit_test.h"
 
 static uint64_t clock_ns;
 
@@ -182,23 +180,3 @@ START_TEST(test_hostile_sizes)
         memory_stats_deinit(&s);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/stats/memory_stats");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tests, test_in_use_and_peak);
-        tcase_add_test(tests, test_wrong_frees_are_told_apart);
-        tcase_add_test(tests, test_a_discard_frees_all_of_a_pool);
-        tcase_add_test(tests, test_the_limit_of_blocks);
-        tcase_add_test(tests, test_discarded_blocks_make_room);
-        tcase_add_test(tests, test_hostile_sizes);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

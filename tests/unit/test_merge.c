@@ -19,8 +19,8 @@
 #include "tests/unit/fake_program.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <hyprof/hyprof.h>
@@ -329,7 +329,7 @@ START_TEST(test_losses)
 END_TEST
 
 /* loop test: at the end the kernel itself counts as many losses as its records said, more, fewer, or cannot be asked */
-START_TEST(test_last_losses)
+START_LOOP_TEST(test_last_losses, 0, 5)
 {
         static const struct {
                 uint64_t said, counted, expected;
@@ -410,7 +410,7 @@ static void expect_path(const struct fixture *f, const struct trace_event *sampl
 }
 
 /* loop test: all merged at the end, or a little at a time; every sample meets the zones of its instant */
-START_TEST(test_samples_in_zones)
+START_LOOP_TEST(test_samples_in_zones, 0, 2)
 {
         static const char *const names[] = { "outer", "inner" };
         static struct fixture f;
@@ -720,32 +720,3 @@ START_TEST(test_region_gone)
         tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/merge/merge");
-        TCase *tc = tcase_create("merge");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_kernel_records);
-        tcase_add_test(tc, test_watermark);
-        tcase_add_test(tc, test_reused_number);
-        tcase_add_test(tc, test_losses);
-        tcase_add_loop_test(tc, test_last_losses, 0, 5);
-        tcase_add_loop_test(tc, test_samples_in_zones, 0, 2);
-        tcase_add_test(tc, test_region_waits);
-        tcase_add_test(tc, test_thread_without_records);
-        tcase_add_test(tc, test_future_is_not_believed);
-        tcase_add_test(tc, test_whole_trace);
-        tcase_add_test(tc, test_strangers_wait_in_vain);
-        tcase_add_test(tc, test_full_tables);
-        tcase_add_test(tc, test_foreign_thread);
-        tcase_add_test(tc, test_region_gone);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

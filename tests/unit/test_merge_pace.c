@@ -16,8 +16,8 @@
 #include "tests/unit/fake_program.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -177,21 +177,3 @@ START_TEST(test_writer_fails)
         tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/merge/merge, pace");
-        TCase *tc = tcase_create("merge_pace");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_first_chunks_come_soon);
-        tcase_add_test(tc, test_priority_falls_back);
-        tcase_add_test(tc, test_writer_fails);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -5,8 +5,8 @@
 #include "sampler/code/module_file.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/kernel/process_maps.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -442,30 +442,4 @@ START_TEST(test_vdso)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("sampler/code/module_file");
-        TCase *tc = tcase_create("file");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_add_test(tc, test_mapped_file);
-        tcase_add_test(tc, test_deleted_file);
-        tcase_add_test(tc, test_replaced_file);
-        tcase_add_test(tc, test_range_that_is_another_now);
-        tcase_add_test(tc, test_memfd);
-        tcase_add_test(tc, test_what_is_no_file);
-        tcase_add_test(tc, test_link);
-        tcase_add_test(tc, test_file_without_identity);
-        tcase_add_test(tc, test_other_mount_namespace);
-        tcase_add_test(tc, test_file_of_others);
-        tcase_add_test(tc, test_other_root);
-        tcase_add_test(tc, test_vdso);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "instrument/tick_clock.h"
 #include "sampler/kernel/monotonic_clock.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #define TOLERATED_NS 1000
@@ -66,19 +66,3 @@ START_TEST(test_a_clock_that_is_slewed_is_followed)
         free(clock);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/kernel/monotonic_clock");
-        TCase *tc = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int failed;
-
-        tcase_add_test(tc, test_readings_between_two_pairs_are_right);
-        tcase_add_test(tc, test_a_clock_that_is_slewed_is_followed);
-        suite_add_tcase(suite, tc);
-        srunner_run_all(runner, CK_NORMAL);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}

@@ -3,9 +3,9 @@
 #include "view/text/name_fold.h"
 
 #include "base/byte_buffer.h"
+#include "tests/unit/unit_test.h"
 #include "view/text/utf8.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,24 +146,3 @@ START_TEST(test_chains)
         expect_chain("alloc < ctl < …", a, 1, 15);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("view/text/name_fold");
-        TCase *tests = tcase_create("name_fold");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_add_test(tests, test_what_fits_stays);
-        tcase_add_test(tests, test_as_much_as_is_needed);
-        tcase_add_test(tests, test_names_with_signs);
-        tcase_add_test(tests, test_cut);
-        tcase_add_test(tests, test_never_more_columns);
-        tcase_add_test(tests, test_chains);
-        tcase_add_test(tests, test_ascii);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

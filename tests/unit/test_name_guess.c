@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* base/name_guess.c: what is nearly right is found, also a part or other capitals; what is another word is not */
 #include "base/name_guess.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -48,7 +47,7 @@ START_TEST(test_known_words)
 END_TEST
 
 /* loop test */
-START_TEST(test_names_of_a_trace)
+START_LOOP_TEST(test_names_of_a_trace, 0, sizeof(cases) / sizeof(cases[0]))
 {
         struct name_guess g;
 
@@ -93,22 +92,3 @@ START_TEST(test_work_is_bounded)
         ck_assert_str_eq(g.best, "Worker");
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("name_guess");
-        TCase *tc = tcase_create("name_guess");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_known_words);
-        tcase_add_loop_test(tc, test_names_of_a_trace, 0, (int)(sizeof(cases) / sizeof(cases[0])));
-        tcase_add_test(tc, test_hostile_names);
-        tcase_add_test(tc, test_work_is_bounded);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -4,8 +4,8 @@
 
 #include "instrument/client/client.h"
 #include "instrument/client_abi.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -378,8 +378,7 @@ END_TEST
 
 /* ThreadSanitizer's own code must not be interrupted like this. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-#define HAS_TRAP_FLAG 1
-#define TRAP_FLAG     UINT64_C(0x100)
+#define TRAP_FLAG UINT64_C(0x100)
 
 static volatile sig_atomic_t n_instructions;
 static volatile sig_atomic_t handle_after;
@@ -427,31 +426,3 @@ START_TEST(test_handler_after_each_instruction)
 }
 END_TEST
 #endif
-
-int main(void)
-{
-        Suite *suite = suite_create("instrument/client/name_table");
-        TCase *tc = tcase_create("names");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_every_field_counts);
-        tcase_add_test(tc, test_every_byte_counts);
-        tcase_add_test(tc, test_long_strings_are_cut);
-        tcase_add_test(tc, test_threads_agree);
-        tcase_add_test(tc, test_a_million_names);
-        tcase_add_test(tc, test_fork);
-        tcase_add_test(tc, test_full);
-        tcase_add_test(tc, test_location_of);
-        tcase_add_test(tc, test_location_of_again);
-        tcase_add_test(tc, test_location_of_divided);
-#ifdef HAS_TRAP_FLAG
-        tcase_add_test(tc, test_handler_after_each_instruction);
-#endif
-        suite_add_tcase(suite, tc);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -9,8 +9,8 @@
 #include "format/trace_writer.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
@@ -224,7 +224,7 @@ static long try_all(const struct attempt *a)
 }
 
 /* loop test: one allocation fails; it and all after it fail */
-START_TEST(test_reading)
+START_LOOP_TEST(test_reading, 0, 2)
 {
         struct trace_builder b;
         struct attempt a = { .write = false, .all_after = _i == 1 };
@@ -238,7 +238,7 @@ START_TEST(test_reading)
 END_TEST
 
 /* loop test: the same */
-START_TEST(test_writing)
+START_LOOP_TEST(test_writing, 0, 2)
 {
         struct trace_builder b;
         struct attempt a = { .write = true, .all_after = _i == 1 };
@@ -250,20 +250,3 @@ START_TEST(test_writing)
         trace_builder_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("no memory");
-        TCase *tc = tcase_create("no_memory");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_reading, 0, 2);
-        tcase_add_loop_test(tc, test_writing, 0, 2);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

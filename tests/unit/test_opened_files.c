@@ -3,11 +3,10 @@
 #include "base/io.h"
 #include "sampler/code/opened_files.h"
 #include "sampler/kernel/perf_record.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -180,25 +179,4 @@ START_TEST(test_two_threads)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("sampler/code/opened_files");
-        TCase *tc = tcase_create("files");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tc, 60);
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_add_test(tc, test_own_mapping_only);
-        tcase_add_test(tc, test_found_until_forgotten);
-        tcase_add_test(tc, test_bounded);
-        tcase_add_test(tc, test_expired);
-        tcase_add_test(tc, test_open_elsewhere);
-        tcase_add_test(tc, test_two_threads);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -2,8 +2,8 @@
 /* cli/options/option_table.c: options are found in every form that people write, and a wrong one is named as it was written */
 #include "base/io.h"
 #include "cli/options/option_table.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -116,7 +116,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_good)
+START_LOOP_TEST(test_good, 0, sizeof(good) / sizeof(good[0]))
 {
         struct option_table table = table_of(good[_i].ends_at_operand);
         struct taken taken = { .used = 0 };
@@ -160,7 +160,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_bad)
+START_LOOP_TEST(test_bad, 0, sizeof(bad) / sizeof(bad[0]))
 {
         struct option_table table = table_of(false);
         struct taken taken = { .used = 0 };
@@ -340,26 +340,3 @@ START_TEST(test_duration)
         }
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("cli/options/option_table");
-        TCase *tc = tcase_create("options");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_good, 0, (int)(sizeof(good) / sizeof(good[0])));
-        tcase_add_loop_test(tc, test_bad, 0, (int)(sizeof(bad) / sizeof(bad[0])));
-        tcase_add_test(tc, test_choices);
-        tcase_add_test(tc, test_refused_value);
-        tcase_add_test(tc, test_help);
-        tcase_add_test(tc, test_number);
-        tcase_add_test(tc, test_bytes);
-        tcase_add_test(tc, test_duration);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "cli/files/output_file.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -171,7 +171,7 @@ START_TEST(test_missing_folder)
 END_TEST
 
 /* loop test: a link to a file, and one to nothing, as somebody else may have put there */
-START_TEST(test_link_is_not_followed)
+START_LOOP_TEST(test_link_is_not_followed, 0, 2)
 {
         struct output_file file;
         struct folder folder;
@@ -200,7 +200,7 @@ END_TEST
 /* loop test: a link to a device, to a pipe, and to a link to it, as /dev/stdout is: the link stays, with no ".old" */
 static const char *const followed[] = { "/dev/null", "pipe", "target" };
 
-START_TEST(test_link_to_device_or_pipe_is_followed)
+START_LOOP_TEST(test_link_to_device_or_pipe_is_followed, 0, sizeof(followed) / sizeof(followed[0]))
 {
         struct output_file file;
         struct folder folder;
@@ -307,29 +307,3 @@ START_TEST(test_device_and_pipe)
         leave(&folder);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("cli/files/output_file");
-        TCase *tc = tcase_create("output");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_new);
-        tcase_add_test(tc, test_rotation);
-        tcase_add_test(tc, test_discard);
-        tcase_add_test(tc, test_folder_is_refused);
-        tcase_add_test(tc, test_missing_folder);
-        tcase_add_loop_test(tc, test_link_is_not_followed, 0, 2);
-        tcase_add_loop_test(tc, test_link_to_device_or_pipe_is_followed, 0,
-                            (int)(sizeof(followed) / sizeof(followed[0])));
-        tcase_add_test(tc, test_link_to_standard_stream_is_refused);
-        tcase_add_test(tc, test_cannot_rotate);
-        tcase_add_test(tc, test_device_and_pipe);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

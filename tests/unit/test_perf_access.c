@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler/kernel/perf_access.c: each refusal has the reason that is true, in one line, and the command that helps */
 #include "sampler/kernel/perf_access.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -40,7 +39,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_explain)
+START_LOOP_TEST(test_explain, 0, sizeof(cases) / sizeof(cases[0]))
 {
         struct perf_access access = { .paranoid = cases[_i].paranoid,
                                       .has_perfmon = cases[_i].has_perfmon,
@@ -57,19 +56,3 @@ START_TEST(test_explain)
         ck_assert_uint_le(strlen(refusal.remedy), 67);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/kernel/perf_access");
-        TCase *tc = tcase_create("refusals");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_explain, 0, (int)(sizeof(cases) / sizeof(cases[0])));
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* export/perf_data/perf_data_kernel.c: the kernel's build-id and symbols are found where they are, and nowhere else */
 #include "export/perf_data/perf_data_kernel.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,20 +135,3 @@ START_TEST(test_symbols)
         }
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("export/perf_data/perf_data_kernel");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tests, test_notes);
-        tcase_add_test(tests, test_hostile_notes);
-        tcase_add_test(tests, test_symbols);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler/jit/perf_map.c: every line that makes sense comes out once, however it is cut; others are counted */
 #include "sampler/jit/perf_map.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static const struct wanted wanted[] = {
 #define N_WANTED ((int)(sizeof(wanted) / sizeof(wanted[0])))
 
 /* loop test */
-START_TEST(test_line)
+START_LOOP_TEST(test_line, 0, N_WANTED)
 {
         const struct wanted *w = &wanted[_i];
         struct perf_map_line line;
@@ -150,23 +150,3 @@ START_TEST(test_long_line)
         perf_map_deinit(&m);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/jit/perf_map");
-        TCase *tc = tcase_create("perf_map");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_line, 0, N_WANTED);
-        tcase_add_test(tc, test_cut_line);
-        tcase_add_test(tc, test_pieces);
-        tcase_add_test(tc, test_restart);
-        tcase_add_test(tc, test_long_line);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

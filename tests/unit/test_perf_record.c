@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "sampler/kernel/perf_record.h"
 #include "tests/unit/kernel_record.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -261,7 +261,7 @@ START_TEST(test_sample_with_chain)
 END_TEST
 
 /* loop test: a chain can be shorter than its record, but never longer, however it is counted */
-START_TEST(test_chain_length)
+START_LOOP_TEST(test_chain_length, 0, 8)
 {
         static const struct {
                 uint64_t n_chain;
@@ -295,7 +295,7 @@ START_TEST(test_chain_length)
 END_TEST
 
 /* loop test, by kind: what a sample has is where it is, and what it has not is NULL */
-START_TEST(test_parts_of_samples)
+START_LOOP_TEST(test_parts_of_samples, SAMPLE, SAMPLE_ALL + 1)
 {
         const struct perf_record_layout layout = layout_of(_i);
         struct byte_buffer b = { .data = NULL };
@@ -335,7 +335,7 @@ static void put_word(struct byte_buffer *b, size_t at, uint64_t value)
 }
 
 /* loop test: lengths that a sample states of its parts can be smaller than these, but never larger */
-START_TEST(test_stated_lengths)
+START_LOOP_TEST(test_stated_lengths, 0, 20)
 {
         static const struct {
                 int kind;
@@ -405,7 +405,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_memory_of_no_file)
+START_LOOP_TEST(test_memory_of_no_file, 0, sizeof(memories) / sizeof(memories[0]))
 {
         const struct perf_mmap m = { .path = memories[_i].path,
                                      .path_bytes = strlen(memories[_i].path),
@@ -526,7 +526,7 @@ START_TEST(test_fork_and_exit)
 END_TEST
 
 /* loop test: on, off, off though it could run on */
-START_TEST(test_switch)
+START_LOOP_TEST(test_switch, 0, 3)
 {
         struct byte_buffer b = { .data = NULL };
         struct perf_record rec;
@@ -603,7 +603,7 @@ static int decode_cut(const struct byte_buffer *b, int kind, size_t n_bytes, siz
 }
 
 /* loop test, by kind: every length that a record can be cut to */
-START_TEST(test_cut_anywhere)
+START_LOOP_TEST(test_cut_anywhere, 0, N_KINDS)
 {
         struct byte_buffer b = { .data = NULL };
 
@@ -619,33 +619,3 @@ START_TEST(test_cut_anywhere)
         byte_buffer_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/kernel/perf_record");
-        TCase *tc = tcase_create("decode");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_sample);
-        tcase_add_test(tc, test_sample_with_chain);
-        tcase_add_loop_test(tc, test_chain_length, 0, 8);
-        tcase_add_loop_test(tc, test_parts_of_samples, SAMPLE, SAMPLE_ALL + 1);
-        tcase_add_loop_test(tc, test_stated_lengths, 0, 20);
-        tcase_add_test(tc, test_mmap2_by_inode);
-        tcase_add_test(tc, test_mmap2_by_build_id);
-        tcase_add_test(tc, test_mmap2_of_data);
-        tcase_add_test(tc, test_comm);
-        tcase_add_test(tc, test_fork_and_exit);
-        tcase_add_loop_test(tc, test_memory_of_no_file, 0, sizeof(memories) / sizeof(memories[0]));
-        tcase_add_loop_test(tc, test_switch, 0, 3);
-        tcase_add_test(tc, test_switch_of_cpu);
-        tcase_add_test(tc, test_lost_throttled_unknown);
-        tcase_add_loop_test(tc, test_cut_anywhere, 0, N_KINDS);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -3,11 +3,10 @@
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "tests/unit/fake_ring.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define RING_BYTES 256
@@ -78,7 +77,7 @@ START_TEST(test_peek_consume_release)
 END_TEST
 
 /* loop test: a record begins at each place of the ring; at the later ones it goes on at the start */
-START_TEST(test_record_anywhere)
+START_LOOP_TEST(test_record_anywhere, 0, RING_BYTES / 8)
 {
         uint64_t start = UINT64_MAX / 2 / RING_BYTES * RING_BYTES + (uint64_t)_i * 8;
         struct perf_ring ring;
@@ -163,7 +162,7 @@ START_TEST(test_scan_ahead)
 END_TEST
 
 /* loop test: sizes that cannot be, of a record at the very end of the data */
-START_TEST(test_corrupt_size)
+START_LOOP_TEST(test_corrupt_size, 0, 11)
 {
         static const uint16_t sizes[] = { 0, 1, 7, 9, 12, 20, 24, 256, 264, 65528, UINT16_MAX };
         struct perf_event_header header = { .type = 1, .size = sizes[_i] };
@@ -186,7 +185,7 @@ START_TEST(test_corrupt_size)
 END_TEST
 
 /* loop test: a head that no kernel can have written, in front of a record that is larger than the ring */
-START_TEST(test_corrupt_head)
+START_LOOP_TEST(test_corrupt_head, 0, 6)
 {
         static const uint64_t heads[] = { RING_BYTES + 8, 4096, 60000, UINT64_MAX - 7, UINT64_MAX, 4 };
         struct perf_event_header header = { .type = 1, .size = 4096 };
@@ -229,26 +228,3 @@ START_TEST(test_not_mapped)
         perf_ring_unmap(&ring);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/kernel/perf_ring");
-        TCase *tc = tcase_create("ring");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_peek_consume_release);
-        tcase_add_loop_test(tc, test_record_anywhere, 0, RING_BYTES / 8);
-        tcase_add_test(tc, test_many_rounds);
-        tcase_add_test(tc, test_scan_ahead);
-        tcase_add_loop_test(tc, test_corrupt_size, 0, 11);
-        tcase_add_loop_test(tc, test_corrupt_head, 0, 6);
-        tcase_add_test(tc, test_map_of_no_event);
-        tcase_add_test(tc, test_not_mapped);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

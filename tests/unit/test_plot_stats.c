@@ -5,11 +5,10 @@
 
 #include "analyze/trace/event_order.h"
 #include "format/trace_spec.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void plot(struct plot_stats *s, uint64_t time_ns, double value)
@@ -95,21 +94,3 @@ START_TEST(test_whole_numbers_have_a_sign)
         plot_stats_deinit(&s);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/stats/plot_stats");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tests, test_a_ramp);
-        tcase_add_test(tests, test_a_course_with_gaps);
-        tcase_add_test(tests, test_hostile_values);
-        tcase_add_test(tests, test_whole_numbers_have_a_sign);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -7,8 +7,8 @@
 #include "symbolize/symbols/module_symbols.h"
 #include "symbolize/symbols/symbolizer.h"
 #include "tests/unit/built_files.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static const struct plt_entry *find_stub(const struct plt_table *table, const ch
         return found;
 }
 
-START_TEST(test_machines)
+START_LOOP_TEST(test_machines, 0, sizeof(ways) / sizeof(ways[0]))
 {
         static const char *const names[] = { "first@plt", "second@plt", "third@plt" };
         struct plt_table table = { .entries = NULL };
@@ -183,23 +183,4 @@ START_TEST(test_damaged)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/elf/plt_table");
-        TCase *tc = tcase_create("stubs");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_set_timeout(tc, 120);
-        tcase_add_loop_test(tc, test_machines, 0, (int)(sizeof(ways) / sizeof(ways[0])));
-        tcase_add_test(tc, test_agrees_with_objdump);
-        tcase_add_test(tc, test_names_of_symbols);
-        tcase_add_test(tc, test_damaged);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.timeout_s = 120, .setup = setup, .teardown = teardown);

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "sampler/kernel/privileges.h"
 #include "sampler/kernel/system_calls.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -40,7 +40,7 @@ static void set_sudo(const char *uid, const char *gid)
 }
 
 /* loop test, as root */
-START_TEST(test_who_called_sudo)
+START_LOOP_TEST_IF(geteuid() == 0, test_who_called_sudo, 0, sizeof(users) / sizeof(users[0]))
 {
         struct invoking_user user;
 
@@ -234,7 +234,7 @@ static void (*const bodies[])(void) = {
 };
 
 /* loop test, as root */
-START_TEST(test_process)
+START_LOOP_TEST_IF(geteuid() == 0, test_process, 0, sizeof(bodies) / sizeof(bodies[0]))
 {
         run_in_child(bodies[_i]);
 }
@@ -245,25 +245,3 @@ START_TEST(test_without_root)
         run_in_child(narrow_without);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/kernel/privileges");
-        TCase *tc = tcase_create("privileges");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_without_root);
-        if (geteuid() == 0) {
-                tcase_add_loop_test(tc, test_who_called_sudo, 0, (int)(sizeof(users) / sizeof(users[0])));
-                tcase_add_loop_test(tc, test_process, 0, (int)(sizeof(bodies) / sizeof(bodies[0])));
-        } else {
-                printf("# left out: what root gives up, for we are not root\n");
-        }
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

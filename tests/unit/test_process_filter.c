@@ -3,9 +3,7 @@
 #include "sampler/kernel/process_filter.h"
 
 #include "sampler/kernel/perf_record.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/unit/unit_test.h"
 
 #define OURS  100
 #define OTHER 200
@@ -181,25 +179,3 @@ START_TEST(test_bounded)
         process_filter_deinit(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/kernel/process_filter");
-        TCase *tc = tcase_create("filter");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_kinds);
-        tcase_add_test(tc, test_children);
-        tcase_add_test(tc, test_no_children);
-        tcase_add_test(tc, test_everything);
-        tcase_add_test(tc, test_threads);
-        tcase_add_test(tc, test_unborn);
-        tcase_add_test(tc, test_bounded);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

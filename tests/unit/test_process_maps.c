@@ -3,10 +3,9 @@
 #include "sampler/kernel/process_maps.h"
 
 #include "base/error.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -147,21 +146,3 @@ START_TEST(test_own)
         ck_assert(!process_maps_has_code_at(INT32_MAX, avma));
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/kernel/process_maps");
-        TCase *tc = tcase_create("maps");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_lines);
-        tcase_add_test(tc, test_bad_lines);
-        tcase_add_test(tc, test_own);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -2,10 +2,9 @@
 /* sampler/tracks/process_table.c: a number means who has it now; each who ever had it has a row of its own */
 #include "format/trace_dictionary.h"
 #include "sampler/tracks/process_table.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define N_THREADS 10000
@@ -246,25 +245,3 @@ START_TEST(test_fibers)
         trace_dictionary_deinit(&dictionary);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/tracks/process_table");
-        TCase *tc = tcase_create("table");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_threads_of_a_process);
-        tcase_add_test(tc, test_fork_copies_maps);
-        tcase_add_test(tc, test_forget_and_reuse);
-        tcase_add_test(tc, test_pending_lists_the_thread);
-        tcase_add_test(tc, test_many_threads);
-        tcase_add_test(tc, test_full_tables);
-        tcase_add_test(tc, test_fibers);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -3,8 +3,8 @@
 #include "export/shared/protobuf_writer.h"
 
 #include "base/bytes.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ END_TEST
 static const size_t lengths[] = { 0, 1, 2, 126, 127, 128, 129, 16383, 16384, 16385, 2097151, 2097152 };
 
 /* loop test: a message in a message, with something behind both */
-START_TEST(test_lengths)
+START_LOOP_TEST(test_lengths, 0, sizeof(lengths) / sizeof(lengths[0]))
 {
         size_t n = lengths[_i];
         struct byte_buffer b = { .data = NULL };
@@ -88,21 +88,3 @@ START_TEST(test_lengths)
         byte_buffer_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("protobuf_writer");
-        TCase *tcase = tcase_create("protobuf_writer");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tcase, test_fields);
-        tcase_add_test(tcase, test_text_is_utf8);
-        tcase_add_loop_test(tcase, test_lengths, 0, (int)(sizeof(lengths) / sizeof(lengths[0])));
-        suite_add_tcase(suite, tcase);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed != 0;
-}

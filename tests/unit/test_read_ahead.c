@@ -7,8 +7,8 @@
 #include "format/trace_spec.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,23 +275,4 @@ START_TEST(test_a_limit_holds_for_helpers)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("read_ahead");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_set_timeout(tests, 120); /* of the thread sanitizer */
-        tcase_add_test(tests, test_a_whole_trace);
-        tcase_add_test(tests, test_an_early_stop_leaves_the_reader_there);
-        tcase_add_test(tests, test_a_damaged_chunk_ends_the_trace);
-        tcase_add_test(tests, test_a_trace_that_is_cut_off);
-        tcase_add_test(tests, test_a_limit_holds_for_helpers);
-        suite_add_tcase(suite, tests);
-
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.timeout_s = 120);

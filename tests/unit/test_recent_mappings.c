@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that was made executable after a record, and before it was looked at, is known; other memory and other times do not count. */
 #include "sampler/tracks/recent_mappings.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct recent_mappings recent;
@@ -83,22 +82,4 @@ START_TEST(what_may_be_forgotten_is_newer)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("recent_mappings");
-        TCase *tests = tcase_create("recent_mappings");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_add_checked_fixture(tests, setup, NULL);
-        tcase_add_test(tests, what_came_in_between_is_newer);
-        tcase_add_test(tests, the_record_itself_is_not_newer);
-        tcase_add_test(tests, other_memory_does_not_count);
-        tcase_add_test(tests, the_last_time_counts);
-        tcase_add_test(tests, what_may_be_forgotten_is_newer);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup);

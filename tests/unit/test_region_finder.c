@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "instrument/client_abi.h"
 #include "instrument/region_finder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -84,7 +84,7 @@ static pid_t start(enum what what, int *ret_end_fd)
 }
 
 /* loop test: one of each */
-START_TEST(test_finds)
+START_LOOP_TEST(test_finds, 0, N_WHATS)
 {
         enum what what = (enum what)_i;
         char folder[] = "/tmp/test_region_finder.XXXXXX";
@@ -133,21 +133,3 @@ START_TEST(test_process_is_gone)
         ck_assert_int_eq(fd, -1);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("instrument/region_finder");
-        TCase *tc = tcase_create("finder");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_names);
-        tcase_add_loop_test(tc, test_finds, 0, N_WHATS);
-        tcase_add_test(tc, test_process_is_gone);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

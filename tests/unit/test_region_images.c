@@ -7,8 +7,8 @@
 #include "format/trace_dictionary.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/symbols/image_spool.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static const struct wanted wanted[] = {
 #define N_WANTED ((int)(sizeof(wanted) / sizeof(wanted[0])))
 
 /* loop test */
-START_TEST(test_place)
+START_LOOP_TEST(test_place, 0, N_WANTED)
 {
         const struct wanted *w = &wanted[_i];
         struct elf_image_segment copy[3];
@@ -109,22 +109,3 @@ START_TEST(test_find)
         byte_buffer_deinit(&file);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/symbols/region_images");
-        TCase *tc = tcase_create("region_images");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tc, 60);
-        tcase_add_loop_test(tc, test_place, 0, N_WANTED);
-        tcase_add_test(tc, test_no_code);
-        tcase_add_test(tc, test_find);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

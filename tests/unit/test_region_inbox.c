@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "instrument/client/announcement.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
@@ -231,24 +231,3 @@ START_TEST(test_root_is_another_user)
         io_close(&file);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("instrument/region_inbox");
-        TCase *tc = tcase_create("inbox");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_outlives_its_sender);
-        tcase_add_test(tc, test_empty_senders_are_passed_over);
-        tcase_add_test(tc, test_slow_sender);
-        tcase_add_test(tc, test_nobody_listens);
-        tcase_add_test(tc, test_other_users);
-        tcase_add_test(tc, test_root_is_another_user);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

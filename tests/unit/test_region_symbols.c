@@ -4,8 +4,8 @@
 
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #define N_GENERATIONS 4
@@ -290,29 +290,3 @@ START_TEST(test_many)
         tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/symbols/region_symbols");
-        TCase *tc = tcase_create("region_symbols");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_edges);
-        tcase_add_test(tc, test_nothing);
-        tcase_add_test(tc, test_generations);
-        tcase_add_test(tc, test_gone);
-        tcase_add_test(tc, test_again);
-        tcase_add_test(tc, test_same_generation);
-        tcase_add_test(tc, test_processes);
-        tcase_add_test(tc, test_lines);
-        tcase_add_test(tc, test_any_overlap);
-        tcase_add_test(tc, test_many);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

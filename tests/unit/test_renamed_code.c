@@ -3,9 +3,7 @@
 #include "sampler/code/renamed_code.h"
 
 #include "sampler/kernel/perf_record.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/unit/unit_test.h"
 
 #define CODE_AVMA  UINT64_C(0x10000)
 #define CODE_BYTES 16
@@ -262,29 +260,4 @@ START_TEST(windows_follow_each_other)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("sampler/code/renamed_code");
-        TCase *tests = tcase_create("renamed_code");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_add_checked_fixture(tests, NULL, teardown);
-        tcase_add_test(tests, a_record_is_the_moment);
-        tcase_add_test(tests, as_many_records_as_lines_are_their_moments);
-        tcase_add_test(tests, without_a_record_nobody_knows_until_it_was_read);
-        tcase_add_test(tests, the_time_of_the_file_narrows_the_window);
-        tcase_add_test(tests, records_that_do_not_fit_are_no_moments);
-        tcase_add_test(tests, a_line_may_come_after_its_record);
-        tcase_add_test(tests, of_an_old_map_the_last_line_counts);
-        tcase_add_test(tests, several_names_for_fresh_memory);
-        tcase_add_test(tests, names_within_a_name);
-        tcase_add_test(tests, a_line_that_is_repeated);
-        tcase_add_test(tests, fresh_memory_beside_renamed);
-        tcase_add_test(tests, windows_follow_each_other);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.teardown = teardown);

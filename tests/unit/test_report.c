@@ -5,8 +5,8 @@
 #include "format/trace_schema.h"
 #include "format/trace_writer.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -348,7 +348,7 @@ START_TEST(test_only_samples_and_no_symbols)
 END_TEST
 
 /* One event of each op, which refers to the first row of every table: none of them may upset anything. */
-START_TEST(test_one_event)
+START_LOOP_TEST(test_one_event, 1, TRACE_OP_COUNT)
 {
         const struct trace_op_schema *schema = trace_op_schema_find((uint64_t)_i);
         struct trace_event event = { .time_ns = 100, .op = (uint64_t)_i, .text = "" };
@@ -449,7 +449,7 @@ START_TEST(test_also_recorded)
 END_TEST
 
 /* loop test: without a thread and with one; a fiber's switches do not make those of threads known */
-START_TEST(test_a_fiber)
+START_LOOP_TEST(test_a_fiber, 0, 2)
 {
         uint32_t n_threads = (uint32_t)_i;
         struct trace_builder b;
@@ -486,7 +486,7 @@ START_TEST(test_a_fiber)
 END_TEST
 
 /* loop test: each kind of event that a full ring may have cost */
-START_TEST(test_drops_are_missing)
+START_LOOP_TEST(test_drops_are_missing, 0, 7)
 {
         static const char *const codes[] = { "DROPPED_ZONES",  "DROPPED_MESSAGES", "DROPPED_PLOTS",
                                              "DROPPED_FRAMES", "DROPPED_MEMORY",   "DROPPED_LOCKS",
@@ -706,37 +706,3 @@ START_TEST(test_no_trace_at_all)
         report_free(NULL);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/report/report");
-        TCase *tc = tcase_create("report");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_known_shares);
-        tcase_add_test(tc, test_modules_without_symbols_are_named);
-        tcase_add_test(tc, test_functions_without_symbols_are_one_gap);
-        tcase_add_test(tc, test_limits_inside_zones);
-        tcase_add_test(tc, test_the_event_can_be_chosen);
-        tcase_add_test(tc, test_empty_trace);
-        tcase_add_test(tc, test_only_zones);
-        tcase_add_test(tc, test_only_samples_and_no_symbols);
-        tcase_add_loop_test(tc, test_one_event, 1, TRACE_OP_COUNT);
-        tcase_add_test(tc, test_also_recorded);
-        tcase_add_loop_test(tc, test_a_fiber, 0, 2);
-        tcase_add_loop_test(tc, test_drops_are_missing, 0, 7);
-        tcase_add_test(tc, test_lost_zones);
-        tcase_add_test(tc, test_losses_and_notices);
-        tcase_add_test(tc, test_cut_at_every_byte);
-        tcase_add_test(tc, test_a_chunk_that_makes_no_sense);
-        tcase_add_test(tc, test_a_zone_known_from_samples_only);
-        tcase_add_test(tc, test_replaced_program);
-        tcase_add_test(tc, test_no_trace_at_all);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -3,8 +3,8 @@
 #include "analyze/report/report.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static uint32_t row_of(const struct report *report, const char *name)
 }
 
 /* loop test: whichever event of the group is shown, the counters are the same */
-START_TEST(test_counters_of_functions_and_zones)
+START_LOOP_TEST(test_counters_of_functions_and_zones, 0, 2)
 {
         static const char *const shown[] = { NULL, "instructions:u" };
         const struct report_counters *c;
@@ -333,7 +333,7 @@ static uint64_t count_gap(const struct report *report, const char *code)
 }
 
 /* loop test: before Linux 6.16 the others of a group count on while their leader is throttled */
-START_TEST(test_throttled_ratios)
+START_LOOP_TEST(test_throttled_ratios, 0, 5)
 {
         static const struct {
                 const char *kernel;
@@ -356,26 +356,3 @@ START_TEST(test_throttled_ratios)
         trace_builder_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/report/report_counters");
-        TCase *tc = tcase_create("report_counters");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_counters_of_functions_and_zones, 0, 2);
-        tcase_add_loop_test(tc, test_throttled_ratios, 0, 5);
-        tcase_add_test(tc, test_an_event_without_a_group);
-        tcase_add_test(tc, test_kinds_by_name);
-        tcase_add_test(tc, test_totals);
-        tcase_add_test(tc, test_totals_at_their_limits);
-        tcase_add_test(tc, test_states_of_callstacks);
-        tcase_add_test(tc, test_marks_are_no_functions);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

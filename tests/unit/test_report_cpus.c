@@ -3,8 +3,8 @@
 #include "analyze/report/report.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -282,25 +282,3 @@ START_TEST(test_samples_tell_the_cpu)
         trace_builder_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/report/report_cpus");
-        TCase *tc = tcase_create("report_cpus");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_events_after_the_end);
-        tcase_add_test(tc, test_known_stretches);
-        tcase_add_test(tc, test_a_range);
-        tcase_add_test(tc, test_ends_that_are_missing);
-        tcase_add_test(tc, test_one_thread_at_a_time);
-        tcase_add_test(tc, test_one_thread_at_a_time_in_a_range);
-        tcase_add_test(tc, test_samples_tell_the_cpu);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -4,8 +4,8 @@
 #include "tests/unit/ran_report.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ static const char *const views[][2] = {
 #define N_VIEWS ((int)(sizeof(views) / sizeof(views[0])))
 
 /* loop test: views by traces */
-START_TEST(test_every_view_of_every_trace)
+START_LOOP_TEST(test_every_view_of_every_trace, 0, N_VIEWS *N_TRACES)
 {
         const char *view = views[_i % N_VIEWS][0];
         int trace = _i / N_VIEWS;
@@ -166,7 +166,7 @@ static void check_ascii(const char *text)
 }
 
 /* loop test: traces.  In the locale "C" text has nothing else, whatever names and plots are made of. */
-START_TEST(test_ascii)
+START_LOOP_TEST(test_ascii, 0, N_TRACES)
 {
         static const char *const also[] = { "--plots", "--locks", "--off-cpu", "--cpus", "--limit=1" };
         struct trace_builder b;
@@ -189,7 +189,7 @@ START_TEST(test_ascii)
 END_TEST
 
 /* loop test: the views that are not made of documents have bold titles as well, and only where they are asked for */
-START_TEST(test_color)
+START_LOOP_TEST(test_color, 0, 4)
 {
         static const char *const overviews[] = { "--limit=5", "--off-cpu", "--cpus", "--zones" };
         struct trace_builder b;
@@ -227,7 +227,7 @@ static void build_long_names(struct trace_builder *b)
 }
 
 /* loop test: names are folded where they do not fit, and whole with --full-names, however narrow the terminal is */
-START_TEST(test_full_names)
+START_LOOP_TEST(test_full_names, 0, 4)
 {
         static const char *const long_views[] = { "--functions", "--top-down", "--zones", "--limit=5" };
         struct trace_builder b;
@@ -405,7 +405,7 @@ START_TEST(test_head_of_a_range)
 END_TEST
 
 /* loop test: without a view there are the tables that the text has, whatever the trace has */
-START_TEST(test_overview_as_tables)
+START_LOOP_TEST(test_overview_as_tables, 0, N_TRACES)
 {
         static const char *const sections[][2] = {
                 { "functions", "handle,self,total,function," },
@@ -531,7 +531,7 @@ START_TEST(test_waits_of_fibers)
 END_TEST
 
 /* loop test */
-START_TEST(test_usage)
+START_LOOP_TEST(test_usage, 0, 10)
 {
         static const char *const wrong[][3] = {
                 { "--zones", "--functions" }, { "--zones", "--off-cpu" },
@@ -554,30 +554,3 @@ START_TEST(test_usage)
         trace_builder_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("report_views");
-        TCase *tc = tcase_create("core");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_every_view_of_every_trace, 0, N_VIEWS * N_TRACES);
-        tcase_add_loop_test(tc, test_overview_as_tables, 0, N_TRACES);
-        tcase_add_loop_test(tc, test_ascii, 0, N_TRACES);
-        tcase_add_loop_test(tc, test_color, 0, 4);
-        tcase_add_loop_test(tc, test_full_names, 0, 4);
-        tcase_add_test(tc, test_one_zone);
-        tcase_add_test(tc, test_filters);
-        tcase_add_test(tc, test_head_of_a_range);
-        tcase_add_test(tc, test_names_as_they_are_printed);
-        tcase_add_test(tc, test_samples_of_fibers);
-        tcase_add_test(tc, test_waits_of_fibers);
-        tcase_add_loop_test(tc, test_usage, 0, 10);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

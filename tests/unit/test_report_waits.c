@@ -4,8 +4,8 @@
 #include "analyze/stats/wait_places.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -432,26 +432,3 @@ START_TEST(test_endless_depth)
         trace_builder_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/report/report_waits");
-        TCase *tc = tcase_create("report_waits");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_places);
-        tcase_add_test(tc, test_wakers_and_delays);
-        tcase_add_test(tc, test_wakers_without_functions);
-        tcase_add_test(tc, test_totals_and_threads);
-        tcase_add_test(tc, test_zones);
-        tcase_add_test(tc, test_switches_that_are_missing);
-        tcase_add_test(tc, test_waits_without_anything_else);
-        tcase_add_test(tc, test_endless_depth);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -11,8 +11,8 @@
 #include "sampler/merge/ring_dump.h"
 #include "sampler/merge/writer_thread.h"
 #include "tests/unit/event_list.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -325,22 +325,3 @@ START_TEST(test_forgets)
         tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/merge/ring_dump");
-        TCase *tc = tcase_create("dump");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_dumps);
-        tcase_add_test(tc, test_goes_on);
-        tcase_add_test(tc, test_full_disk);
-        tcase_add_test(tc, test_forgets);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler/kernel/ring_size.c: a ring holds a quarter of a second, within its limits, whatever is wanted */
 #include "sampler/kernel/ring_size.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdbool.h>
-#include <stdlib.h>
 
 static const struct {
         struct ring_size_wanted wanted;
@@ -25,7 +24,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_find)
+START_LOOP_TEST(test_find, 0, sizeof(cases) / sizeof(cases[0]))
 {
         ck_assert_uint_eq(ring_size_find(&cases[_i].wanted), cases[_i].bytes);
 }
@@ -42,20 +41,3 @@ START_TEST(test_allowed)
         ck_assert_uint_gt(ring_size_machine_memory(), 1U << 20);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/kernel/ring_size");
-        TCase *tc = tcase_create("size");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_find, 0, (int)(sizeof(cases) / sizeof(cases[0])));
-        tcase_add_test(tc, test_allowed);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -2,8 +2,8 @@
 /* sampler/events/ring_watch.c: each record that is still there is seen once and whole, whatever the ring's owner does meanwhile */
 #include "sampler/events/ring_watch.h"
 #include "tests/unit/fake_ring.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
@@ -95,7 +95,7 @@ START_TEST(test_each_once)
 END_TEST
 
 /* loop test: a record begins at each place of the ring; at the later ones it goes on at the start */
-START_TEST(test_anywhere)
+START_LOOP_TEST(test_anywhere, 0, RING_BYTES / 8)
 {
         uint64_t start = (uint64_t)_i * 8;
         struct ring_watch w;
@@ -139,7 +139,7 @@ START_TEST(test_given_back_before)
 END_TEST
 
 /* loop test: a size that no record has; what comes after it is seen again */
-START_TEST(test_garbage)
+START_LOOP_TEST(test_garbage, 0, 8)
 {
         static const uint16_t sizes[] = { 0, 1, 7, 9, 15, 72, 256, 65528 };
         struct perf_event_header header = { .type = WANTED, .size = sizes[_i] };
@@ -262,27 +262,3 @@ START_TEST(test_overtaken)
         perf_ring_unmap(&ring);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/events/ring_watch");
-        TCase *tc = tcase_create("watch");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_each_once);
-        tcase_add_loop_test(tc, test_anywhere, 0, RING_BYTES / 8);
-        tcase_add_test(tc, test_given_back_before);
-        tcase_add_loop_test(tc, test_garbage, 0, 8);
-        tcase_add_test(tc, test_too_long);
-        tcase_add_test(tc, test_not_mapped);
-        tcase_add_test(tc, test_overtaken_within);
-        tcase_add_test(tc, test_overtaken);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

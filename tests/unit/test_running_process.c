@@ -11,8 +11,8 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "tests/unit/fake_events.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,25 +224,3 @@ START_TEST(test_add)
         event_set_close(&events);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/kernel/running_process");
-        TCase *tc = tcase_create("processes");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_parse);
-        tcase_add_test(tc, test_long_name);
-        tcase_add_test(tc, test_check);
-        tcase_add_test(tc, test_check_ended);
-        tcase_add_test(tc, test_lists);
-        tcase_add_test(tc, test_command_line);
-        tcase_add_test(tc, test_add);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -3,8 +3,8 @@
 #include "analyze/walk/sample_cost.h"
 #include "analyze/why/why_durations.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -53,7 +53,7 @@ static void live(struct why_durations *d, const struct world *world, uint64_t se
         }
 }
 
-START_TEST(test_cost_is_learned)
+START_LOOP_TEST(test_cost_is_learned, 0, sizeof(worlds) / sizeof(worlds[0]))
 {
         struct why_durations d = { .n = 0 };
         struct sample_cost cost;
@@ -157,23 +157,3 @@ START_TEST(test_others_time_is_seen)
         why_durations_deinit(&d);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/walk/sample_cost");
-        TCase *tests = tcase_create("all");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tests, test_cost_is_learned, 0, sizeof(worlds) / sizeof(worlds[0]));
-        tcase_add_test(tests, test_a_sample_makes_no_instance_slow);
-        tcase_add_test(tests, test_slow_ones_with_a_sample_are_slow);
-        tcase_add_test(tests, test_few_are_not_known);
-        tcase_add_test(tests, test_others_time_is_seen);
-        suite_add_tcase(suite, tests);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -13,8 +13,8 @@
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -452,7 +452,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_module)
+START_LOOP_TEST(test_module, 0, sizeof(mappings) / sizeof(mappings[0]))
 {
         struct kernel_record_identity when = at(PID, 10);
         struct perf_mmap mapping = { .start_avma = CODE,
@@ -650,34 +650,3 @@ START_TEST(test_full_tables)
         tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/merge/sample_source");
-        TCase *tc = tcase_create("records");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_order_of_time);
-        tcase_add_test(tc, test_unmapped_ring);
-        tcase_add_test(tc, test_until);
-        tcase_add_test(tc, test_name_and_exec);
-        tcase_add_test(tc, test_exec_by_another_thread);
-        tcase_add_test(tc, test_fork_and_exit);
-        tcase_add_test(tc, test_switches);
-        tcase_add_test(tc, test_group);
-        tcase_add_test(tc, test_losses);
-        tcase_add_loop_test(tc, test_module, 0, (int)(sizeof(mappings) / sizeof(mappings[0])));
-        tcase_add_test(tc, test_impossible_mapping);
-        tcase_add_test(tc, test_scan_ahead);
-        tcase_add_test(tc, test_tables_are_wanted_ahead);
-        tcase_add_test(tc, test_scan_does_not_disturb);
-        tcase_add_test(tc, test_corrupt_ring);
-        tcase_add_test(tc, test_full_tables);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

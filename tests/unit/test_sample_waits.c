@@ -7,8 +7,8 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "tests/unit/fake_events.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -272,22 +272,3 @@ START_TEST(test_a_waker_is_who_was_sampled)
         tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/merge/sample_source, waiting");
-        TCase *tc = tcase_create("waiting");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tc, test_waits_have_their_stack);
-        tcase_add_test(tc, test_wakeups_belong_to_who_was_woken);
-        tcase_add_test(tc, test_only_threads_that_live_wait);
-        tcase_add_test(tc, test_a_switch_has_the_stack_of_the_sample_before);
-        tcase_add_test(tc, test_a_waker_is_who_was_sampled);
-        suite_add_tcase(suite, tc);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

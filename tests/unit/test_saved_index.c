@@ -9,8 +9,8 @@
 #include "symbolize/symbols/symbolizer.h"
 #include "tests/unit/built_files.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,24 +173,4 @@ START_TEST(test_damage_behind_the_header)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/index/saved_index");
-        TCase *tc = tcase_create("saved");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_round_trip);
-        tcase_add_test(tc, test_every_cut);
-        tcase_add_test(tc, test_every_byte_of_the_header_counts);
-        tcase_add_test(tc, test_index_of_another_module);
-        tcase_add_test(tc, test_damage_behind_the_header);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

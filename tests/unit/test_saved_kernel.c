@@ -3,8 +3,8 @@
 #include "base/byte_buffer.h"
 #include "symbolize/symbols/kernel_lookup.h"
 #include "symbolize/symbols/saved_kernel.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -246,24 +246,3 @@ START_TEST(test_lookup_reads_the_list_when_it_must)
         (void)close(fd);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("saved_kernel");
-        TCase *tcase = tcase_create("saved_kernel");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tcase, test_names_come_back_elsewhere);
-        tcase_add_test(tcase, test_of_another_kernel);
-        tcase_add_test(tcase, test_hidden_addresses);
-        tcase_add_test(tcase, test_cut_and_damaged);
-        tcase_add_test(tcase, test_places_that_lie);
-        tcase_add_test(tcase, test_symbols_of_a_module_in_between);
-        tcase_add_test(tcase, test_lookup_reads_the_list_when_it_must);
-        suite_add_tcase(suite, tcase);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

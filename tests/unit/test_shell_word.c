@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* view/text/shell_word.c: a shell that is given the word has the path again, whatever it is called */
+#include "tests/unit/unit_test.h"
 #include "view/text/shell_word.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const paths[][2] = {
@@ -19,7 +18,7 @@ static const char *const paths[][2] = {
         { "", "''" },
 };
 
-START_TEST(test_words)
+START_LOOP_TEST(test_words, 0, sizeof(paths) / sizeof(paths[0]))
 {
         struct shell_word word = shell_word_of(paths[_i][0]);
         char command[SHELL_WORD_BYTES_MAX + 64], answer[64] = "";
@@ -50,19 +49,3 @@ START_TEST(test_long_paths_are_cut)
         ck_assert_uint_gt(strlen(word.text), sizeof(word.text) - 16);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("view/text/shell_word");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_loop_test(tests, test_words, 0, sizeof(paths) / sizeof(paths[0]));
-        tcase_add_test(tests, test_long_paths_are_cut);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "symbolize/listing/source_embedder.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -238,25 +238,4 @@ START_TEST(test_newer_file)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/listing/source_embedder");
-        TCase *tc = tcase_create("source_embedder");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_add_test(tc, test_kept_and_found_without_the_file);
-        tcase_add_test(tc, test_what_is_no_source);
-        tcase_add_test(tc, test_limit_of_all);
-        tcase_add_test(tc, test_sysroot);
-        tcase_add_test(tc, test_programs_own_text_comes_first);
-        tcase_add_test(tc, test_by_the_end_of_the_path);
-        tcase_add_test(tc, test_newer_file);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler/zones/spare_memory.c: the default follows the machine and every cgroup above the program; what was asked for is not cut */
 #include "sampler/zones/spare_memory.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -91,21 +91,3 @@ START_TEST(test_shares)
         ck_assert_uint_le(spare_memory_share(UINT64_MAX, 20), UINT64_MAX / 10);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/zones/spare_memory");
-        TCase *tc = tcase_create("spare_memory");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_groups);
-        tcase_add_test(tc, test_wanted);
-        tcase_add_test(tc, test_shares);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -9,11 +9,13 @@
 #include "symbolize/index/debug_files.h"
 #include "symbolize/index/split_unit.h"
 #include "tests/unit/built_files.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define HAS_TOOLS (built_files_has("gcc") && built_files_has("readelf"))
 
 #define UNITS 2
 
@@ -146,7 +148,7 @@ static const char *const object_names[UNITS] = { "a.dwo", "b.dwo" };
 static const char *const no_names[UNITS] = { "", "gone/away.dwo" };
 
 /* loop test: where the compiler left them, whatever became of the program */
-START_TEST(test_object_where_it_was_made)
+START_LOOP_TEST_IF(HAS_TOOLS, test_object_where_it_was_made, 0, WAYS)
 {
         if (!build(_i))
                 return;
@@ -156,7 +158,7 @@ START_TEST(test_object_where_it_was_made)
 }
 END_TEST
 
-START_TEST(test_object_beside_the_program)
+START_LOOP_TEST_IF(HAS_TOOLS, test_object_beside_the_program, 0, WAYS)
 {
         if (!build(_i))
                 return;
@@ -168,7 +170,7 @@ START_TEST(test_object_beside_the_program)
 }
 END_TEST
 
-START_TEST(test_object_in_folder_of_the_user)
+START_LOOP_TEST_IF(HAS_TOOLS, test_object_in_folder_of_the_user, 0, WAYS)
 {
         char folder[BUILT_FILES_PATH_BYTES];
         struct symbol_search search = { .debug_dirs = { folder }, .n_debug_dirs = 1 };
@@ -182,7 +184,7 @@ START_TEST(test_object_in_folder_of_the_user)
 }
 END_TEST
 
-START_TEST(test_object_of_another_build_is_not_believed)
+START_LOOP_TEST_IF(HAS_TOOLS, test_object_of_another_build_is_not_believed, 0, WAYS)
 {
         if (!build(_i))
                 return;
@@ -197,7 +199,7 @@ START_TEST(test_object_of_another_build_is_not_believed)
 }
 END_TEST
 
-START_TEST(test_package)
+START_LOOP_TEST_IF(HAS_TOOLS, test_package, 0, WAYS)
 {
         char folder[BUILT_FILES_PATH_BYTES];
         struct symbol_search search = { .debug_dirs = { folder }, .n_debug_dirs = 1 };
@@ -287,28 +289,4 @@ START_TEST(test_index_that_leads_out)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/index/split_files");
-        TCase *tc = tcase_create("split");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_set_timeout(tc, 120);
-        if (built_files_has("gcc") && built_files_has("readelf")) {
-                tcase_add_loop_test(tc, test_object_where_it_was_made, 0, WAYS);
-                tcase_add_loop_test(tc, test_object_beside_the_program, 0, WAYS);
-                tcase_add_loop_test(tc, test_object_in_folder_of_the_user, 0, WAYS);
-                tcase_add_loop_test(tc, test_object_of_another_build_is_not_believed, 0, WAYS);
-                tcase_add_loop_test(tc, test_package, 0, WAYS);
-        }
-        tcase_add_test(tc, test_index);
-        tcase_add_test(tc, test_index_that_leads_out);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.timeout_s = 120, .setup = setup, .teardown = teardown);

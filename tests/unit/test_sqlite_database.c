@@ -7,8 +7,8 @@
 #include "export/tables/sqlite_writer.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -347,25 +347,3 @@ START_TEST(failures)
         (void)unlink(d.path);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sqlite_database");
-        TCase *tcase = tcase_create("sqlite_database");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tcase);
-        tcase_add_test(tcase, small);
-        tcase_add_test(tcase, views);
-        tcase_add_test(tcase, waits);
-        tcase_add_test(tcase, many_rows);
-        tcase_add_test(tcase, empty);
-        tcase_add_test(tcase, foreign_text);
-        tcase_add_test(tcase, rows_of_two_tables);
-        tcase_add_test(tcase, failures);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

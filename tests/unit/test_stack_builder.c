@@ -4,10 +4,9 @@
 #include "sampler/kernel/call_chain.h"
 #include "sampler/stacks/stack_builder.h"
 #include "sampler/tracks/address_space.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CODE_AVMA    0x400000 /* the file's byte 0x1000 */
@@ -268,24 +267,3 @@ START_TEST(test_memory)
         tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/stacks/stack_builder");
-        TCase *tc = tcase_create("build");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_each_kind_of_frame);
-        tcase_add_test(tc, test_callers_are_shared);
-        tcase_add_test(tc, test_one_kernel);
-        tcase_add_test(tc, test_full_table);
-        tcase_add_test(tc, test_mark);
-        tcase_add_test(tc, test_memory);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

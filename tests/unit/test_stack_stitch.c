@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* unwind/stack_stitch.c: a walk that was cut goes on where it is the same call as before, and nowhere else */
+#include "tests/unit/unit_test.h"
 #include "unwind/stack_stitch.h"
 #include "unwind/stack_walk.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define GENERATION 3
@@ -54,7 +53,7 @@ static void expect_same(const struct stack_walk *a, const struct stack_walk *b)
 }
 
 /* loop test: cut at each frame of the kept stack but its innermost, which is no return address */
-START_TEST(test_join)
+START_LOOP_TEST(test_join, 0, 99)
 {
         struct stack_stitch s = { .frames = NULL };
         uint32_t at = (uint32_t)_i;
@@ -118,7 +117,7 @@ static const struct {
 };
 
 /* loop test over frames that are none of the kept ones */
-START_TEST(test_no_join)
+START_LOOP_TEST(test_no_join, 0, sizeof(others) / sizeof(others[0]))
 {
         struct stack_stitch s = { .frames = NULL };
 
@@ -178,23 +177,3 @@ START_TEST(test_keep)
         ck_assert_uint_eq(stack_stitch_count_bytes(&s), 0);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("unwind/stack_stitch");
-        TCase *tc = tcase_create("stitch");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_join, 0, 99);
-        tcase_add_test(tc, test_join_without_cfa);
-        tcase_add_loop_test(tc, test_no_join, 0, (int)(sizeof(others) / sizeof(others[0])));
-        tcase_add_test(tc, test_too_deep);
-        tcase_add_test(tc, test_keep);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

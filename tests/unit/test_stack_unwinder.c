@@ -9,13 +9,16 @@
 #include "sampler/tracks/process_table.h"
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/fake_code_tables.h"
+#include "tests/unit/unit_test.h"
 #include "unwind/unwind_module.h"
 
-#include <check.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* The stacks here are of one machine; test_stack_walk has all of them. */
+#define IS_X86_64 (unwind_machine_own() == &unwind_machine_x86_64)
 
 #define BIAS   UINT64_C(0x7f0000000000) /* of the module that has a table */
 #define LATE   UINT64_C(0x7e0000000000) /* of another one, whose table may come later */
@@ -151,7 +154,7 @@ static uint64_t count(const struct fixture *f, enum trace_loss_reason reason)
 
 /* ---- what is in the copy ------------------------------------------------------------------------------- */
 
-START_TEST(test_whole)
+START_TEST_IF(IS_X86_64, test_whole)
 {
         static struct fixture f;
         const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 1 };
@@ -187,7 +190,7 @@ START_TEST(test_whole)
 }
 END_TEST
 
-START_TEST(test_cannot_be_walked)
+START_TEST_IF(IS_X86_64, test_cannot_be_walked)
 {
         static struct fixture f;
 
@@ -220,7 +223,7 @@ START_TEST(test_cannot_be_walked)
 END_TEST
 
 /* In execve(2): what the registers say is of the program before, and nothing of it is left. */
-START_TEST(test_between_programs)
+START_TEST_IF(IS_X86_64, test_between_programs)
 {
         static struct fixture f;
         const uint64_t chain[] = { PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 1 };
@@ -255,7 +258,7 @@ START_TEST(test_between_programs)
 END_TEST
 
 /* Code that is made at run time: by its frame pointer, unless that is not wanted. */
-START_TEST(test_frame_pointer_between)
+START_TEST_IF(IS_X86_64, test_frame_pointer_between)
 {
         static struct fixture f;
 
@@ -274,7 +277,7 @@ START_TEST(test_frame_pointer_between)
 END_TEST
 
 /* A new mapping may put other code at an address that is remembered. */
-START_TEST(test_mappings_change)
+START_TEST_IF(IS_X86_64, test_mappings_change)
 {
         static struct fixture f;
 
@@ -292,7 +295,7 @@ END_TEST
 
 /* ---- tables that come later ---------------------------------------------------------------------------- */
 
-START_TEST(test_table_is_waited_for)
+START_TEST_IF(IS_X86_64, test_table_is_waited_for)
 {
         static struct fixture f;
 
@@ -307,7 +310,7 @@ START_TEST(test_table_is_waited_for)
 END_TEST
 
 /* What was found without the table is neither believed nor remembered. */
-START_TEST(test_table_is_late)
+START_TEST_IF(IS_X86_64, test_table_is_late)
 {
         static struct fixture f;
 
@@ -354,7 +357,7 @@ static bool resume(struct fixture *f, uint64_t now_ns, struct stack_unwinder_res
 }
 
 /* The copy waits with the mappings of its time, and holds its process back from then on; nothing is counted. */
-START_TEST(test_waits_for_its_table)
+START_TEST_IF(IS_X86_64, test_waits_for_its_table)
 {
         const uint64_t kernel[] = { PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 1 };
         struct stack_unwinder_resumed resumed;
@@ -402,7 +405,7 @@ START_TEST(test_waits_for_its_table)
 END_TEST
 
 /* One that waited long enough is as it would have been at first; so are those of one process, when that is asked for. */
-START_TEST(test_waits_for_a_table_in_vain)
+START_TEST_IF(IS_X86_64, test_waits_for_a_table_in_vain)
 {
         struct process_track other = { .held_ns = UINT64_MAX };
         struct stack_unwinder_resumed resumed;
@@ -428,7 +431,7 @@ START_TEST(test_waits_for_a_table_in_vain)
 END_TEST
 
 /* Of a thread whose end is known; and when there are too many: counted at once, and nothing is held back. */
-START_TEST(test_cannot_wait_for_a_table)
+START_TEST_IF(IS_X86_64, test_cannot_wait_for_a_table)
 {
         static struct fixture f;
         unsigned n = 0;
@@ -449,7 +452,7 @@ START_TEST(test_cannot_wait_for_a_table)
 END_TEST
 
 /* Its copy is too short as well: then others of its thread complete it, under the number that it had. */
-START_TEST(test_waits_for_its_table_and_is_cut)
+START_TEST_IF(IS_X86_64, test_waits_for_its_table_and_is_cut)
 {
         struct stack_unwinder_resumed resumed;
         static struct fixture f;
@@ -475,7 +478,7 @@ END_TEST
 
 /* ---- stacks that are longer than their copy ------------------------------------------------------------ */
 
-START_TEST(test_joined_to_the_stack_before)
+START_TEST_IF(IS_X86_64, test_joined_to_the_stack_before)
 {
         static struct fixture f;
 
@@ -502,7 +505,7 @@ START_TEST(test_joined_to_the_stack_before)
 }
 END_TEST
 
-START_TEST(test_goes_on_in_memory)
+START_TEST_IF(IS_X86_64, test_goes_on_in_memory)
 {
         static struct fixture f;
 
@@ -524,7 +527,7 @@ START_TEST(test_goes_on_in_memory)
 END_TEST
 
 /* A stack of more than a mebibyte, of which the first words are copied: a large frame is passed over, many are followed. */
-START_TEST(test_goes_on_far_out)
+START_TEST_IF(IS_X86_64, test_goes_on_far_out)
 {
         enum {
                 FRAME_WORDS = 256 / sizeof(uint64_t),
@@ -552,7 +555,7 @@ START_TEST(test_goes_on_far_out)
 END_TEST
 
 /* The call in which the copy ends has returned meanwhile: what lies there now is of others. */
-START_TEST(test_memory_has_changed)
+START_TEST_IF(IS_X86_64, test_memory_has_changed)
 {
         static struct fixture f;
         uint64_t copy[COPIED];
@@ -572,7 +575,7 @@ START_TEST(test_memory_has_changed)
 END_TEST
 
 /* One that waits is completed by what comes next; those before it by what it became. */
-START_TEST(test_joined_to_the_stack_after)
+START_TEST_IF(IS_X86_64, test_joined_to_the_stack_after)
 {
         static struct fixture f;
         uint32_t tickets[2];
@@ -607,7 +610,7 @@ START_TEST(test_joined_to_the_stack_after)
 END_TEST
 
 /* When nothing more comes, memory is read for the newest; what cannot be completed is counted then. */
-START_TEST(test_waits_in_vain)
+START_TEST_IF(IS_X86_64, test_waits_in_vain)
 {
         static struct fixture f;
         uint32_t ticket;
@@ -637,7 +640,7 @@ END_TEST
 
 /* ---- others -------------------------------------------------------------------------------------------- */
 
-START_TEST(test_copy_of_the_program)
+START_TEST_IF(IS_X86_64, test_copy_of_the_program)
 {
         static struct fixture f;
         struct stack_unwinder_copy copy;
@@ -675,7 +678,7 @@ START_TEST(test_by_frame_pointers)
 }
 END_TEST
 
-START_TEST(test_attributes)
+START_TEST_IF(IS_X86_64, test_attributes)
 {
         struct unwind_request options = { .mode = UNWIND_AUTO };
         struct perf_event_attr attr = { .size = sizeof(attr) };
@@ -695,41 +698,3 @@ START_TEST(test_attributes)
         ck_assert(!attr.exclude_callchain_user);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/stacks/stack_unwinder");
-        TCase *tc = tcase_create("unwinder");
-        SRunner *runner;
-        int n_failed;
-
-        suite_add_tcase(suite, tc);
-        tcase_add_test(tc, test_by_frame_pointers);
-        /* The stacks here are of one machine; test_stack_walk has all of them. */
-        if (unwind_machine_own() == &unwind_machine_x86_64) {
-                tcase_add_test(tc, test_whole);
-                tcase_add_test(tc, test_cannot_be_walked);
-                tcase_add_test(tc, test_between_programs);
-                tcase_add_test(tc, test_frame_pointer_between);
-                tcase_add_test(tc, test_mappings_change);
-                tcase_add_test(tc, test_table_is_waited_for);
-                tcase_add_test(tc, test_table_is_late);
-                tcase_add_test(tc, test_waits_for_its_table);
-                tcase_add_test(tc, test_waits_for_a_table_in_vain);
-                tcase_add_test(tc, test_cannot_wait_for_a_table);
-                tcase_add_test(tc, test_waits_for_its_table_and_is_cut);
-                tcase_add_test(tc, test_joined_to_the_stack_before);
-                tcase_add_test(tc, test_goes_on_in_memory);
-                tcase_add_test(tc, test_goes_on_far_out);
-                tcase_add_test(tc, test_memory_has_changed);
-                tcase_add_test(tc, test_joined_to_the_stack_after);
-                tcase_add_test(tc, test_waits_in_vain);
-                tcase_add_test(tc, test_copy_of_the_program);
-                tcase_add_test(tc, test_attributes);
-        }
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

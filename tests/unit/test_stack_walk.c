@@ -2,9 +2,9 @@
 /* unwind/stack_walk.c: every kind of frame leads to its caller; what cannot be known ends a walk and says why */
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 #include "unwind/stack_walk.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -286,7 +286,7 @@ START_TEST(test_alternate_stack)
 END_TEST
 
 /* loop test: a stack whose copy ends at each byte; the rest is handed in later */
-START_TEST(test_cut_and_resumed)
+START_LOOP_TEST(test_cut_and_resumed, 0, 40)
 {
         static struct scene s;
 
@@ -716,45 +716,3 @@ START_TEST(test_registers_of_a_sample)
         ck_assert_uint_eq(r.values[2], 2);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("unwind/stack_walk");
-        TCase *tc = tcase_create("walk");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_plain_calls);
-        tcase_add_test(tc, test_tables_only);
-        tcase_add_test(tc, test_call_at_the_end_of_a_function);
-        tcase_add_test(tc, test_frame_pointer_by_rule);
-        tcase_add_test(tc, test_epilogue);
-        tcase_add_test(tc, test_lost_frame_pointer);
-        tcase_add_test(tc, test_plt);
-        tcase_add_test(tc, test_signal_frame);
-        tcase_add_test(tc, test_alternate_stack);
-        tcase_add_loop_test(tc, test_cut_and_resumed, 0, 40);
-        tcase_add_test(tc, test_register_of_a_frame_further_in);
-        tcase_add_test(tc, test_return_address_in_a_register);
-        tcase_add_test(tc, test_expression);
-        tcase_add_test(tc, test_nonsense_ends);
-        tcase_add_test(tc, test_too_deep);
-        tcase_add_test(tc, test_code_without_a_table);
-        tcase_add_test(tc, test_code_that_is_read);
-        tcase_add_test(tc, test_register_through_code_that_is_read);
-        tcase_add_test(tc, test_entry_without_a_rule);
-        tcase_add_test(tc, test_call_into_nowhere);
-        tcase_add_test(tc, test_generation);
-        tcase_add_test(tc, test_aarch64);
-        tcase_add_test(tc, test_aarch64_signal);
-        tcase_add_test(tc, test_riscv64);
-        tcase_add_test(tc, test_table_of_another_machine);
-        tcase_add_test(tc, test_random_stacks);
-        tcase_add_test(tc, test_registers_of_a_sample);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

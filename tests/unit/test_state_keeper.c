@@ -7,8 +7,8 @@
 #include "format/trace_dictionary.h"
 #include "sampler/tracks/process_table.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #define WAIT_BYTES 1000
@@ -171,20 +171,3 @@ START_TEST(test_how_often)
         tear_down(&k);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("state_keeper");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tests, test_each_thread_has_its_state);
-        tcase_add_test(tests, test_how_often);
-        suite_add_tcase(suite, tests);
-
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* analyze/stats/student_t.c: the numbers of the tables */
 #include "analyze/stats/student_t.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 /* From the tables of the distribution. */
 START_TEST(test_probabilities)
@@ -34,20 +33,3 @@ START_TEST(test_extremes)
         ck_assert_double_lt(student_t_two_sided(1e4, 3), 1e-10);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/stats/student_t");
-        TCase *tc = tcase_create("numbers");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_probabilities);
-        tcase_add_test(tc, test_extremes);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -5,9 +5,9 @@
 #include "format/trace_spec.h"
 #include "sampler/bpf/switch_layout.h"
 #include "sampler/kernel/switch_record.h"
+#include "tests/unit/unit_test.h"
 #include "unwind/unwind_machine.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +173,7 @@ static const struct {
         { 0x0800, TRACE_WAIT_UNKNOWN },
 };
 
-START_TEST(test_the_kernels_state_says_why)
+START_LOOP_TEST(test_the_kernels_state_says_why, 0, sizeof(waits) / sizeof(waits[0]))
 {
         ck_assert_uint_eq(switch_record_wait(waits[_i].state, false), waits[_i].wait);
         ck_assert_uint_eq(switch_record_wait(waits[_i].state, true), TRACE_WAIT_PREEMPTED);
@@ -267,7 +267,8 @@ START_TEST(test_frames_join_the_kernels)
 END_TEST
 
 /* A record that was cut; what lies behind cannot be read. */
-START_TEST(test_every_cut_is_refused)
+START_LOOP_TEST(test_every_cut_is_refused, 0,
+                sizeof(struct switch_record_switch) + sizeof(struct switch_stack) + COPY_BYTES)
 {
         struct byte_buffer bytes = { .data = NULL };
         struct switch_record record;
@@ -298,7 +299,7 @@ static const struct {
              { COPY_BYTES, SWITCH_KERNEL_FRAMES * 8 + 8 },
              { COPY_BYTES, UINT32_MAX } };
 
-START_TEST(test_lengths_that_lie_are_refused)
+START_LOOP_TEST(test_lengths_that_lie_are_refused, 0, sizeof(lies) / sizeof(lies[0]))
 {
         struct byte_buffer bytes = { .data = NULL };
         struct switch_record record;
@@ -337,30 +338,3 @@ START_TEST(test_a_thread_of_the_kernels_has_no_registers)
         byte_buffer_deinit(&bytes);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/kernel/switch_record");
-        TCase *tc = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int failed;
-
-        tcase_add_test(tc, test_a_switch_is_two_records);
-        tcase_add_test(tc, test_who_left_unseen_comes_first);
-        tcase_add_test(tc, test_only_what_is_wanted_comes_out);
-        tcase_add_loop_test(tc, test_the_kernels_state_says_why, 0, (int)(sizeof(waits) / sizeof(waits[0])));
-        tcase_add_test(tc, test_a_wakeup_names_the_waker);
-        tcase_add_test(tc, test_stacks_are_found);
-        tcase_add_test(tc, test_frames_join_the_kernels);
-        tcase_add_loop_test(
-                tc, test_every_cut_is_refused, 0,
-                (int)(sizeof(struct switch_record_switch) + sizeof(struct switch_stack) + COPY_BYTES));
-        tcase_add_loop_test(tc, test_lengths_that_lie_are_refused, 0, (int)(sizeof(lies) / sizeof(lies[0])));
-        tcase_add_test(tc, test_an_unknown_kind_is_refused);
-        tcase_add_test(tc, test_a_thread_of_the_kernels_has_no_registers);
-        suite_add_tcase(suite, tc);
-        srunner_run_all(runner, CK_NORMAL);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}

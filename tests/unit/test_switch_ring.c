@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "sampler/bpf/switch_layout.h"
 #include "sampler/kernel/switch_ring.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static void expect_empty(struct fixture *f)
 }
 
 /* From every place, also those where records stick out behind the end. */
-START_TEST(test_records_come_out_in_order)
+START_LOOP_TEST(test_records_come_out_in_order, 0, DATA_BYTES / 8)
 {
         struct fixture f;
 
@@ -120,7 +120,7 @@ END_TEST
 
 static const uint32_t bad_lengths[] = { 0, 1, 8, 15, 17, 33, 72, 4096, UINT32_MAX, UINT32_MAX - 7 };
 
-START_TEST(test_a_length_that_cannot_be_is_refused)
+START_LOOP_TEST(test_a_length_that_cannot_be_is_refused, 0, sizeof(bad_lengths) / sizeof(bad_lengths[0]))
 {
         struct error err = ERROR_NONE;
         const uint8_t *record;
@@ -142,7 +142,7 @@ END_TEST
 
 static const uint64_t bad_heads[] = { 8, DATA_BYTES + 8, UINT64_MAX, UINT64_C(1) << 63 };
 
-START_TEST(test_a_head_that_cannot_be_is_refused)
+START_LOOP_TEST(test_a_head_that_cannot_be_is_refused, 0, sizeof(bad_heads) / sizeof(bad_heads[0]))
 {
         const uint8_t *record;
         struct fixture f;
@@ -187,26 +187,3 @@ START_TEST(test_losses_are_the_programs_count)
         tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/kernel/switch_ring");
-        TCase *tc = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int failed;
-
-        tcase_add_loop_test(tc, test_records_come_out_in_order, 0, DATA_BYTES / 8);
-        tcase_add_test(tc, test_what_was_written_after_the_look_waits);
-        tcase_add_test(tc, test_space_is_given_back_before_all_is_read);
-        tcase_add_loop_test(tc, test_a_length_that_cannot_be_is_refused, 0,
-                            (int)(sizeof(bad_lengths) / sizeof(bad_lengths[0])));
-        tcase_add_loop_test(tc, test_a_head_that_cannot_be_is_refused, 0,
-                            (int)(sizeof(bad_heads) / sizeof(bad_heads[0])));
-        tcase_add_test(tc, test_a_record_ends_in_the_room);
-        tcase_add_test(tc, test_losses_are_the_programs_count);
-        suite_add_tcase(suite, tc);
-        srunner_run_all(runner, CK_NORMAL);
-        failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}

@@ -9,8 +9,8 @@
 #include "symbolize/symbols/symbol_process.h"
 #include "symbolize/symbols/symbolizer.h"
 #include "tests/unit/own_code.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -296,7 +296,7 @@ static int lie_at_two(struct symbolizer *symbolizer, uint32_t task, const struct
 }
 
 /* A liar is believed until its first lie, and the others are. */
-START_TEST(test_lies_are_refused)
+START_LOOP_TEST(test_lies_are_refused, 0, sizeof(lies) / sizeof(lies[0]))
 {
         struct symbol_process_options options = no_options;
         struct symbol_findings findings;
@@ -397,7 +397,7 @@ static void make_own_file(void)
 }
 
 /* loop test: staying the same user, and becoming another one */
-START_TEST(test_child_is_confined)
+START_LOOP_TEST(test_child_is_confined, 0, 2)
 {
         struct symbol_process_options options = no_options;
         char id[32];
@@ -492,7 +492,7 @@ static int say_much(struct symbolizer *symbolizer, uint32_t task, const struct s
 }
 
 /* loop test: one child after the other, or all at once: the same rows in the same order */
-START_TEST(test_many_symbols_in_order)
+START_LOOP_TEST(test_many_symbols_in_order, 0, 4)
 {
         struct symbol_process_options options = no_options;
         uint32_t n_frames = 5000;
@@ -662,37 +662,13 @@ START_TEST(test_looking_adds_nothing)
 }
 END_TEST
 
-int main(void)
+static void begin(int argc, char **argv)
 {
-        Suite *suite = suite_create("symbolize/symbols/symbol_process");
-        TCase *tc = tcase_create("process");
         volatile int x = 0;
-        SRunner *runner;
-        int n_failed;
 
+        (void)argc, (void)argv;
         if (resolved_function(&x) != 1)
-                return EXIT_FAILURE; /* it has to be in the program to be found there */
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_add_test(tc, test_own_function_through_the_pipe);
-        tcase_add_test(tc, test_other_file_is_stale);
-        tcase_add_test(tc, test_module_that_kills_costs_its_own_names);
-        tcase_add_test(tc, test_child_that_always_dies_is_given_up);
-        tcase_add_test(tc, test_hanging_child_is_stopped);
-        tcase_add_test(tc, test_failure_is_handed_up_without_control_characters);
-        tcase_add_loop_test(tc, test_lies_are_refused, 0, (int)(sizeof(lies) / sizeof(lies[0])));
-        tcase_add_loop_test(tc, test_child_is_confined, 0, 2);
-        tcase_add_test(tc, test_few_files_may_be_open);
-        tcase_add_test(tc, test_no_more_files_may_be_open);
-        tcase_add_loop_test(tc, test_many_symbols_in_order, 0, 4);
-        tcase_add_test(tc, test_order_of_ends_does_not_matter);
-        tcase_add_test(tc, test_module_that_takes_too_long);
-        tcase_add_test(tc, test_only_news_are_added);
-        tcase_add_test(tc, test_an_address_is_no_name);
-        tcase_add_test(tc, test_looking_adds_nothing);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+                exit(EXIT_FAILURE); /* it has to be in the program to be found there */
 }
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown, .begin = begin);

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "format/trace_rows.h"
 #include "symbolize/symbols/symbol_stream.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static const struct {
 #undef RECORD
 };
 
-START_TEST(test_malformed_is_refused)
+START_LOOP_TEST(test_malformed_is_refused, 0, sizeof(malformed) / sizeof(malformed[0]))
 {
         struct symbol_stream_record *record = calloc(1, sizeof(*record));
         struct byte_reader in = byte_reader_of(malformed[_i].bytes, malformed[_i].n_bytes);
@@ -143,23 +143,3 @@ START_TEST(test_malformed_is_refused)
         free(record);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/symbols/symbol_stream");
-        TCase *tc = tcase_create("stream");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_round_trip);
-        tcase_add_test(tc, test_long_names_are_cut);
-        tcase_add_test(tc, test_cut_anywhere_waits);
-        tcase_add_loop_test(tc, test_malformed_is_refused, 0,
-                            (int)(sizeof(malformed) / sizeof(malformed[0])));
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* symbolize/index/symbol_table.c: an address gives the best name of the innermost symbol, and none in a gap */
 #include "symbolize/index/symbol_table.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/unit/unit_test.h"
 
 static void add(struct symbol_table *table, uint64_t svma, uint64_t size_bytes, const char *name,
                 enum symbol_binding binding)
@@ -91,7 +89,7 @@ static const struct {
         { 4, 8, "short", "_long", SYMBOL_BINDING_GLOBAL, SYMBOL_BINDING_GLOBAL },
 };
 
-START_TEST(test_best_of_aliases)
+START_LOOP_TEST(test_best_of_aliases, 0, sizeof(aliases) / sizeof(aliases[0]))
 {
         for (int swapped = 0; swapped < 2; swapped++) {
                 struct symbol_table table = { .entries = NULL };
@@ -122,23 +120,3 @@ START_TEST(test_equally_good_names_give_the_first)
         symbol_table_deinit(&table);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/index/symbol_table");
-        TCase *tc = tcase_create("table");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_empty_table);
-        tcase_add_test(tc, test_sized_symbols);
-        tcase_add_test(tc, test_symbols_without_size);
-        tcase_add_loop_test(tc, test_best_of_aliases, 0, (int)(sizeof(aliases) / sizeof(aliases[0])));
-        tcase_add_test(tc, test_equally_good_names_give_the_first);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

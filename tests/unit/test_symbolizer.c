@@ -12,8 +12,8 @@
 #include "symbolize/symbols/symbolizer.h"
 #include "symbolize/symbols/trace_origin.h"
 #include "tests/unit/own_code.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -164,7 +164,7 @@ static uint64_t offset_of_resolved(void)
 }
 
 /* loop test: the file is believed for either reason */
-START_TEST(test_own_function)
+START_LOOP_TEST(test_own_function, OWN_CODE_BUILD_ID, OWN_CODE_INODE + 1)
 {
         uint32_t module = own_code_add_module(&dictionary, own_path, (enum own_code_identity)_i);
         uint32_t frame = own_code_add_frame(&dictionary, module, offset_of_resolved(), 0);
@@ -231,7 +231,7 @@ END_TEST
 /* Functions of the C library; the second one has a version in its name. */
 static const char *const without_debug_information[] = { "qsort", "pthread_rwlock_unlock" };
 
-START_TEST(test_function_without_debug_information)
+START_LOOP_TEST(test_function_without_debug_information, 0, 2)
 {
         const char *wanted = without_debug_information[_i];
         void *function = dlsym(RTLD_DEFAULT, wanted);
@@ -249,7 +249,7 @@ START_TEST(test_function_without_debug_information)
 END_TEST
 
 /* loop test: another file, told by build-id or by inode */
-START_TEST(test_other_file_is_stale)
+START_LOOP_TEST(test_other_file_is_stale, 0, 2)
 {
         uint32_t module = own_code_add_module(&dictionary, own_path,
                                               _i ? OWN_CODE_OTHER_BUILD_ID : OWN_CODE_OTHER_INODE);
@@ -268,7 +268,7 @@ END_TEST
 static const char *const no_files[] = { "/nowhere/at/all", "//anon", "[heap]",       "", "/",
                                         "/dev/null",       "/tmp",   "relative/path" };
 
-START_TEST(test_no_file_gives_no_symbol)
+START_LOOP_TEST(test_no_file_gives_no_symbol, 0, sizeof(no_files) / sizeof(no_files[0]))
 {
         uint32_t module = own_code_add_module(&dictionary, no_files[_i], OWN_CODE_INODE);
 
@@ -448,7 +448,7 @@ static void map_module(uint32_t module, uint64_t time_ns)
 }
 
 /* loop test: the inode is the same, but the file was changed after it was mapped; or long before */
-START_TEST(test_file_that_was_changed_in_place)
+START_LOOP_TEST(test_file_that_was_changed_in_place, 0, 2)
 {
         uint32_t module = own_code_add_module(&dictionary, own_path, OWN_CODE_INODE);
         struct stat status;
@@ -507,7 +507,7 @@ static void rename_module(uint32_t module, const char *path)
 }
 
 /* loop test: by build-id or without any identity that could be checked; on any machine, and the file is gone */
-START_TEST(test_kept_image)
+START_LOOP_TEST(test_kept_image, 0, 4)
 {
         const struct symbol_search elsewhere = { .is_other_machine = true };
         uint32_t module = own_code_add_module(&dictionary, own_path,
@@ -528,7 +528,7 @@ START_TEST(test_kept_image)
 END_TEST
 
 /* loop test: a hostile trace keeps another file, a piece of one, garbage, or nothing */
-START_TEST(test_kept_image_that_is_none)
+START_LOOP_TEST(test_kept_image_that_is_none, 0, 4)
 {
         uint32_t module = own_code_add_module(&dictionary, own_path,
                                               _i == 0 ? OWN_CODE_OTHER_BUILD_ID : OWN_CODE_BUILD_ID);
@@ -547,7 +547,7 @@ START_TEST(test_kept_image_that_is_none)
 END_TEST
 
 /* loop test: without a build-id a file is believed anywhere if its code is what the trace keeps, and only then */
-START_TEST(test_file_by_content)
+START_LOOP_TEST(test_file_by_content, 0, 2)
 {
         const struct symbol_search elsewhere = { .is_other_machine = true };
         uint32_t module = own_code_add_module(&dictionary, own_path, OWN_CODE_NO_IDENTITY);
@@ -601,42 +601,13 @@ START_TEST(test_sink_can_stop)
 }
 END_TEST
 
-int main(void)
+static void begin(int argc, char **argv)
 {
-        Suite *suite = suite_create("symbolize/symbols/symbolizer");
-        TCase *tc = tcase_create("symbolizer");
         volatile int x = 1;
-        SRunner *runner;
-        int n_failed;
 
+        (void)argc, (void)argv;
         if (resolved_function(&x) != 4)
-                return EXIT_FAILURE; /* it has to be in the program to be found there */
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_add_loop_test(tc, test_own_function, OWN_CODE_BUILD_ID, OWN_CODE_INODE + 1);
-        tcase_add_test(tc, test_marks_are_not_looked_up);
-        tcase_add_test(tc, test_chain_of_an_inlined_call);
-        tcase_add_test(tc, test_return_address_is_looked_up_one_byte_before);
-        tcase_add_loop_test(tc, test_function_without_debug_information, 0, 2);
-        tcase_add_loop_test(tc, test_other_file_is_stale, 0, 2);
-        tcase_add_loop_test(tc, test_no_file_gives_no_symbol, 0,
-                            (int)(sizeof(no_files) / sizeof(no_files[0])));
-        tcase_add_test(tc, test_file_of_unknown_identity_is_not_believed);
-        tcase_add_test(tc, test_broken_file_costs_its_own_names);
-        tcase_add_test(tc, test_kernel_by_a_given_file);
-        tcase_add_test(tc, test_vdso);
-        tcase_add_test(tc, test_first_frame);
-        tcase_add_test(tc, test_kernel_of_another_boot);
-        tcase_add_test(tc, test_inode_on_another_machine);
-        tcase_add_loop_test(tc, test_file_that_was_changed_in_place, 0, 2);
-        tcase_add_loop_test(tc, test_kept_image, 0, 4);
-        tcase_add_loop_test(tc, test_kept_image_that_is_none, 0, 4);
-        tcase_add_loop_test(tc, test_file_by_content, 0, 2);
-        tcase_add_test(tc, test_folder_of_debug_files);
-        tcase_add_test(tc, test_sink_can_stop);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+                exit(EXIT_FAILURE); /* it has to be in the program to be found there */
 }
+
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown, .begin = begin);

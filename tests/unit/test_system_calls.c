@@ -2,8 +2,8 @@
 /* sampler/kernel/system_calls.c: what a recorder has no use for fails, in all threads and children; what it uses goes on to work */
 #include "base/error.h"
 #include "sampler/kernel/system_calls.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -218,24 +218,8 @@ static void (*const bodies[])(void) = { restrict_without_filter, refuse, refuse_
                                         go_on };
 
 /* loop test */
-START_TEST(test_filter)
+START_LOOP_TEST(test_filter, 0, sizeof(bodies) / sizeof(bodies[0]))
 {
         run_in_child(bodies[_i]);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/kernel/system_calls");
-        TCase *tc = tcase_create("filter");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_filter, 0, (int)(sizeof(bodies) / sizeof(bodies[0])));
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

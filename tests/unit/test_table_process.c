@@ -7,10 +7,10 @@
 #include "sampler/code/table_process.h"
 #include "symbolize/elf/elf_image.h"
 #include "tests/unit/own_code.h"
+#include "tests/unit/unit_test.h"
 #include "unwind/unwind_module.h"
 #include "unwind/unwind_module_bytes.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -332,7 +332,7 @@ static enum table_status lie(const struct table_request *request, int file_fd, s
 }
 
 /* loop test */
-START_TEST(test_builder_that_lies)
+START_LOOP_TEST(test_builder_that_lies, 0, sizeof(lies) / sizeof(lies[0]))
 {
         struct table_answer answer;
         int fd = make_file("x", 1);
@@ -407,7 +407,7 @@ static enum table_status say_rights(const struct table_request *request, int fil
         return TABLE_STATUS_BUILT;
 }
 
-START_TEST(test_who_parses_has_no_rights)
+START_TEST_IF(geteuid() == 0, test_who_parses_has_no_rights)
 {
         struct error err = ERROR_NONE;
         struct table_answer answer;
@@ -481,29 +481,4 @@ START_TEST(test_child_that_is_gone)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("sampler/code/table_process");
-        TCase *tc = tcase_create("process");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tc, 120);
-        tcase_add_test(tc, test_own_file);
-        tcase_add_test(tc, test_other_files);
-        tcase_add_test(tc, test_file_that_was_cut);
-        tcase_add_test(tc, test_parser_that_is_killed);
-        tcase_add_test(tc, test_parser_that_is_killed_while_it_sends);
-        tcase_add_loop_test(tc, test_builder_that_lies, 0, sizeof(lies) / sizeof(lies[0]));
-        tcase_add_test(tc, test_many_requests);
-        if (geteuid() == 0)
-                tcase_add_test(tc, test_who_parses_has_no_rights);
-        tcase_add_test(tc, test_stop_while_it_works);
-        tcase_add_test(tc, test_child_that_is_gone);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.timeout_s = 120);

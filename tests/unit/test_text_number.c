@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* view/text/text_number.c: three digits and the unit that fits, also where rounding would make a fourth */
+#include "tests/unit/unit_test.h"
 #include "view/text/text_number.h"
-
-#include <check.h>
-#include <stdlib.h>
 
 static const struct {
         uint64_t value;
@@ -48,21 +46,21 @@ static const struct {
 #define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
 /* loop test */
-START_TEST(test_count)
+START_LOOP_TEST(test_count, 0, COUNT(counts))
 {
         ck_assert_str_eq(text_number_count(counts[_i].value).text, counts[_i].text);
 }
 END_TEST
 
 /* loop test */
-START_TEST(test_duration)
+START_LOOP_TEST(test_duration, 0, COUNT(durations))
 {
         ck_assert_str_eq(text_number_duration(durations[_i].value).text, durations[_i].text);
 }
 END_TEST
 
 /* loop test */
-START_TEST(test_bytes)
+START_LOOP_TEST(test_bytes, 0, COUNT(sizes))
 {
         ck_assert_str_eq(text_number_bytes(sizes[_i].value).text, sizes[_i].text);
 }
@@ -109,24 +107,3 @@ START_TEST(test_counted)
                 ck_assert_str_eq(text_number_counted(cases[i].count, cases[i].words).text, cases[i].said);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("view/text/text_number");
-        TCase *tc = tcase_create("numbers");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_count, 0, COUNT(counts));
-        tcase_add_loop_test(tc, test_duration, 0, COUNT(durations));
-        tcase_add_loop_test(tc, test_bytes, 0, COUNT(sizes));
-        tcase_add_test(tc, test_short);
-        tcase_add_test(tc, test_share);
-        tcase_add_test(tc, test_counted);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

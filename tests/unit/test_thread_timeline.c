@@ -2,8 +2,8 @@
 /* analyze/walk/thread_timeline.c, zone_stats.c: times of zones are those that the events were written to have */
 #include "analyze/walk/thread_timeline.h"
 #include "analyze/walk/zone_stats.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -320,32 +320,3 @@ START_TEST(test_time_that_goes_back_is_no_time)
         teardown(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/walk/thread_timeline");
-        TCase *tc = tcase_create("zones");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_nested_zones);
-        tcase_add_test(tc, test_recursion_counts_time_once);
-        tcase_add_test(tc, test_recursion_is_told_from_a_shared_bit);
-        tcase_add_test(tc, test_switches_split_zones);
-        tcase_add_test(tc, test_a_new_thread_waits_for_a_cpu);
-        tcase_add_test(tc, test_who_is_met_on_a_cpu);
-        tcase_add_test(tc, test_a_thread_with_a_zone_ran);
-        tcase_add_test(tc, test_a_fiber_runs_while_it_is_entered);
-        tcase_add_test(tc, test_a_zone_spent_waiting);
-        tcase_add_test(tc, test_lost_switches_never_give_more_than_there_is);
-        tcase_add_test(tc, test_unclosed_at_exit_and_at_the_end);
-        tcase_add_test(tc, test_ends_without_begin_are_left_out);
-        tcase_add_test(tc, test_too_deep_is_counted_and_stays_balanced);
-        tcase_add_test(tc, test_time_that_goes_back_is_no_time);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -5,8 +5,8 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/thread_track.h"
 #include "tests/unit/event_list.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -494,33 +494,3 @@ START_TEST(test_callstacks)
         tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/tracks/thread_track");
-        TCase *tc = tcase_create("track");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_pending_are_put_in_order);
-        tcase_add_test(tc, test_last_sample);
-        tcase_add_test(tc, test_nothing_pending_ever);
-        tcase_add_test(tc, test_zone_path_of_samples);
-        tcase_add_test(tc, test_paths_are_made_when_asked_for);
-        tcase_add_test(tc, test_full_path_table);
-        tcase_add_test(tc, test_unbalanced_end);
-        tcase_add_test(tc, test_too_deep);
-        tcase_add_test(tc, test_time_never_steps_back);
-        tcase_add_test(tc, test_close_zones);
-        tcase_add_test(tc, test_pending_closes_zones);
-        tcase_add_test(tc, test_short_way);
-        tcase_add_test(tc, test_levels);
-        tcase_add_test(tc, test_close_some_zones);
-        tcase_add_test(tc, test_callstacks);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -4,11 +4,10 @@
 #include "instrument/client_abi.h"
 #include "instrument/tick_clock.h"
 #include "instrument/tick_source.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct tick_clock c; /* too large for a stack; each test runs alone */
@@ -153,26 +152,3 @@ START_TEST(test_this_machine)
         ck_assert_int_eq(n_inside, 100);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("instrument/tick_clock");
-        TCase *tc = tcase_create("clock");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_lines_between_pairs);
-        tcase_add_test(tc, test_bad_pairs_are_passed_over);
-        tcase_add_test(tc, test_nanoseconds_are_themselves);
-        tcase_add_test(tc, test_line_at_hand);
-        tcase_add_test(tc, test_unknown_clock);
-        tcase_add_test(tc, test_extremes);
-        tcase_add_test(tc, test_never_backwards);
-        tcase_add_test(tc, test_this_machine);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

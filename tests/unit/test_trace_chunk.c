@@ -5,8 +5,8 @@
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static uint32_t encode_with(enum trace_codec codec, struct byte_buffer *chunk)
 static const size_t sizes[] = { 0, 1, 47, 200, 5000, 300000 };
 
 /* loop test: bodies of each size, of one letter (which shrink) and of noise (which do not) */
-START_TEST(test_bodies_come_back)
+START_LOOP_TEST(test_bodies_come_back, 0, sizeof(sizes) / sizeof(sizes[0]))
 {
         size_t n_bytes = sizes[_i];
         uint8_t *body = malloc(n_bytes + 1);
@@ -143,7 +143,7 @@ START_TEST(test_layout)
 END_TEST
 
 /* loop test: a raw and a packed body; cut at every byte, and with every bit turned */
-START_TEST(test_cut_or_changed_anywhere_is_refused)
+START_LOOP_TEST(test_cut_or_changed_anywhere_is_refused, 0, 2)
 {
         struct byte_buffer chunk = { .data = NULL };
         struct byte_buffer raw = { .data = NULL };
@@ -178,7 +178,7 @@ START_TEST(test_cut_or_changed_anywhere_is_refused)
 END_TEST
 
 /* loop test: a raw and a packed body; headers whose checksum is right and that are wrong all the same */
-START_TEST(test_headers_that_lie_are_refused)
+START_LOOP_TEST(test_headers_that_lie_are_refused, 0, 2)
 {
         struct byte_buffer chunk = { .data = NULL };
         struct byte_buffer raw = { .data = NULL };
@@ -257,25 +257,3 @@ START_TEST(test_limit_of_a_body)
         byte_buffer_deinit(&raw);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("format/trace_chunk");
-        TCase *tc = tcase_create("trace_chunk");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_bodies_come_back, 0, sizeof(sizes) / sizeof(sizes[0]));
-        tcase_add_test(tc, test_chunks_are_appended);
-        tcase_add_test(tc, test_layout);
-        tcase_add_loop_test(tc, test_cut_or_changed_anywhere_is_refused, 0, 2);
-        tcase_add_loop_test(tc, test_headers_that_lie_are_refused, 0, 2);
-        tcase_add_test(tc, test_zstd_that_is_none_is_refused);
-        tcase_add_test(tc, test_limit_of_a_body);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #define N_VALUES 5000
 
 /* loop test: encoding by encoding */
-START_TEST(test_numbers_come_back)
+START_LOOP_TEST(test_numbers_come_back, 0, TRACE_ENCODING_FIXED64 + 1)
 {
         struct byte_buffer column = { .data = NULL };
         unsigned encoding = (unsigned)_i;
@@ -142,24 +142,3 @@ START_TEST(test_huge_numbers_are_refused)
         ck_assert_int_eq(walk((const uint8_t[]){ 0 }, 1, NULL), 0);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("format/trace_column");
-        TCase *tc = tcase_create("trace_column");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_numbers_come_back, 0, TRACE_ENCODING_FIXED64 + 1);
-        tcase_add_test(tc, test_delta_is_short_and_wraps);
-        tcase_add_test(tc, test_texts_come_back);
-        tcase_add_test(tc, test_list);
-        tcase_add_test(tc, test_list_of_any_other_length_is_refused);
-        tcase_add_test(tc, test_huge_numbers_are_refused);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

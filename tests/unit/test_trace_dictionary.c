@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "format/trace_schema.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,7 +212,7 @@ static void fill(struct trace_dictionary *d)
 }
 
 /* loop test: the body of each table, cut at each byte */
-START_TEST(test_cut_anywhere_changes_nothing)
+START_LOOP_TEST(test_cut_anywhere_changes_nothing, TRACE_TABLE_FIRST, TABLE_END)
 {
         struct byte_buffer body = { .data = NULL };
         enum trace_table table = (enum trace_table)_i;
@@ -312,7 +312,7 @@ static int try_body(uint32_t table, const struct byte_buffer *body)
 }
 
 /* loop test: each number of each table, at its limit and over it */
-START_TEST(test_numbers_out_of_range_are_refused)
+START_LOOP_TEST(test_numbers_out_of_range_are_refused, TRACE_TABLE_FIRST + 1, TABLE_END)
 {
         const struct trace_schema *schema = trace_schema_find((uint32_t)_i);
         struct byte_buffer body = { .data = NULL };
@@ -345,7 +345,7 @@ START_TEST(test_numbers_out_of_range_are_refused)
 END_TEST
 
 /* loop test: each column of each table, missing, twice, and beside one of a newer version; some came later */
-START_TEST(test_columns_missing_twice_and_unknown)
+START_LOOP_TEST(test_columns_missing_twice_and_unknown, TRACE_TABLE_FIRST + 1, TABLE_END)
 {
         const struct trace_schema *schema = trace_schema_find((uint32_t)_i);
         struct byte_buffer body = { .data = NULL };
@@ -382,7 +382,7 @@ START_TEST(test_columns_missing_twice_and_unknown)
 END_TEST
 
 /* loop test: each table; the numbers of rows that a body states, against those that it has */
-START_TEST(test_wrong_counts_are_refused)
+START_LOOP_TEST(test_wrong_counts_are_refused, TRACE_TABLE_FIRST + 1, TABLE_END)
 {
         const struct trace_schema *schema = trace_schema_find((uint32_t)_i);
         struct byte_buffer body = { .data = NULL };
@@ -573,32 +573,3 @@ START_TEST(test_longest_strings)
         trace_dictionary_deinit(&to);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("format/trace_dictionary");
-        TCase *tc = tcase_create("trace_dictionary");
-        int first_rows = TRACE_TABLE_FIRST + 1; /* tables that are not STRINGS */
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_every_table_comes_back_over_several_chunks);
-        tcase_add_test(tc, test_equal_rows_are_one_unless_they_are_occurrences);
-        tcase_add_test(tc, test_strings_by_id);
-        tcase_add_loop_test(tc, test_cut_anywhere_changes_nothing, TRACE_TABLE_FIRST, TABLE_END);
-        tcase_add_loop_test(tc, test_numbers_out_of_range_are_refused, first_rows, TABLE_END);
-        tcase_add_loop_test(tc, test_columns_missing_twice_and_unknown, first_rows, TABLE_END);
-        tcase_add_loop_test(tc, test_wrong_counts_are_refused, first_rows, TABLE_END);
-        tcase_add_test(tc, test_string_lengths_are_checked);
-        tcase_add_test(tc, test_full_table);
-        tcase_add_test(tc, test_half_is_for_names_of_ours);
-        tcase_add_test(tc, test_quarter_is_for_the_recorder);
-        tcase_add_test(tc, test_many_rows_go_into_several_bodies);
-        tcase_add_test(tc, test_longest_strings);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

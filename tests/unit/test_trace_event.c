@@ -3,8 +3,8 @@
 #include "format/trace_event.h"
 
 #include "format/trace_schema.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -161,22 +161,3 @@ START_TEST(test_operands_by_name_are_those_by_number)
         }
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("format/trace_event");
-        TCase *tc = tcase_create("trace_event");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_names_are_those_of_the_specification);
-        tcase_add_test(tc, test_unknown_ops);
-        tcase_add_test(tc, test_operands_are_described);
-        tcase_add_test(tc, test_operands_by_name_are_those_by_number);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -9,8 +9,8 @@
 #include "format/trace_event.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -266,19 +266,3 @@ START_TEST(test_a_range_is_the_same_as_in_a_whole_walk)
         zone_pattern_deinit(&asked);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("trace_range");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tests, test_a_range_is_the_same_as_in_a_whole_walk);
-        suite_add_tcase(suite, tests);
-
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

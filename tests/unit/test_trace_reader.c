@@ -8,12 +8,11 @@
 #include "format/trace_dictionary.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -151,7 +150,7 @@ static bool is_length(const struct good_trace *g, size_t byte, size_t chunk)
 }
 
 /* loop test: every byte of the file, with one bit turned in each run */
-START_TEST(test_damage_at_every_byte)
+START_LOOP_TEST(test_damage_at_every_byte, 0, 8)
 {
         struct good_trace g = make_good_trace();
         struct memory_file f = open_memory();
@@ -201,7 +200,7 @@ START_TEST(test_bytes_after_the_trailer_are_damage)
 END_TEST
 
 /* loop test: a pipe by its path, or as standard input */
-START_TEST(test_from_a_pipe)
+START_LOOP_TEST(test_from_a_pipe, 0, 2)
 {
         struct good_trace g = make_good_trace();
         int standard_input = dup(STDIN_FILENO);
@@ -416,28 +415,4 @@ START_TEST(test_descriptors_are_closed)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("format/trace_reader");
-        TCase *tc = tcase_create("trace_reader");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tc, 120);
-        tcase_add_test(tc, test_cut_at_every_byte);
-        tcase_add_loop_test(tc, test_damage_at_every_byte, 0, 8);
-        tcase_add_test(tc, test_bytes_after_the_trailer_are_damage);
-        tcase_add_loop_test(tc, test_from_a_pipe, 0, 2);
-        tcase_add_test(tc, test_what_is_no_trace);
-        tcase_add_test(tc, test_first_chunk_and_version);
-        tcase_add_test(tc, test_unknown_kinds_are_handed_on);
-        tcase_add_test(tc, test_malformed_table_is_damage);
-        tcase_add_test(tc, test_times_of_all_chunks);
-        tcase_add_test(tc, test_descriptors_are_closed);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.timeout_s = 120);

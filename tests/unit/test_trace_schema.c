@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* format/trace_schema.c: every field lies in its row and beside the others, every reference points to a table before */
 #include "format/trace_schema.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Rows and fields that the dictionary has room for. */
@@ -11,7 +10,7 @@
 #define FIELDS_MAX    16
 
 /* loop test: table by table */
-START_TEST(test_fields_fill_the_row)
+START_LOOP_TEST(test_fields_fill_the_row, TRACE_TABLE_FIRST, TRACE_TABLE_FIRST + TRACE_TABLE_COUNT)
 {
         const struct trace_schema *schema = trace_schema_find((uint32_t)_i);
         bool taken[ROW_BYTES_MAX] = { false };
@@ -43,7 +42,7 @@ START_TEST(test_fields_fill_the_row)
 END_TEST
 
 /* loop test: table by table; the decoder finds columns by their place, so they count from 1 */
-START_TEST(test_columns_and_names_are_unique)
+START_LOOP_TEST(test_columns_and_names_are_unique, TRACE_TABLE_FIRST, TRACE_TABLE_FIRST + TRACE_TABLE_COUNT)
 {
         const struct trace_schema *schema = trace_schema_find((uint32_t)_i);
 
@@ -58,7 +57,7 @@ START_TEST(test_columns_and_names_are_unique)
 END_TEST
 
 /* loop test: tables are written in the order of their ids, so a reference never points to a later one */
-START_TEST(test_references_point_back)
+START_LOOP_TEST(test_references_point_back, TRACE_TABLE_FIRST, TRACE_TABLE_FIRST + TRACE_TABLE_COUNT)
 {
         const struct trace_schema *schema = trace_schema_find((uint32_t)_i);
 
@@ -82,7 +81,7 @@ START_TEST(test_references_point_back)
 END_TEST
 
 /* loop test: a field is written and read alone, whatever is around it */
-START_TEST(test_get_and_set)
+START_LOOP_TEST(test_get_and_set, TRACE_TABLE_FIRST, TRACE_TABLE_FIRST + TRACE_TABLE_COUNT)
 {
         const struct trace_schema *schema = trace_schema_find((uint32_t)_i);
         _Alignas(8) uint8_t row[ROW_BYTES_MAX];
@@ -123,25 +122,3 @@ START_TEST(test_unknown_tables)
         ck_assert_ptr_null(trace_schema_find(UINT32_MAX));
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("format/trace_schema");
-        TCase *tc = tcase_create("trace_schema");
-        int end = TRACE_TABLE_FIRST + TRACE_TABLE_COUNT;
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_fields_fill_the_row, TRACE_TABLE_FIRST, end);
-        tcase_add_loop_test(tc, test_columns_and_names_are_unique, TRACE_TABLE_FIRST, end);
-        tcase_add_loop_test(tc, test_references_point_back, TRACE_TABLE_FIRST, end);
-        tcase_add_loop_test(tc, test_get_and_set, TRACE_TABLE_FIRST, end);
-        tcase_add_test(tc, test_names_are_those_of_the_specification);
-        tcase_add_test(tc, test_unknown_tables);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -6,10 +6,9 @@
 #include "format/trace_event.h"
 #include "format/trace_reader.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The events so far as a chunk; the body is the caller's to free. */
@@ -172,22 +171,3 @@ START_TEST(test_cut_bodies_are_refused)
         byte_buffer_deinit(&body);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/walk/trace_totals");
-        TCase *tc = tcase_create("totals");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_threads_are_told_apart);
-        tcase_add_test(tc, test_fibers_are_timelines_of_their_own);
-        tcase_add_test(tc, test_equal_samples_are_one_row);
-        tcase_add_test(tc, test_cut_bodies_are_refused);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "format/trace_event.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,7 +248,7 @@ static const struct {
         { "zone and thread", { .zone = "b", .thread = "main" }, 1, 2, 1, 1 },
 };
 
-START_TEST(test_filters)
+START_LOOP_TEST(test_filters, 0, sizeof(cases) / sizeof(cases[0]))
 {
         struct trace_builder b;
         struct seen seen;
@@ -318,7 +318,7 @@ static const struct {
 };
 
 /* Time on a CPU is that in the range, on the CPUs and in the zones, not that of the whole recording. */
-START_TEST(test_time_on_cpu_is_of_what_is_wanted)
+START_LOOP_TEST(test_time_on_cpu_is_of_what_is_wanted, 0, sizeof(ran_cases) / sizeof(ran_cases[0]))
 {
         struct trace_sink sink = { .context = NULL };
         struct loaded_trace trace;
@@ -396,24 +396,3 @@ START_TEST(test_a_trace_is_walked_as_often_as_one_likes)
         trace_builder_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/walk/trace_walk");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tests, test_everything);
-        tcase_add_loop_test(tests, test_filters, 0, sizeof(cases) / sizeof(cases[0]));
-        tcase_add_test(tests, test_what_is_not_there_is_refused);
-        tcase_add_loop_test(tests, test_time_on_cpu_is_of_what_is_wanted, 0,
-                            sizeof(ran_cases) / sizeof(ran_cases[0]));
-        tcase_add_test(tests, test_a_thread_that_ended_before_the_range_did_not_run_in_it);
-        tcase_add_test(tests, test_a_trace_is_walked_as_often_as_one_likes);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

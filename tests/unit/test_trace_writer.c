@@ -9,8 +9,8 @@
 #include "format/trace_reader.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -367,26 +367,3 @@ START_TEST(test_body_over_the_limit_is_a_failure_that_sticks)
         io_close(&fd);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("format/trace_writer");
-        TCase *tc = tcase_create("trace_writer");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_whole_trace_has_index_and_trailer);
-        tcase_add_test(tc, test_index_names_every_chunk);
-        tcase_add_test(tc, test_full_disk_leaves_whole_chunks);
-        tcase_add_test(tc, test_device_that_is_full);
-        tcase_add_test(tc, test_reader_that_went_away);
-        tcase_add_test(tc, test_reopened_trace_becomes_whole);
-        tcase_add_test(tc, test_failed_mending_loses_nothing);
-        tcase_add_test(tc, test_body_over_the_limit_is_a_failure_that_sticks);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -3,10 +3,9 @@
 #include "base/error.h"
 #include "sampler/events/tracepoint.h"
 #include "tests/unit/fake_machine.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 
 static const struct {
         const char *tracepoint, *field;
@@ -23,7 +22,7 @@ static const struct {
         { "sched:../x", "pid", -EINVAL, 0 },
 };
 
-START_TEST(test_fields)
+START_LOOP_TEST(test_fields, 0, sizeof(cases) / sizeof(cases[0]))
 {
         struct error err = ERROR_NONE;
         struct fake_machine machine;
@@ -51,19 +50,3 @@ START_TEST(test_no_tracefs)
         fake_machine_remove(&machine);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/events/tracepoint");
-        TCase *tc = tcase_create("fields");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_fields, 0, (int)(sizeof(cases) / sizeof(cases[0])));
-        tcase_add_test(tc, test_no_tracefs);
-        suite_add_tcase(suite, tc);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

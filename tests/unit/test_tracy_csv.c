@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "format/trace_event.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,24 +202,3 @@ START_TEST(full_disk)
         trace_builder_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("tracy_csv");
-        TCase *tcase = tcase_create("tracy_csv");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tcase);
-        tcase_add_test(tcase, statistics);
-        tcase_add_test(tcase, self);
-        tcase_add_test(tcase, names);
-        tcase_add_test(tcase, unwrapped);
-        tcase_add_test(tcase, plots);
-        tcase_add_test(tcase, messages);
-        tcase_add_test(tcase, full_disk);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -7,8 +7,8 @@
 #include "symbolize/symbols/module_symbols.h"
 #include "symbolize/symbols/symbolizer.h"
 #include "tests/unit/built_files.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,7 +169,7 @@ static const struct {
         { "", NULL },
 };
 
-START_TEST(test_names_of_modules)
+START_LOOP_TEST(test_names_of_modules, 0, sizeof(names) / sizeof(names[0]))
 {
         char *name = module_symbols_copy_name(names[_i].path, strlen(names[_i].path));
 
@@ -178,23 +178,4 @@ START_TEST(test_names_of_modules)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("symbolize/unnamed_functions");
-        TCase *tc = tcase_create("unnamed");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_set_timeout(tc, 60);
-        tcase_add_test(tc, test_bounds_of_unwind_information);
-        tcase_add_test(tc, test_sections_can_be_stripped);
-        tcase_add_test(tc, test_bounds_of_debug_information);
-        tcase_add_loop_test(tc, test_names_of_modules, 0, sizeof(names) / sizeof(names[0]));
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -4,10 +4,9 @@
 #include "sampler/kernel/perf_record.h"
 #include "sampler/stacks/unwind_frame_pointer.h"
 #include "sampler/tracks/address_space.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <linux/perf_event.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define KERNEL       ((uint64_t)PERF_CONTEXT_KERNEL)
@@ -55,7 +54,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_chain)
+START_LOOP_TEST(test_chain, 0, sizeof(cases) / sizeof(cases[0]))
 {
         static struct call_chain result;
 
@@ -177,25 +176,3 @@ START_TEST(test_kernel_part)
         ck_assert_uint_eq(result.n_frames, 0);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/stacks/unwind_frame_pointer");
-        TCase *tc = tcase_create("unwind");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_chain, 0, (int)(sizeof(cases) / sizeof(cases[0])));
-        tcase_add_test(tc, test_no_chain);
-        tcase_add_test(tc, test_chain_without_marker);
-        tcase_add_test(tc, test_truncated_by_the_kernel);
-        tcase_add_test(tc, test_truncated_by_our_limit);
-        tcase_add_test(tc, test_leaves_code);
-        tcase_add_test(tc, test_kernel_part);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

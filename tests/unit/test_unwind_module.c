@@ -5,12 +5,12 @@
 #include "base/regular_file.h"
 #include "symbolize/elf/elf_image.h"
 #include "tests/unit/own_code.h"
+#include "tests/unit/unit_test.h"
 #include "unwind/unwind_cache.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_module.h"
 #include "unwind/unwind_table.h"
 
-#include <check.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -184,7 +184,7 @@ START_TEST(test_other_machines)
 END_TEST
 
 /* loop test: .debug_frame instead of .eh_frame, and packed in each way */
-START_TEST(test_debug_frame)
+START_LOOP_TEST(test_debug_frame, 0, 3)
 {
         static const char *const ways[] = { "-gz=none", "-gz=zlib", "-gz=zlib-gnu" };
         char folder[] = "/tmp/hyprof-unwind-XXXXXX", command[512], path[64];
@@ -354,29 +354,4 @@ START_TEST(test_cache)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("unwind/unwind_module");
-        TCase *tc = tcase_create("module");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_checked_fixture(tc, setup, teardown);
-        tcase_add_test(tc, test_own_file);
-        tcase_add_test(tc, test_unmapped_file);
-        tcase_add_test(tc, test_file_cut_while_open);
-        tcase_add_test(tc, test_file_without_section_headers);
-        tcase_add_test(tc, test_file_without_unwind_information);
-        tcase_add_test(tc, test_other_machines);
-        tcase_add_loop_test(tc, test_debug_frame, 0, 3);
-        tcase_add_test(tc, test_vdso);
-        tcase_add_test(tc, test_trampoline_by_its_code);
-        tcase_add_test(tc, test_context_start_by_its_code);
-        tcase_add_test(tc, test_cache);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

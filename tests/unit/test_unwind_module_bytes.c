@@ -7,12 +7,12 @@
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/own_code.h"
+#include "tests/unit/unit_test.h"
 #include "unwind/stack_walk.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_module.h"
 #include "unwind/unwind_module_bytes.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -352,7 +352,7 @@ static void (*const damages[])(struct unwind_module *module) = {
         segment_overflows,
 };
 
-START_TEST(test_each_rule_of_the_format)
+START_LOOP_TEST(test_each_rule_of_the_format, 0, sizeof(damages) / sizeof(damages[0]))
 {
         expect_refused(damages[_i]);
 }
@@ -376,25 +376,4 @@ START_TEST(test_counts_without_bytes)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("unwind/unwind_module_bytes");
-        TCase *tc = tcase_create("bytes");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_set_timeout(tc, 120);
-        tcase_add_test(tc, test_round_trip);
-        tcase_add_test(tc, test_module_without_table);
-        tcase_add_test(tc, test_real_files);
-        tcase_add_test(tc, test_every_cut);
-        tcase_add_test(tc, test_every_byte_changed);
-        tcase_add_loop_test(tc, test_each_rule_of_the_format, 0, sizeof(damages) / sizeof(damages[0]));
-        tcase_add_test(tc, test_counts_without_bytes);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.timeout_s = 120);

@@ -3,9 +3,9 @@
 #include "base/error.h"
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 #include "unwind/unwind_machine.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,7 +152,7 @@ static const struct {
 };
 
 /* loop test */
-START_TEST(test_rules)
+START_LOOP_TEST(test_rules, 0, sizeof(rules) / sizeof(rules[0]))
 {
         const struct unwind_rule *rule, *e = &rules[_i].rule;
         struct unwind_table *t;
@@ -357,27 +357,3 @@ START_TEST(test_random_bytes)
         }
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("unwind/unwind_table");
-        TCase *tc = tcase_create("table");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_rows_and_gaps);
-        tcase_add_test(tc, test_overlaps);
-        tcase_add_loop_test(tc, test_rules, 0, sizeof(rules) / sizeof(rules[0]));
-        tcase_add_test(tc, test_saved_registers);
-        tcase_add_test(tc, test_nothing);
-        tcase_add_test(tc, test_second_section_and_sigreturns);
-        tcase_add_test(tc, test_many_functions);
-        tcase_add_test(tc, test_too_many_rules);
-        tcase_add_test(tc, test_random_bytes);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

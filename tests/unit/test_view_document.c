@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* view/document/view_document.c, document_*.c: whatever the strings are, text fits the line, JSON is valid, rows stay rows */
 #include "base/error.h"
+#include "tests/unit/unit_test.h"
 #include "view/document/document_format.h"
 #include "view/document/view_document.h"
 #include "view/text/utf8.h"
 
-#include <check.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -137,7 +137,7 @@ static void check_lines(const char *text, uint32_t n_columns_max)
 }
 
 /* loop test: names by widths */
-START_TEST(test_text_fits_the_line)
+START_LOOP_TEST(test_text_fits_the_line, 0, 6 * N_NAMES)
 {
         static const uint32_t widths[] = { 40, 61, 80, 100, 120, 200 };
         struct document_options options = { .format = DOCUMENT_TEXT, .n_columns = widths[_i / N_NAMES] };
@@ -226,7 +226,7 @@ START_TEST(test_color_only_if_asked_for)
 END_TEST
 
 /* loop test */
-START_TEST(test_json_is_valid)
+START_LOOP_TEST(test_json_is_valid, 0, N_NAMES)
 {
         struct document_options options = { .format = DOCUMENT_JSON };
         struct view_document d;
@@ -281,7 +281,7 @@ static int count_cells(const char *line, size_t n_bytes)
 }
 
 /* loop test */
-START_TEST(test_markdown_rows_stay_rows)
+START_LOOP_TEST(test_markdown_rows_stay_rows, 0, N_NAMES)
 {
         struct document_options options = { .format = DOCUMENT_MARKDOWN };
         struct view_document d;
@@ -431,29 +431,3 @@ START_TEST(test_without_memory_nothing_is_printed)
         view_document_deinit(&d);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("view_document");
-        TCase *tc = tcase_create("core");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_text_fits_the_line, 0, 6 * N_NAMES);
-        tcase_add_test(tc, test_names_of_deep_rows_are_readable);
-        tcase_add_test(tc, test_text_without_limit);
-        tcase_add_test(tc, test_color_only_if_asked_for);
-        tcase_add_loop_test(tc, test_json_is_valid, 0, N_NAMES);
-        tcase_add_loop_test(tc, test_markdown_rows_stay_rows, 0, N_NAMES);
-        tcase_add_test(tc, test_markdown_names_are_code);
-        tcase_add_test(tc, test_csv);
-        tcase_add_test(tc, test_numbers_without_sense);
-        tcase_add_test(tc, test_empty_document);
-        tcase_add_test(tc, test_without_memory_nothing_is_printed);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -8,8 +8,8 @@
 #include "sampler/merge/sample_source.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #define PID   500
@@ -193,24 +193,4 @@ START_TEST(bpf_knows_how_long_who_left_unseen_ran)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("sampler/merge/wait_records");
-        TCase *tests = tcase_create("wait_records");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tests);
-        tcase_add_checked_fixture(tests, setup, teardown);
-        tcase_add_test(tests, what_the_kernel_tells_is_enough);
-        tcase_add_test(tests, who_leaves_twice_came_back);
-        tcase_add_test(tests, it_came_back_after_it_had_left);
-        tcase_add_test(tests, only_bpf_is_made_whole);
-        tcase_add_test(tests, a_cpu_has_one_thread);
-        tcase_add_test(tests, a_thread_has_one_cpu);
-        tcase_add_test(tests, bpf_knows_how_long_who_left_unseen_ran);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.setup = setup, .teardown = teardown);

@@ -4,9 +4,7 @@
 
 #include "sampler/code/image_changes.h"
 #include "sampler/code/memory_image.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/unit/unit_test.h"
 
 #define PID  7
 #define CODE UINT64_C(0x10000)
@@ -101,21 +99,4 @@ START_TEST(a_new_program_keeps_what_was_seen_of_it)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("sampler/code/watched_images");
-        TCase *tc = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        suite_add_tcase(suite, tc);
-        tcase_add_checked_fixture(tc, NULL, teardown);
-        tcase_add_test(tc, the_first_counts_from_its_look_on);
-        tcase_add_test(tc, the_same_again_was_there_when_the_look_began);
-        tcase_add_test(tc, another_one_ends_the_one_before);
-        tcase_add_test(tc, a_new_program_keeps_what_was_seen_of_it);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.teardown = teardown);

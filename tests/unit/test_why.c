@@ -7,11 +7,11 @@
 #include "base/error.h"
 #include "format/trace_event.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 #include "view/answers/why_view.h"
 #include "view/answers/why_words.h"
 #include "view/document/view_document.h"
 
-#include <check.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -289,7 +289,7 @@ static const struct {
         { PLANT_UNSAMPLED, false, WHY_CAUSE_UNEXPLAINED, false, "no sample and no wait explains" },
 };
 
-START_TEST(test_cause_is_named)
+START_LOOP_TEST(test_cause_is_named, 0, sizeof(cases) / sizeof(cases[0]))
 {
         const struct why_cause *answer, *largest;
         struct program p;
@@ -378,7 +378,7 @@ START_TEST(test_moves_come_with_time)
 }
 END_TEST
 
-START_TEST(test_shares_add_up)
+START_LOOP_TEST(test_shares_add_up, 0, PLANT_UNSAMPLED + 1)
 {
         struct program p;
         static struct asked a;
@@ -515,7 +515,7 @@ START_TEST(test_slower_than_is_a_limit)
 END_TEST
 
 /* An empty trace, one event, one instance, instances without an end: an answer, and a document, and no failure. */
-START_TEST(test_odd_traces)
+START_LOOP_TEST(test_odd_traces, 0, 4)
 {
         struct why_view_options options = { .path = "odd.hyp" };
         struct view_document document;
@@ -547,7 +547,7 @@ START_TEST(test_odd_traces)
 END_TEST
 
 /* The worker of PLANT_ZONE is a fiber here, which its thread leaves in slow instances. */
-START_TEST(test_fibers_are_suspended)
+START_LOOP_TEST(test_fibers_are_suspended, 0, 2)
 {
         struct program p;
         struct trace_thread fiber = { .kind = TRACE_THREAD_FIBER, .fiber = 1 };
@@ -684,31 +684,4 @@ START_TEST(test_a_draft_is_bounded)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("analyze/why/why");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_set_timeout(tests, 120);
-        tcase_add_loop_test(tests, test_cause_is_named, 0, sizeof(cases) / sizeof(cases[0]));
-        tcase_add_test(tests, test_running_and_waiting_in_one_function);
-        tcase_add_loop_test(tests, test_shares_add_up, 0, PLANT_UNSAMPLED + 1);
-        tcase_add_test(tests, test_no_share_is_above_all);
-        tcase_add_test(tests, test_holder_is_known);
-        tcase_add_test(tests, test_few_instances_are_no_finding);
-        tcase_add_test(tests, test_few_samples_are_no_finding);
-        tcase_add_test(tests, test_slower_than_is_a_limit);
-        tcase_add_loop_test(tests, test_odd_traces, 0, 4);
-        tcase_add_loop_test(tests, test_fibers_are_suspended, 0, 2);
-        tcase_add_test(tests, test_fibers_have_samples);
-        tcase_add_test(tests, test_moves_come_with_time);
-        tcase_add_test(tests, test_a_bad_pattern_is_refused);
-        tcase_add_test(tests, test_a_draft_is_bounded);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.timeout_s = 120);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* analyze/why/why_judge.c: each threshold decides: just beyond it the confidence is lower */
 #include "analyze/why/why_judge.h"
-
-#include <check.h>
-#include <stdlib.h>
+#include "tests/unit/unit_test.h"
 
 /* Good enough in everything, by as little as possible. */
 static const struct why_evidence high = { .n_slow = 8,
@@ -23,7 +21,7 @@ START_TEST(test_all_together_are_high)
 }
 END_TEST
 
-START_TEST(test_too_few_of_anything_is_too_few)
+START_LOOP_TEST(test_too_few_of_anything_is_too_few, 0, 4)
 {
         struct why_evidence few[4] = { high, high, high, high };
 
@@ -85,23 +83,3 @@ START_TEST(test_the_share_decides)
         ck_assert_int_eq(why_judge(&e), WHY_CONFIDENCE_LOW);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/why/why_judge");
-        TCase *tests = tcase_create("all");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tests, test_all_together_are_high);
-        tcase_add_loop_test(tests, test_too_few_of_anything_is_too_few, 0, 4);
-        tcase_add_test(tests, test_p_is_corrected_for_the_number_of_candidates);
-        tcase_add_test(tests, test_p_decides);
-        tcase_add_test(tests, test_the_share_decides);
-        suite_add_tcase(suite, tests);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

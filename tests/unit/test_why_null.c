@@ -6,8 +6,8 @@
 #include "format/trace_event.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,7 +208,7 @@ static const struct {
 };
 
 /* Slow instances are random and do ten times as much of the same. */
-START_TEST(test_chance_is_not_named)
+START_LOOP_TEST(test_chance_is_not_named, 0, sizeof(chances) / sizeof(chances[0]))
 {
         static const struct why_request request = { .zone = "request",
                                                     .slowest = 0.025,
@@ -382,7 +382,7 @@ static void build_lack(struct world *w, enum lack lack, bool is_good)
         }
 }
 
-START_TEST(test_too_little_is_not_named)
+START_LOOP_TEST(test_too_little_is_not_named, 0, N_LACKS)
 {
         for (int is_good = 0; is_good <= 1; is_good++) {
                 static struct world w; /* large */
@@ -411,20 +411,4 @@ START_TEST(test_probability_of_a_wait)
 }
 END_TEST
 
-int main(void)
-{
-        Suite *suite = suite_create("analyze/why/why: no cause");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_set_timeout(tests, 300);
-        tcase_add_loop_test(tests, test_chance_is_not_named, 0, sizeof(chances) / sizeof(chances[0]));
-        tcase_add_loop_test(tests, test_too_little_is_not_named, 0, N_LACKS);
-        tcase_add_test(tests, test_probability_of_a_wait);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
+UNIT_TEST_PLAN(.timeout_s = 300);

@@ -4,9 +4,8 @@
 #include "analyze/walk/function_table.h"
 #include "analyze/why/why_profile.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct sampled {
@@ -176,7 +175,7 @@ static const struct {
         { 450, 550, 26, 14, true },      { 45, 55, 12, 8, false },         /* more than chance */
 };
 
-START_TEST(test_thresholds)
+START_LOOP_TEST(test_thresholds, 0, sizeof(shares) / sizeof(shares[0]))
 {
         struct sampled s;
 
@@ -213,7 +212,7 @@ START_TEST(test_many_functions)
 END_TEST
 
 /* An outer function that typical instances run as well is named if it is nearly as good. */
-START_TEST(test_nearly_as_good)
+START_LOOP_TEST(test_nearly_as_good, 0, 2)
 {
         struct sampled s;
 
@@ -227,24 +226,3 @@ START_TEST(test_nearly_as_good)
         sampled_deinit(&s);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/why/why_profile");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_test(tests, test_where_ways_part);
-        tcase_add_test(tests, test_callers_that_are_not_known);
-        tcase_add_test(tests, test_callers_of_another_function);
-        tcase_add_test(tests, test_no_callers);
-        tcase_add_loop_test(tests, test_thresholds, 0, sizeof(shares) / sizeof(shares[0]));
-        tcase_add_test(tests, test_many_functions);
-        tcase_add_loop_test(tests, test_nearly_as_good, 0, 2);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

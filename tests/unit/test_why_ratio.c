@@ -4,8 +4,8 @@
 #include "analyze/why/why_ratio.h"
 #include "analyze/why/why_tally.h"
 #include "tests/unit/fixed_random.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -177,26 +177,3 @@ START_TEST(test_binomial_tail_is_exact)
         ck_assert_double_eq_tol(why_binomial_tail(4096, 8192, 0.5), 0.5044, 1e-3);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/why/why_ratio");
-        TCase *tests = tcase_create("all");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tests, test_student_tail_is_that_of_tables);
-        tcase_add_test(tests, test_a_clear_difference_is_one_and_none_is_none);
-        tcase_add_test(tests, test_binomial_tail_is_exact);
-        tcase_add_test(tests, test_one_instance_with_many_samples_is_no_pattern);
-        tcase_add_test(tests, test_equal_groups_differ_as_rarely_as_said);
-        tcase_add_test(tests, test_shares_add_up_and_lie_in_their_interval);
-        tcase_add_test(tests, test_slowest_share_is_exact_while_they_are_few);
-        tcase_add_test(tests, test_memory_stays_when_they_are_many);
-        suite_add_tcase(suite, tests);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* analyze/trace/wrapper_names.c: functions of the languages' libraries are told from the program's, whatever stands around them */
 #include "analyze/trace/wrapper_names.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static const struct {
         { "", false },
 };
 
-START_TEST(test_names)
+START_LOOP_TEST(test_names, 0, sizeof(cases) / sizeof(cases[0]))
 {
         struct report_string name = { .bytes = cases[_i].name, .n_bytes = strlen(cases[_i].name) };
 
@@ -55,7 +55,7 @@ static const struct {
         { "", false },
 };
 
-START_TEST(test_names_of_the_client)
+START_LOOP_TEST(test_names_of_the_client, 0, sizeof(client_cases) / sizeof(client_cases[0]))
 {
         struct report_string name = { .bytes = client_cases[_i].name,
                                       .n_bytes = strlen(client_cases[_i].name) };
@@ -71,21 +71,3 @@ START_TEST(test_no_name)
         ck_assert(!wrapper_names_have((struct report_string){ .bytes = NULL }));
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/trace/wrapper_names");
-        TCase *tc = tcase_create("core");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_names, 0, sizeof(cases) / sizeof(cases[0]));
-        tcase_add_loop_test(tc, test_names_of_the_client, 0, sizeof(client_cases) / sizeof(client_cases[0]));
-        tcase_add_test(tc, test_no_name);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -6,8 +6,8 @@
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
 #include "sampler/merge/writer_thread.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -255,24 +255,3 @@ START_TEST(test_failure_without_watcher)
         io_close(&full_fd);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/merge/writer_thread");
-        TCase *tc = tcase_create("writer");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_order);
-        tcase_add_test(tc, test_nothing_to_write);
-        tcase_add_test(tc, test_slow_file);
-        tcase_add_test(tc, test_full_disk);
-        tcase_add_test(tc, test_closed_pipe);
-        tcase_add_test(tc, test_failure_without_watcher);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -5,10 +5,9 @@
 #include "analyze/walk/zone_stats.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void say(struct zone_words *words, const char *text, size_t n_bytes)
@@ -155,23 +154,3 @@ START_TEST(test_bounds)
         zone_groups_deinit(&g);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("zone_groups");
-        TCase *tc = tcase_create("core");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_sums_of_a_group);
-        tcase_add_test(tc, test_unclosed_and_inside);
-        tcase_add_test(tc, test_long_texts_are_told_apart);
-        tcase_add_test(tc, test_values);
-        tcase_add_test(tc, test_bounds);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -3,8 +3,8 @@
 #include "instrument/client_abi.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/merged_program.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,7 +173,7 @@ static uint32_t fiber_row(const struct merged_program *f, uint32_t number)
 }
 
 /* loop test: the ring of the thread that has the fiber first is read first, or last */
-START_TEST(test_fiber_moves)
+START_LOOP_TEST(test_fiber_moves, 0, 2)
 {
         static struct merged_program f;
         uint32_t first = _i ? 2 : 0, second = _i ? 0 : 2;
@@ -293,7 +293,7 @@ START_TEST(test_lost_ends)
 END_TEST
 
 /* loop test over both orders of the rings: a thread never says that it left; another goes on as the fiber */
-START_TEST(test_lost_leave)
+START_LOOP_TEST(test_lost_leave, 0, 2)
 {
         static struct merged_program f;
         uint32_t first = _i ? 1 : 0, second = _i ? 0 : 1;
@@ -634,7 +634,7 @@ struct model_fiber {
  * while cycles end anywhere: all of each fiber's zones are in its stream, in order.
  * loop test, by seed
  */
-START_TEST(test_random_moves)
+START_LOOP_TEST(test_random_moves, 0, 20)
 {
         struct model_fiber fibers[3] = { { .slot = -1 }, { .slot = -1 }, { .slot = -1 } };
         uint64_t random = (uint64_t)_i + 1, now = 1, n_begins = 0, n_found = 0;
@@ -689,35 +689,3 @@ START_TEST(test_random_moves)
         merged_program_tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/zones/zone_merge");
-        TCase *tc = tcase_create("zone_merge");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_zone_details);
-        tcase_add_test(tc, test_callstacks);
-        tcase_add_test(tc, test_drops_by_kind);
-        tcase_add_loop_test(tc, test_fiber_moves, 0, 2);
-        tcase_add_test(tc, test_fiber_over_cycles);
-        tcase_add_test(tc, test_lost_ends);
-        tcase_add_loop_test(tc, test_lost_leave, 0, 2);
-        tcase_add_test(tc, test_details_after_kernel_events);
-        tcase_add_test(tc, test_sample_at_a_begin);
-        tcase_add_test(tc, test_time_is_up);
-        tcase_add_test(tc, test_zones_are_held);
-        tcase_add_test(tc, test_kernel_events_in_fiber);
-        tcase_add_test(tc, test_exec_ends_fibers);
-        tcase_add_test(tc, test_exec_in_one_cycle);
-        tcase_add_test(tc, test_exec_of_a_silent_thread);
-        tcase_add_test(tc, test_too_many_fibers);
-        tcase_add_loop_test(tc, test_random_moves, 0, 20);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static uint32_t count(const uint32_t *path)
         return n;
 }
 
-START_TEST(test_patterns)
+START_LOOP_TEST(test_patterns, 0, sizeof(cases) / sizeof(cases[0]))
 {
         struct zone_pattern pattern;
         struct zone_paths paths;
@@ -222,22 +222,3 @@ START_TEST(test_paths_of_the_trace_keep_their_numbers)
         trace_builder_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("analyze/trace/zone_pattern");
-        TCase *tests = tcase_create("all");
-        SRunner *runner = srunner_create(suite);
-        int n_failed;
-
-        tcase_add_loop_test(tests, test_patterns, 0, sizeof(cases) / sizeof(cases[0]));
-        tcase_add_test(tests, test_matcher_is_the_pattern);
-        tcase_add_test(tests, test_nonsense_is_refused);
-        tcase_add_test(tests, test_long_patterns_are_refused);
-        tcase_add_test(tests, test_paths_of_the_trace_keep_their_numbers);
-        suite_add_tcase(suite, tests);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

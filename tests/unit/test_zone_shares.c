@@ -4,10 +4,9 @@
 #include "base/io.h"
 #include "instrument/client_abi.h"
 #include "tests/unit/merged_program.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 
@@ -353,25 +352,3 @@ START_TEST(test_regions_have_a_gibibyte)
         merged_program_tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/zones/zone_merge, shares");
-        TCase *tc = tcase_create("zone_shares");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_test(tc, test_rings_take_turns);
-        tcase_add_test(tc, test_large_payloads);
-        tcase_add_test(tc, test_a_share_for_each);
-        tcase_add_test(tc, test_cycles_end);
-        tcase_add_test(tc, test_unread_bytes_are_counted);
-        tcase_add_test(tc, test_a_second_is_left);
-        tcase_add_test(tc, test_regions_have_a_gibibyte);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

@@ -5,9 +5,8 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/thread_track.h"
 #include "sampler/tracks/zone_trigger.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define N_LOCATIONS 4
@@ -118,7 +117,7 @@ static void zone(struct fixture *f, uint64_t begin_ns, uint64_t end_ns, uint32_t
         end(f, end_ns, short_way);
 }
 
-START_TEST(test_judges)
+START_LOOP_TEST(test_judges, 0, 2)
 {
         struct zone_trigger_hit hit;
         struct fixture f;
@@ -161,20 +160,3 @@ START_TEST(test_names_once)
         tear_down(&f);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("sampler/tracks/zone_trigger");
-        TCase *tc = tcase_create("trigger");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_judges, 0, 2);
-        tcase_add_test(tc, test_names_once);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_NORMAL);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}

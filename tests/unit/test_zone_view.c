@@ -3,8 +3,8 @@
 #include "cli/exit_status.h"
 #include "tests/unit/ran_report.h"
 #include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
 
-#include <check.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static void check_formats_of_groups(const struct trace_builder *b, const char *b
 }
 
 /* loop test */
-START_TEST(test_groups)
+START_LOOP_TEST(test_groups, 0, 5)
 {
         static const struct {
                 const char *by;
@@ -171,20 +171,3 @@ START_TEST(test_words_of_the_slowest)
         trace_builder_deinit(&b);
 }
 END_TEST
-
-int main(void)
-{
-        Suite *suite = suite_create("zone_view");
-        TCase *tc = tcase_create("core");
-        SRunner *runner;
-        int n_failed;
-
-        tcase_add_loop_test(tc, test_groups, 0, 5);
-        tcase_add_test(tc, test_words_of_the_slowest);
-        suite_add_tcase(suite, tc);
-        runner = srunner_create(suite);
-        srunner_run_all(runner, CK_ENV);
-        n_failed = srunner_ntests_failed(runner);
-        srunner_free(runner);
-        return n_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
