@@ -165,7 +165,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 .DELETE_ON_ERROR:
 .PHONY: all demo test check-asan check-tsan check-clang lint fuzz mutants bench bench-diff bench-memory bench-scale bench-why install \
         install-capabilities \
-        uninstall clean help packages test-programs fuzz-programs bench-programs objects FORCE
+        uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
 
@@ -235,7 +235,7 @@ bench-why: ## measure: how often `hyprof why` names a planted cause, and how oft
 	$(Q)tests/bench/bench_why.sh $(B)
 
 packages: ## install every Debian package that any target needs
-	$(Q)tests/install_packages.sh build test consumers lint fuzz bench
+	$(Q)tests/install_packages.sh build test consumers lint fuzz bench deb
 
 # So that programs find libhyprof.so at once.  Only on the machine itself, and no harm if it cannot be done.
 RUN_LDCONFIG := PATH="$$PATH:/sbin:/usr/sbin"; [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig || true
@@ -287,6 +287,28 @@ uninstall: ## remove what install put there
 	rm -f $(SCHEMAS:docs/%='$(DESTDIR)$(PREFIX)/share/doc/hyprof/%')
 	-rmdir '$(DESTDIR)$(LIBDIR)/cmake/hyprof'
 	-find '$(DESTDIR)$(PREFIX)/include/hyprof' '$(DESTDIR)$(PREFIX)/share/doc/hyprof' -depth -type d -empty -delete
+
+# The files of the last commit, in an order and with times that do not depend on the machine.
+DIST := hyprof-$(VERSION)
+dist: ## build/hyprof-VERSION.tar.gz: the sources of the last commit, the same bytes on each machine
+	@[ -z "$$(git status --porcelain)" ] || echo "dist: what is not committed is left out" >&2
+	@mkdir -p build
+	$(Q)git -c tar.umask=0022 -c core.autocrlf=false archive --format=tar --prefix=$(DIST)/ HEAD | gzip -9n > build/$(DIST).tar.gz
+	@echo build/$(DIST).tar.gz
+
+# In a copy of the sources, since dpkg-buildpackage writes beside them.
+SOURCE_LIST = $(if $(wildcard .git),git ls-files -co --exclude-standard -z,find . -name build -prune -o -type f -print0)
+deb: ## build/deb/*.deb: the Debian packages hyprof, libhyprof1 and libhyprof-dev
+	$(Q)tests/install_packages.sh build deb
+	@rm -rf build/deb && mkdir -p build/deb/$(DIST)
+	$(Q)$(SOURCE_LIST) | tar -c --null --files-from=- --ignore-failed-read | tar -x -C build/deb/$(DIST)
+	$(Q)cd build/deb/$(DIST) && env -u MAKEFLAGS -u MAKELEVEL -u CFLAGS -u CPPFLAGS -u CXXFLAGS -u LDFLAGS dpkg-buildpackage -b -us -uc
+	@rm -rf build/deb/$(DIST) && ls build/deb/*.deb
+
+check-deb: ## make deb, then the packages' test: lintian, install, use, purge
+	$(Q)tests/install_packages.sh build test deb
+	$(Q)! command -v dpkg-buildpackage dh >/dev/null || $(MAKE) --no-print-directory deb
+	$(Q)tests/run_tests.sh $(B) tests/packages/deb.sh
 
 clean: ## remove build/
 	rm -rf build

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs what is missing on Debian 12 for: build, test, consumers, lint, fuzz, bench.  Usage: install_packages.sh GROUP...
+# Installs what is missing on Debian 12 for: build, test, consumers, lint, fuzz, bench, deb.  Usage: install_packages.sh GROUP...
 #
 # The one list of the packages; docs/extend/dependencies.md says what each is for.  Quick when nothing is missing.
 # HYPROF_NO_PACKAGES=1 leaves the machine alone: for other distributions once their packages are there.
@@ -18,6 +18,7 @@ packages_of() {
         lint)  echo clang clang-format clang-tidy cppcheck shellcheck codespell check ;;
         fuzz)  echo clang libclang-rt-14-dev ;;
         bench) echo libunwind-dev linux-perf jq time python3 git sqlite3 clang nodejs ;;
+        deb)   echo dpkg-dev debhelper fakeroot lintian ;;
         *)     echo "install_packages.sh: no group of packages is named $1" >&2; exit 2 ;;
         esac
 }

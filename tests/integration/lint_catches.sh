@@ -7,13 +7,16 @@ bad=$TMPDIR/bad
 n=0
 
 licence='/* SPDX-License-Identifier: MIT */'
-mkdir -p "$good"/{base,format,instrument,symbolize,unwind,sampler/merge,analyze,cli,docs/understand}
+mkdir -p "$good"/{base,format,instrument,symbolize,unwind,sampler/merge,analyze,cli,docs/understand,debian}
 printf '%s\n/*\n * base/x.h - x\n *\n * Way of the data:  a -> [x] -> b\n */\n' "$licence" >"$good/base/x.h"
 printf '%s\n#include "base/x.h"\n' "$licence" >"$good/format/y.c"
 printf '%s\n#define KINDS(X) \\\n        X(1, FILE)  \\\n        X(2, EVENTS)\n' "$licence" >"$good/format/trace_spec.h"
 sed -i '1a /* Way of the data: [trace_spec] */' "$good/format/trace_spec.h"
 printf '| id | kind |\n|---|---|\n| 1 | FILE |\n| 2 | EVENTS |\n' >"$good/docs/understand/trace-format.md"
 printf '[format](understand/trace-format.md)\n' >"$good/docs/README.md"
+printf '# SPDX-License-Identifier: MIT\nVERSION := 1.2\nRELEASED := 2026-01-02\n' >"$good/Makefile"
+printf '# Changes\n\n## Unreleased\n\n## 1.2 - 2026-01-02\n' >"$good/CHANGELOG.md"
+printf 'hyprof (1.2) unstable\n\n -- The authors <x@y>  Fri, 02 Jan 2026 00:00:00 +0000\n' >"$good/debian/changelog"
 git -C "$good" init -q
 
 verdict() { # name, condition's status
@@ -39,7 +42,7 @@ breaks() { # rule, file to be named, command...
 
 add() { printf '%s\n' "${@:2}" >>"$1"; }
 
-for rule in include_order file_length no_output spdx unique_names header_line spec_sync doc_links words; do
+for rule in include_order file_length no_output spdx unique_names header_line spec_sync doc_links words version; do
         out=$(sh "tests/lint/$rule.sh" "$good" 2>&1)
         verdict "$rule: silent on a good tree" $?
         [ -z "$out" ] || printf '%s\n' "$out"
@@ -63,4 +66,7 @@ breaks spec_sync UNKNOWN add docs/understand/trace-format.md '| 9 | UNKNOWN |'
 breaks doc_links 'docs/lo''st.md' add base/x.h '/* see docs/lo''st.md */'
 breaks doc_links gone.md add docs/README.md '[gone](use/gone.md#part)'
 breaks doc_links 'docs/ne''w.md' add 'docs/ne''w.md' 'a page that the index does not list'
+breaks version CHANGELOG.md sed -i 's/1[.]2/1.3/' CHANGELOG.md
+breaks version debian/changelog sed -i 's/1[.]2/1.3/' debian/changelog
+breaks version debian/changelog sed -i 's/02 Jan/03 Jan/' debian/changelog
 breaks words base/x.h add base/x.h "/* TO""DO: later */"
