@@ -94,7 +94,7 @@ n_different() { # name, condition, column
         awk -F '\t' "$columns $2 { seen[$3] = 1 } END { for (one in seen) n++; print n + 0 }" "$TMPDIR/$1.events"
 }
 
-# A value of the report of NAME.
+# A value of the JSON of `hyprof report` on NAME.
 reported() { # name, jq's expression
         jq -r "$2" "$TMPDIR/$1.json"
 }

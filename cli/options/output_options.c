@@ -124,7 +124,8 @@ int output_options_check(const struct view_document *document, struct report_str
         uint64_t n_rows = 0;
 
         for (size_t i = 0; i < document->n_tables; i++)
-                n_rows += view_table_count(document->tables[i]) + document->tables[i]->n_left_out;
+                if (view_table_is_answer(document->tables[i]))
+                        n_rows += view_table_count(document->tables[i]) + document->tables[i]->n_left_out;
         if (n_rows != 0 || filter.n_bytes == 0 || document->n_tables == 0 || document->failed)
                 return 0;
         return error_set(err, -ENOENT, "nothing that this view shows passes the filters: %.*s",

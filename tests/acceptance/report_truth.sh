@@ -57,7 +57,7 @@ of_functions() { # file, function, member
 
 # The call tree inside of a zone: the function at whatever depth, its outermost calls.
 of_zone() { # zone, function
-        jq -r '[.calls.rows[] | select(.function == "'"$2"'")] | min_by(.depth) | .total' "$TMPDIR/$1.zone"
+        jq -r '[.calls.rows[] | select(.function == "'"$2"'")] | min_by(.depth) | .total_share' "$TMPDIR/$1.zone"
 }
 
 for row in "alpha 40" "beta 30" "recursion 30"; do
@@ -67,16 +67,16 @@ done
 for row in "shared 34 34" "only_alpha 12 12" "only_beta 24 24" "descend 30 22.5" "leaf 7.5 7.5"; do
         read -r function total self <<<"$row"
         holds "--functions: $function(), total" is_share "$function() in all" \
-                "$(of_functions all "$function" total)" "$total"
+                "$(of_functions all "$function" total_share)" "$total"
         holds "--functions: $function(), self" is_share "$function() itself" \
-                "$(of_functions all "$function" self)" "$self"
+                "$(of_functions all "$function" self_share)" "$self"
 done
 for row in "alpha shared 70" "alpha only_alpha 30" "beta shared 20" "beta only_beta 80" \
         "recursion descend 100" "recursion leaf 25"; do
         read -r zone function truth <<<"$row"
         holds "overview: $function() in $zone" is_share "$function() in $zone" "$(inside "$zone" "$function")" "$truth"
         holds "--functions --zone: $function() in $zone" is_share "$function() in $zone, as a filter" \
-                "$(of_functions "$zone" "$function" total)" "$truth"
+                "$(of_functions "$zone" "$function" total_share)" "$truth"
         holds "--zone: $function() in $zone" is_share "$function() in $zone, its tree" \
                 "$(of_zone "$zone" "$function")" "$truth"
 done

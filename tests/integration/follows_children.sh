@@ -16,9 +16,9 @@ shows_unclosed() { # trace, name of the zone
         "$HYPROF" report --json "$TMPDIR/$1.hyp" |
                 jq -e --arg zone "$2" '[.zones.rows[] | select(.name == $zone) | .count, .unclosed] == [0, 1]' || return 1
         "$HYPROF" report --json --zone "$2" "$TMPDIR/$1.hyp" |
-                jq -e '.count == 0 and .unclosed == 1 and (.slowest.rows | length) == 0' || return 1
+                jq -e '.count == 0 and .n_unclosed == 1 and (.slowest.rows | length) == 0' || return 1
         "$HYPROF" report --json --zones "$TMPDIR/$1.hyp" |
-                jq -e --arg zone "$2" '[.zones.rows[] | select(.name == $zone) | .count, .unclosed] == [0, 1]' || return 1
+                jq -e --arg zone "$2" '[.zones.rows[] | select(.name == $zone) | .count, .n_unclosed] == [0, 1]' || return 1
         "$HYPROF" report "$TMPDIR/$1.hyp" | grep -F "1 zone never ended" || return 1
         "$HYPROF" csv -u "$TMPDIR/$1.hyp" | (! grep -F "$2") || return 1
         "$HYPROF" export chrome -o "$TMPDIR/$1.trace.json" "$TMPDIR/$1.hyp" || return 1

@@ -65,7 +65,7 @@ holds "CSV of zones is what JSON says" csv_is_json split zones --zones
 holds "CSV of one zone's slowest is what JSON says" csv_is_json split slowest --zone seventy
 holds "CSV of threads is what JSON says" csv_is_json waits threads --threads
 
-holds "70 % and 30 % by function, within 5 points" json split '[.functions.rows[] | { (.function): .total }] | add |
+holds "70 % and 30 % by function, within 5 points" json split '[.functions.rows[] | { (.function): .total_share }] | add |
         .seventy > 0.65 and .seventy < 0.75 and .thirty > 0.25 and .thirty < 0.35' --functions
 # shellcheck disable=SC2016 # variables of jq
 holds "the tree from the top has both below main" json split '
@@ -76,7 +76,7 @@ holds "the tree from the bottom has main below the hottest" json split '
         .bottom_up.rows | .[0].function == "seventy" and .[1].function == "main" and .[1].depth == 1' --bottom-up
 # shellcheck disable=SC2016 # variables of jq
 holds "a child never weighs more than its parent" json plain '
-        [foreach .top_down.rows[] as $row ([]; .[:$row.depth] + [$row.total];
+        [foreach .top_down.rows[] as $row ([]; .[:$row.depth] + [$row.total_share];
                 if $row.depth > 0 then .[$row.depth] <= .[$row.depth - 1] + 1e-9 else . != null end)] | all' --top-down --min-share 0
 handle=$(view split --json --functions | jq -r '.functions.rows[] | select(.function == "seventy") | .handle')
 holds "a handle is as good as the name" same "$(view split --json --function seventy | jq -c .functions)" \
@@ -99,7 +99,7 @@ holds "one zone: the slowest first, and the very slowest" json split '
         .slowest.rows | length == 10 and map(.duration_ns) == (map(.duration_ns) | sort | reverse)' --zone seventy
 holds "one zone: the slowest is the longest" json split '.slowest.rows[0].duration_ns == .max_ns' --zone seventy
 holds "one zone: what is called inside is its function" json split '
-        [.calls.rows[] | select(.self > 0.5)] | length == 1 and .[0].function == "seventy"' --zone seventy
+        [.calls.rows[] | select(.self_share > 0.5)] | length == 1 and .[0].function == "seventy"' --zone seventy
 at=$(view split --json --zone seventy | jq -r '.slowest.rows[0] | "\(.at_ns)ns \(.at_ns + .duration_ns)ns"')
 holds "the slowest is found by its time" json split '.zones.rows | any(.name == "seventy")' \
         --zones --from "${at% *}" --to "${at#* }"
@@ -110,7 +110,7 @@ holds "threads: the waiter has waited" json waits '.threads.rows[] | select(.nam
         .waiting_ns > 4e8 and .n_waits >= 20' --threads
 holds "a thread by its name is alone" json waits '[.threads.rows[].name] == ["waiter"]' --threads --thread waiter
 
-holds "modules: shares add up to 1" json plain '([.modules.rows[].samples] | add) > 0.999' --modules
+holds "modules: shares add up to 1" json plain '([.modules.rows[].share] | add) > 0.999' --modules
 module=$(view plain --json --modules | jq -r '.modules.rows[0].path')
 holds "modules: the filter keeps the one that is named" json plain '.modules.rows | length == 1' \
         --modules --module "$module"

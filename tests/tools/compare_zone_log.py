@@ -31,7 +31,7 @@ def rank(numbers, share):
 
 def check_report(row, lows, highs):
     check("count", len(lows) + CLOCK_NS, row["count"], len(lows) - CLOCK_NS)
-    check("unclosed", CLOCK_NS, row["unclosed"], -CLOCK_NS)
+    check("unclosed", CLOCK_NS, row["n_unclosed"], -CLOCK_NS)
     check("total_ns", sum(lows), row["total_ns"], sum(highs))
     check("mean_ns", sum(lows) / len(lows), row["mean_ns"], sum(highs) / len(highs))
     for key, share in (("p50_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99), ("p99_9_ns", 0.999)):

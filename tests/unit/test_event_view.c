@@ -305,7 +305,7 @@ START_TEST(test_what_they_say)
         has(&b, view_locks, "\"zones\": \"work zone\"");
         has(&b, view_memory, "\"live_bytes\": 77, \"n_live\": 1, \"peak_bytes\": 177, \"peak_at_ns\": 300");
         has(&b, view_memory, "\"n_freed_unknown\": 0");
-        has(&b, view_memory, "\"callstack\": \"leaky\"");
+        has(&b, view_memory, "\"callstack\": [\"leaky\"]");
         has(&b, view_frames, "\"count\": 1, \"fps\": 1000000");
         has(&b, view_frames, "\"duration_ns\": 1000, \"at_ns\": 1000");
         has(&b, view_plots, "\"max\": 1234567.0, \"last\": -1.0, \"unit\": \"B\"");

@@ -114,11 +114,11 @@ static void start(struct trace_builder *b, int trace)
 /* ------------------------------------------------------------------ views */
 
 static const char *const views[][2] = {
-        { "--functions", "hyprof.functions/1" }, { "--top-down", "hyprof.functions/1" },
-        { "--bottom-up", "hyprof.functions/1" }, { "--function=*", "hyprof.functions/1" },
-        { "--zones", "hyprof.zones/1" },         { "--histogram", "hyprof.zones/1" },
-        { "--zone=*", "hyprof.zone/1" },         { "--threads", "hyprof.threads/1" },
-        { "--modules", "hyprof.modules/1" },
+        { "--functions", "hyprof.functions/2" }, { "--top-down", "hyprof.functions/2" },
+        { "--bottom-up", "hyprof.functions/2" }, { "--function=*", "hyprof.functions/2" },
+        { "--zones", "hyprof.zones/2" },         { "--histogram", "hyprof.zones/2" },
+        { "--zone=*", "hyprof.zone/2" },         { "--threads", "hyprof.threads/2" },
+        { "--modules", "hyprof.modules/2" },
 };
 #define N_VIEWS ((int)(sizeof(views) / sizeof(views[0])))
 
@@ -408,7 +408,7 @@ END_TEST
 START_LOOP_TEST(test_overview_as_tables, 0, N_TRACES)
 {
         static const char *const sections[][2] = {
-                { "functions", "handle,self,total,function," },
+                { "functions", "handle,self_share,total_share,function," },
                 { "zones", "handle,name," },
                 { "threads", "handle,name,kind," },
         };

@@ -353,6 +353,145 @@ START_TEST(test_csv)
 }
 END_TEST
 
+/* Facts, tables and columns for people alone, for programs alone, and for both. */
+static void build_parts(struct view_document *d, const char *name)
+{
+        static const struct view_column both[] = {
+                { .key = "group", .title = "group", .type = VIEW_STRING },
+                { .key = "name", .title = "name", .type = VIEW_STRING },
+                { .key = "callstack", .title = "call stack", .type = VIEW_STACK, .is_below = true },
+                { .key = "is_hot", .title = "hot", .type = VIEW_BOOL },
+                { .key = "code", .type = VIEW_STRING },
+                { .key = "weight", .title = "weight", .type = VIEW_COUNT },
+                { .key = "n", .title = "n", .type = VIEW_COUNT, .is_short = true },
+        };
+        struct view_table *t;
+
+        view_document_init(d, "hyprof.test/1");
+        view_document_set_answer(d, string_of("42 of them"));
+        view_document_add_string(d, NULL, "stacks", string_of("31.2% complete"));
+        view_document_add_real(d, "complete_share", NULL, VIEW_SHARE, 0.3125);
+        view_document_add_bool(d, "is_whole", "whole", true);
+        view_document_warn(d, "warning, with a comma");
+        t = view_document_add_table(d, "missing", NULL, both, 2);
+        view_table_put_words(d, t, "secret");
+        view_table_put_words(d, t, "for programs");
+        t = view_document_add_table(d, "rows", "Rows", both, sizeof(both) / sizeof(both[0]));
+        t->n_grouping = 1;
+        for (uint32_t i = 0; i < 3; i++) {
+                view_table_put_words(d, t, i < 2 ? "first" : "second");
+                view_table_put_string(d, t, string_of(name));
+                if (i == 0) {
+                        view_table_put_unknown(d, t);
+                } else {
+                        view_table_begin_stack(d, t);
+                        for (uint32_t k = 0; k < (i == 1 ? 2 : 14); k++)
+                                view_table_add_frame(d, t, string_of(k == 0 ? "operator<" : name));
+                }
+                view_table_put_bool(d, t, i == 0);
+                view_table_put_words(d, t, "CODE");
+                view_table_put_amount(d, t, 5000000, i != 0);
+                view_table_put_number(d, t, 2500000);
+        }
+        t->n_left_out = 7;
+        t = view_document_add_table(d, NULL, "Matrix", both, 1);
+        view_table_put_words(d, t, "for people");
+}
+
+START_TEST(test_for_people_and_for_programs)
+{
+        struct document_options options = { .format = DOCUMENT_TEXT, .n_columns = 100, .separator = ',' };
+        struct view_document d;
+        json_t *root, *rows, *stack;
+        char *text;
+
+        build_parts(&d, "main");
+        text = print(&d, &options, 0);
+        ck_assert_ptr_eq(strstr(text, "42 of them\n  stacks  31.2% complete\n  whole   yes\n"), text);
+        ck_assert_ptr_null(strstr(text, "complete_share"));
+        ck_assert_ptr_null(strstr(text, "secret"));
+        ck_assert_ptr_null(strstr(text, "CODE"));
+        ck_assert_ptr_nonnull(strstr(text, "  group   name  hot     weight       n\n"
+                                           "  first   main  yes  5,000,000  2.50 M\n"
+                                           "          main  no     5.00 ms  2.50 M\n"
+                                           "      call stack: operator< < main\n"
+                                           "  second  main  no     5.00 ms  2.50 M\n"
+                                           "      call stack: operator< < main < main"));
+        ck_assert_ptr_nonnull(strstr(text, " < … 2 more\n"));
+        ck_assert_ptr_nonnull(strstr(text, "Matrix\n  group\n  for people\n"));
+        free(text);
+
+        options.format = DOCUMENT_MARKDOWN;
+        text = print(&d, &options, 0);
+        ck_assert_ptr_eq(strstr(text, "## 42 of them\n"), text);
+        ck_assert_ptr_nonnull(
+                strstr(text, "| `first` | `main` | `operator< < main` | no | 5.00 ms | 2.50 M |"));
+        ck_assert_ptr_nonnull(strstr(text, "| `for people` |"));
+        ck_assert_ptr_null(strstr(text, "secret"));
+        free(text);
+
+        options.format = DOCUMENT_JSON;
+        text = print(&d, &options, 0);
+        ck_assert_ptr_null(strstr(text, "for people"));
+        ck_assert_ptr_null(strstr(text, "31.2%"));
+        root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+        ck_assert_ptr_nonnull(root);
+        ck_assert_str_eq(json_string_value(json_object_get(root, "answer")), "42 of them");
+        ck_assert_double_eq(json_real_value(json_object_get(root, "complete_share")), 0.3125);
+        ck_assert(json_is_true(json_object_get(root, "is_whole")));
+        rows = json_object_get(json_object_get(root, "rows"), "rows");
+        ck_assert_uint_eq(json_array_size(rows), 3);
+        ck_assert(json_is_null(json_object_get(json_array_get(rows, 0), "callstack")));
+        stack = json_object_get(json_array_get(rows, 1), "callstack");
+        ck_assert_uint_eq(json_array_size(stack), 2);
+        ck_assert_str_eq(json_string_value(json_array_get(stack, 0)), "operator<");
+        ck_assert_str_eq(json_string_value(json_array_get(stack, 1)), "main");
+        ck_assert_uint_eq(json_array_size(json_object_get(json_array_get(rows, 2), "callstack")), 14);
+        ck_assert_str_eq(json_string_value(json_object_get(json_array_get(rows, 1), "group")), "first");
+        ck_assert_int_eq(json_integer_value(json_object_get(json_array_get(rows, 1), "weight")), 5000000);
+        ck_assert(json_is_true(json_object_get(json_array_get(rows, 0), "is_hot")));
+        json_decref(root);
+        free(text);
+
+        /* The first table of CSV is the first for people as well; what is no table has sections. */
+        options.format = DOCUMENT_CSV;
+        text = print(&d, &options, 0);
+        ck_assert_ptr_eq(strstr(text, "group,name,callstack,is_hot,code,weight,n\n"
+                                      "first,main,,yes,CODE,5000000,2500000\n"
+                                      "first,main,operator< < main,no,CODE,5000000,2500000\n"),
+                         text);
+        free(text);
+        options.section = "facts";
+        text = print(&d, &options, 0);
+        ck_assert_str_eq(text, "key,value\nschema,hyprof.test/1\nanswer,42 of them\ncomplete_share,0.3125\n"
+                               "is_whole,yes\nmissing.left_out,0\nrows.left_out,7\n");
+        free(text);
+        options.section = "warnings";
+        text = print(&d, &options, 0);
+        ck_assert_str_eq(text, "warning\n\"warning, with a comma\"\n");
+        free(text);
+        view_document_deinit(&d);
+}
+END_TEST
+
+/* loop test: names below a row, in a stack and repeated, in lines of every width */
+START_LOOP_TEST(test_hostile_parts_fit_the_line, 0, N_NAMES)
+{
+        static const uint32_t widths[] = { 40, 80, 120 };
+        struct view_document d;
+
+        build_parts(&d, names[_i]);
+        for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+                struct document_options options = { .format = DOCUMENT_TEXT, .n_columns = widths[i] };
+                char *text = print(&d, &options, 0);
+
+                check_lines(text, widths[i]);
+                free(text);
+        }
+        view_document_deinit(&d);
+}
+END_TEST
+
 /* What no number says is unknown; a share of a million stays within its cell. */
 START_TEST(test_numbers_without_sense)
 {

@@ -195,20 +195,16 @@ void event_names_put_known(struct event_names *n, struct view_table *t, uint64_t
 void event_names_put_callstack(struct event_names *n, struct view_table *t, const struct wait_places *places,
                                const struct wait_place *place)
 {
-        byte_buffer_clear(&n->words);
+        view_table_begin_stack(n->document, t);
         for (uint32_t i = 0; i < place->n_labels; i++) {
                 const struct function *f = function_table_get(&places->functions, place->labels[i]);
-                struct report_string name = report_names_function(
-                        report_string_of(n->trace->dictionary, f->name), (enum function_kind)f->kind);
 
-                if (i > 0)
-                        byte_buffer_add(&n->words, " < ", 3);
-                byte_buffer_add(&n->words, name.bytes, name.n_bytes);
+                view_table_add_frame(n->document, t,
+                                     report_names_function(report_string_of(n->trace->dictionary, f->name),
+                                                           (enum function_kind)f->kind));
         }
         if (place->is_cut != 0)
-                byte_buffer_add(&n->words, " < …", strlen(" < …"));
-        if (n->words.used_bytes == 0)
-                view_table_put_words(n->document, t, "[no call stack]");
-        else
-                put_words(n, t);
+                view_table_add_frame(n->document, t, report_names_words("…"));
+        if (place->n_labels == 0)
+                view_table_add_frame(n->document, t, report_names_words("[no call stack]"));
 }

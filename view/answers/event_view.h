@@ -25,7 +25,7 @@ struct view_document;
 struct zone_paths;
 
 #define LOCKS_VIEW_SCHEMA    "hyprof.locks/1"
-#define MEMORY_VIEW_SCHEMA   "hyprof.memory/1"
+#define MEMORY_VIEW_SCHEMA   "hyprof.memory/2"
 #define FRAMES_VIEW_SCHEMA   "hyprof.frames/1"
 #define PLOTS_VIEW_SCHEMA    "hyprof.plots/1"
 #define MESSAGES_VIEW_SCHEMA "hyprof.messages/1"

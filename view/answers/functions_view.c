@@ -17,15 +17,6 @@
 
 #define NAME_BYTES_MAX 4096 /* of a name that a glob is held against */
 
-#define NAME_COLUMNS                                                                                    \
-        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },                      \
-                { .key = "self", .title = "self", .type = VIEW_SHARE, .n_columns_max = 7 },             \
-                { .key = "total", .title = "total", .type = VIEW_SHARE, .n_columns_max = 7 },           \
-                { .key = "function", .title = "function", .type = VIEW_STRING },                        \
-                { .key = "self_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 }, \
-        {                                                                                               \
-                .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 26             \
-        }
 #define RATIO_COLUMNS                                                                              \
         { .key = "ipc", .title = "IPC", .type = VIEW_REAL, .n_columns_max = 8 },                   \
                 { .key = "cache_misses_per_1000",                                                  \
@@ -36,22 +27,22 @@
                 .key = "branch_misses_per_1000", .title = "branch misses/1000", .type = VIEW_REAL, \
                 .n_columns_max = 18                                                                \
         }
-/* Samples of a clock weigh nanoseconds, those of other events what these count. */
-#define WEIGHT_COLUMNS(type_)                                                                        \
-        { .key = "self_weight", .title = "self weight", .type = (type_), .n_columns_max = 20 },      \
-        {                                                                                            \
-                .key = "total_weight", .title = "total weight", .type = (type_), .n_columns_max = 20 \
-        }
 
-static const struct view_column columns_of_times[] = { NAME_COLUMNS, RATIO_COLUMNS,
-                                                       WEIGHT_COLUMNS(VIEW_DURATION) };
-static const struct view_column columns_of_counts[] = { NAME_COLUMNS, RATIO_COLUMNS,
-                                                        WEIGHT_COLUMNS(VIEW_COUNT) };
-/* Without counters that ratios could be made of, their columns are not there. */
-static const struct view_column few_columns_of_times[] = { NAME_COLUMNS, WEIGHT_COLUMNS(VIEW_DURATION) };
-static const struct view_column few_columns_of_counts[] = { NAME_COLUMNS, WEIGHT_COLUMNS(VIEW_COUNT) };
-#define N_RATIOS  3
-#define N_COLUMNS (sizeof(columns_of_times) / sizeof(columns_of_times[0]))
+static const struct view_column columns[] = {
+        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
+        { .key = "self_share", .title = "self", .type = VIEW_SHARE, .n_columns_max = 7 },
+        { .key = "total_share", .title = "total", .type = VIEW_SHARE, .n_columns_max = 7 },
+        { .key = "function", .title = "function", .type = VIEW_STRING },
+        { .key = "self_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
+        { .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 26 },
+        RATIO_COLUMNS,
+        { .key = "total_samples", .title = "total samples", .type = VIEW_COUNT, .n_columns_max = 13 },
+        { .key = "self_weight", .title = "self weight", .type = VIEW_COUNT, .n_columns_max = 20 },
+        { .key = "total_weight", .title = "total weight", .type = VIEW_COUNT, .n_columns_max = 20 },
+        { .key = "kind", .type = VIEW_STRING }, /* the name says it */
+};
+#define FIRST_RATIO 6
+#define N_COLUMNS   (sizeof(columns) / sizeof(columns[0]))
 
 /* ------------------------------------------------------------------ which functions */
 
@@ -183,8 +174,7 @@ static void put_ratios(struct view_document *d, struct view_table *t, const stru
         put_ratio(d, t, ratios.branch_misses);
 }
 
-static void put_row(struct view_document *d, struct view_table *t, const struct report *report, uint32_t row,
-                    bool has_ratios)
+static void put_row(struct view_document *d, struct view_table *t, const struct report *report, uint32_t row)
 {
         const struct report_function *function = &report->functions.rows[row];
         uint64_t whole = report->event ? report->event->sum.weight : 0;
@@ -195,30 +185,17 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
         report_heading_put_function(d, t, function->name, function->kind);
         view_table_put_number(d, t, function->self.n_samples);
         view_table_put_place(d, t, function->module, 0);
-        if (has_ratios)
-                put_ratios(d, t, report, row);
-        view_table_put_number(d, t, function->self.weight);
-        view_table_put_number(d, t, function->total.weight);
-}
-
-static const struct view_column *choose_columns(const struct report *report, uint32_t *ret_n)
-{
-        const struct report_string unit = report->event ? report->event->unit : report_names_words("");
-        bool has_ratios = report->counters.n_counters != 0;
-        bool is_time = unit.n_bytes == 2 && memcmp(unit.bytes, "ns", 2) == 0;
-
-        *ret_n = (uint32_t)(has_ratios ? N_COLUMNS : N_COLUMNS - N_RATIOS);
-        if (has_ratios)
-                return is_time ? columns_of_times : columns_of_counts;
-        return is_time ? few_columns_of_times : few_columns_of_counts;
+        put_ratios(d, t, report, row);
+        view_table_put_number(d, t, function->total.n_samples);
+        report_heading_put_weight(d, t, report, function->self.weight);
+        report_heading_put_weight(d, t, report, function->total.weight);
+        view_table_put_words(d, t, report_names_kind(function->kind));
 }
 
 static void add_list(struct view_document *d, const struct report *report, const bool *chosen, uint32_t limit)
 {
-        uint32_t n_columns;
-        const struct view_column *own = choose_columns(report, &n_columns);
-        struct view_table *t = view_document_add_table(d, "functions", "Functions by self time", own,
-                                                       n_columns);
+        struct view_table *t = view_document_add_table(d, "functions", "Functions by self time", columns,
+                                                       N_COLUMNS);
         uint32_t n_shown = 0, n_fitting = 0;
 
         if (report->event)
@@ -233,11 +210,13 @@ static void add_list(struct view_document *d, const struct report *report, const
                 n_fitting++;
                 if (limit != 0 && n_shown == limit)
                         continue;
-                put_row(d, t, report, i, n_columns == N_COLUMNS);
+                put_row(d, t, report, i);
                 n_shown++;
         }
-        if (t)
-                t->n_left_out = n_fitting - n_shown;
+        if (!t)
+                return;
+        t->optional_from = FIRST_RATIO;
+        t->n_left_out = n_fitting - n_shown;
 }
 
 void functions_view_add_list(struct view_document *d, const struct report *report, uint32_t limit)

@@ -23,7 +23,7 @@
                 { .key = "p99_ns", .title = "p99", .type = VIEW_DURATION, .n_columns_max = 10 },     \
                 { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },     \
         {                                                                                            \
-                .key = "unclosed", .title = "unclosed", .type = VIEW_COUNT, .n_columns_max = 10      \
+                .key = "n_unclosed", .title = "n_unclosed", .type = VIEW_COUNT, .n_columns_max = 10  \
         }
 
 #define HANDLE_COLUMN                                                                 \

@@ -34,7 +34,7 @@ static const struct view_column site_columns[] = {
         { .key = "bytes", .title = "bytes", .type = VIEW_BYTES, .n_columns_max = 10 },
         { .key = "count", .title = "blocks", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "pool", .title = "pool", .type = VIEW_STRING, .n_columns_max = 20 },
-        { .key = "callstack", .title = "callstack", .type = VIEW_STRING },
+        { .key = "callstack", .title = "callstack", .type = VIEW_STACK },
         { .key = "zones", .title = "in zone", .type = VIEW_STRING, .n_columns_max = 60 },
         { .key = "oldest_at_ns", .title = "oldest at", .type = VIEW_TIME, .n_columns_max = 18 },
 };

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 static const struct view_column columns[] = {
-        { .key = "samples", .title = "samples", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "named", .title = "named", .type = VIEW_SHARE, .n_columns_max = 7 },
+        { .key = "share", .title = "samples", .type = VIEW_SHARE, .n_columns_max = 7 },
+        { .key = "named_share", .title = "named", .type = VIEW_SHARE, .n_columns_max = 7 },
         { .key = "path", .title = "module", .type = VIEW_PLACE, .n_columns_max = 40 },
         { .key = "symbols", .title = "symbols", .type = VIEW_STRING },
         { .key = "n_samples", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },

@@ -15,7 +15,7 @@
                 { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },            \
                 { .key = "mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },        \
                 { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },          \
-                { .key = "n_open", .title = "not ended", .type = VIEW_COUNT, .n_columns_max = 12 },       \
+                { .key = "n_unended", .title = "not ended", .type = VIEW_COUNT, .n_columns_max = 12 },    \
                 { .key = "delay_mean_ns", .title = "delay", .type = VIEW_DURATION, .n_columns_max = 10 }, \
         {                                                                                                 \
                 .key = "delay_max_ns", .title = "max delay", .type = VIEW_DURATION, .n_columns_max = 10   \
@@ -46,7 +46,7 @@ static const struct view_column thread_columns[] = {
 static const struct view_column cpu_columns[] = {
         { .key = "cpu", .title = "CPU", .type = VIEW_ID, .n_columns_max = 10 },
         { .key = "busy_ns", .title = "busy", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "busy", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
+        { .key = "busy_share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
         { .key = "n_switches", .title = "switches", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "n_threads", .title = "threads", .type = VIEW_COUNT, .n_columns_max = 12 },
 };

@@ -15,8 +15,8 @@
 struct report;
 struct view_document;
 
-#define OFF_CPU_VIEW_SCHEMA "hyprof.off-cpu/1"
-#define CPUS_VIEW_SCHEMA    "hyprof.cpus/1"
+#define OFF_CPU_VIEW_SCHEMA "hyprof.off_cpu/2"
+#define CPUS_VIEW_SCHEMA    "hyprof.cpus/2"
 
 /* @report: loaded with `wants_waits`, `wants_cpus`.  @filter: what passed, in words.  @limit: rows of each table; 0 = all. */
 void off_cpu_view_fill(struct view_document *d, const struct report *report, struct report_string filter,

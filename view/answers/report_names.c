@@ -39,3 +39,31 @@ struct report_string report_names_file(struct report_string path)
                 skip = 0;
         return (struct report_string){ .bytes = path.bytes + skip, .n_bytes = path.n_bytes - skip };
 }
+
+const char *report_names_kind(enum function_kind kind)
+{
+        switch (kind) {
+        case FUNCTION_NAMED:
+                break;
+        case FUNCTION_NO_SYMBOL:
+                return "no_symbol";
+        case FUNCTION_STALE_FILE:
+                return "stale_file";
+        case FUNCTION_NO_MODULE:
+                return "no_module";
+        case FUNCTION_NO_CALLSTACK:
+                return "no_callstack";
+        case FUNCTION_MARK:
+                return "mark";
+        case FUNCTION_UNNAMED:
+                return "unnamed";
+        case FUNCTION_KIND_COUNT:
+                break;
+        }
+        return "named";
+}
+
+bool report_names_is_time(struct report_string unit)
+{
+        return unit.n_bytes == 2 && memcmp(unit.bytes, "ns", 2) == 0;
+}

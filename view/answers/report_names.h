@@ -2,13 +2,15 @@
 /*
  * view/answers/report_names.h - what functions and files are called in text, also those without a name
  *
- * Way of the data:  report -> [report_names] -> report_text, waits_text, counters_text, *_view
+ * Way of the data:  report -> [report_names] -> *_view
  */
 #ifndef VIEW_ANSWERS_REPORT_NAMES_H
 #define VIEW_ANSWERS_REPORT_NAMES_H
 
 #include "analyze/trace/report_string.h"
 #include "analyze/walk/function_table.h"
+
+#include <stdbool.h>
 
 /* The function's name, or in brackets why it has none. */
 struct report_string report_names_function(struct report_string name, enum function_kind kind);
@@ -18,5 +20,11 @@ struct report_string report_names_file(struct report_string path);
 
 /* Static words as a string. */
 struct report_string report_names_words(const char *words);
+
+/* The same for programs: "named", "no_symbol" ... */
+const char *report_names_kind(enum function_kind kind);
+
+/* Whether what an event counts is ns. */
+bool report_names_is_time(struct report_string unit);
 
 #endif /* VIEW_ANSWERS_REPORT_NAMES_H */

@@ -19,11 +19,11 @@ struct error;
 struct report;
 struct view_document;
 
-#define FUNCTIONS_VIEW_SCHEMA "hyprof.functions/1"
-#define ZONES_VIEW_SCHEMA     "hyprof.zones/1"
-#define ZONE_VIEW_SCHEMA      "hyprof.zone/1"
-#define THREADS_VIEW_SCHEMA   "hyprof.threads/1"
-#define MODULES_VIEW_SCHEMA   "hyprof.modules/1"
+#define FUNCTIONS_VIEW_SCHEMA "hyprof.functions/2"
+#define ZONES_VIEW_SCHEMA     "hyprof.zones/2"
+#define ZONE_VIEW_SCHEMA      "hyprof.zone/2"
+#define THREADS_VIEW_SCHEMA   "hyprof.threads/2"
+#define MODULES_VIEW_SCHEMA   "hyprof.modules/2"
 #define OVERVIEW_VIEW_SCHEMA  "hyprof.overview/1"
 
 struct report_view_options {

@@ -9,7 +9,7 @@ static const struct view_column columns[] = {
         { .key = "name", .title = "thread", .type = VIEW_STRING },
         { .key = "kind", .title = "kind", .type = VIEW_STRING, .n_columns_max = 6, .may_go = true },
         { .key = "on_cpu_ns", .title = "on-CPU", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "on_cpu", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
+        { .key = "on_cpu_share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
         { .key = "waiting_ns", .title = "waiting", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "preempted_ns", .title = "preempted", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },

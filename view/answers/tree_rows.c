@@ -16,19 +16,19 @@
 #define COMMON_NAMES_BYTES 2000 /* of what is around a tree */
 
 static const struct view_column columns_down[] = {
-        { .key = "total", .title = "total", .type = VIEW_SHARE, .n_columns_max = 7 },
-        { .key = "self", .title = "self", .type = VIEW_SHARE, .n_columns_max = 7 },
+        { .key = "total_share", .title = "total", .type = VIEW_SHARE, .n_columns_max = 7 },
+        { .key = "self_share", .title = "self", .type = VIEW_SHARE, .n_columns_max = 7 },
         { .key = "function", .title = "function", .type = VIEW_STRING },
         { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
+        { .key = "total_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 24 },
 };
 
 static const struct view_column columns_up[] = {
-        { .key = "total", .title = "share", .type = VIEW_SHARE, .n_columns_max = 7 },
+        { .key = "total_share", .title = "share", .type = VIEW_SHARE, .n_columns_max = 7 },
         { .key = "function", .title = "function, followed by its callers", .type = VIEW_STRING },
         { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
-        { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
+        { .key = "total_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 24 },
 };
 

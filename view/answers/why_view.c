@@ -271,21 +271,21 @@ static void put_cause(const struct filling *f, struct view_table *t, const struc
 static void add_causes(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "cause", "cause", VIEW_STRING, 11, false },
-                { "words", "what", VIEW_STRING, 24, false },
-                { "handle", "", VIEW_HANDLE, 0, false },
-                { "name", "of, in", VIEW_STRING, 24, false },
-                { "kernel", "kernel", VIEW_STRING, 16, false },
-                { "share", "share", VIEW_CHANGE, 0, false },
-                { "share_low", "from", VIEW_CHANGE, 0, false },
-                { "share_high", "to", VIEW_CHANGE, 0, false },
-                { "confidence", "confidence", VIEW_STRING, 0, false },
-                { "extra_ns", "extra", VIEW_DELTA, 0, false },
-                { "slow_ns", "slow", VIEW_DURATION, 0, false },
-                { "typical_ns", "others", VIEW_DURATION, 0, false },
-                { "slow_with", "in slow", VIEW_SHARE, 0, false },
-                { "typical_with", "in others", VIEW_SHARE, 0, false },
-                { "p", "p", VIEW_REAL, 0, false },
+                { .key = "cause", .title = "cause", .type = VIEW_STRING, .n_columns_max = 11 },
+                { .key = "words", .title = "what", .type = VIEW_STRING, .n_columns_max = 24 },
+                { .key = "handle", .title = "", .type = VIEW_HANDLE },
+                { .key = "name", .title = "of, in", .type = VIEW_STRING, .n_columns_max = 24 },
+                { .key = "kernel", .title = "kernel", .type = VIEW_STRING, .n_columns_max = 16 },
+                { .key = "share", .title = "share", .type = VIEW_CHANGE },
+                { .key = "share_low", .title = "from", .type = VIEW_CHANGE },
+                { .key = "share_high", .title = "to", .type = VIEW_CHANGE },
+                { .key = "confidence", .title = "confidence", .type = VIEW_STRING },
+                { .key = "extra_ns", .title = "extra", .type = VIEW_DELTA },
+                { .key = "slow_ns", .title = "slow", .type = VIEW_DURATION },
+                { .key = "typical_ns", .title = "others", .type = VIEW_DURATION },
+                { .key = "slow_with", .title = "in slow", .type = VIEW_SHARE },
+                { .key = "typical_with", .title = "in others", .type = VIEW_SHARE },
+                { .key = "p", .title = "p", .type = VIEW_REAL },
         };
         const struct why *w = f->why;
         struct view_table *t;
@@ -368,12 +368,12 @@ static void put_nodes(const struct filling *f, struct view_table *t)
 static void add_tree(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "extra_ns", "extra", VIEW_DELTA, 0, false },
-                { "share", "share", VIEW_CHANGE, 0, false },
-                { "slow_ns", "slow", VIEW_DURATION, 0, false },
-                { "typical_ns", "others", VIEW_DURATION, 0, false },
-                { "handle", "", VIEW_HANDLE, 0, false },
-                { "function", "function", VIEW_STRING, 0, false },
+                { .key = "extra_ns", .title = "extra", .type = VIEW_DELTA },
+                { .key = "share", .title = "share", .type = VIEW_CHANGE },
+                { .key = "slow_ns", .title = "slow", .type = VIEW_DURATION },
+                { .key = "typical_ns", .title = "others", .type = VIEW_DURATION },
+                { .key = "handle", .title = "", .type = VIEW_HANDLE },
+                { .key = "function", .title = "function", .type = VIEW_STRING },
         };
         const struct why *w = f->why;
         struct view_table *t;
@@ -403,13 +403,13 @@ static void put_thread(const struct filling *f, struct view_table *t, uint32_t t
 static void add_holders(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "lock", "lock", VIEW_STRING, 30, false },
-                { "thread", "", VIEW_HANDLE, 0, false },
-                { "thread_name", "held by", VIEW_STRING, 24, false },
-                { "held_ns", "held for", VIEW_DURATION, 0, false },
-                { "function", "mostly in", VIEW_STRING, 40, false },
-                { "function_ns", "of that", VIEW_DURATION, 0, false },
-                { "doing", "doing", VIEW_STRING, 0, false },
+                { .key = "lock", .title = "lock", .type = VIEW_STRING, .n_columns_max = 30 },
+                { .key = "thread", .title = "", .type = VIEW_HANDLE },
+                { .key = "thread_name", .title = "held by", .type = VIEW_STRING, .n_columns_max = 24 },
+                { .key = "held_ns", .title = "held for", .type = VIEW_DURATION },
+                { .key = "function", .title = "mostly in", .type = VIEW_STRING, .n_columns_max = 40 },
+                { .key = "function_ns", .title = "of that", .type = VIEW_DURATION },
+                { .key = "doing", .title = "doing", .type = VIEW_STRING },
         };
         const struct why *w = f->why;
         struct view_table *t;
@@ -441,13 +441,13 @@ static void add_holders(const struct filling *f)
 static void add_wakers(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "cause", "wait", VIEW_STRING, 0, false },
-                { "name", "where", VIEW_STRING, 40, false },
-                { "thread", "", VIEW_HANDLE, 0, false },
-                { "thread_name", "ended by", VIEW_STRING, 24, false },
-                { "function", "which was in", VIEW_STRING, 40, false },
-                { "count", "waits", VIEW_COUNT, 0, false },
-                { "waited_ns", "waited", VIEW_DURATION, 0, false },
+                { .key = "cause", .title = "wait", .type = VIEW_STRING },
+                { .key = "name", .title = "where", .type = VIEW_STRING, .n_columns_max = 40 },
+                { .key = "thread", .title = "", .type = VIEW_HANDLE },
+                { .key = "thread_name", .title = "ended by", .type = VIEW_STRING, .n_columns_max = 24 },
+                { .key = "function", .title = "which was in", .type = VIEW_STRING, .n_columns_max = 40 },
+                { .key = "count", .title = "waits", .type = VIEW_COUNT },
+                { .key = "waited_ns", .title = "waited", .type = VIEW_DURATION },
         };
         const struct why *w = f->why;
         struct view_table *t;
@@ -478,14 +478,14 @@ static void add_wakers(const struct filling *f)
 static void add_zones(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "zone", "", VIEW_HANDLE, 0, false },
-                { "name", "zone", VIEW_STRING, 40, false },
-                { "extra_ns", "extra", VIEW_DELTA, 0, false },
-                { "share", "share", VIEW_CHANGE, 0, false },
-                { "slow_ns", "slow", VIEW_DURATION, 0, false },
-                { "typical_ns", "others", VIEW_DURATION, 0, false },
-                { "slow_count", "times, slow", VIEW_REAL, 0, false },
-                { "typical_count", "times, others", VIEW_REAL, 0, false },
+                { .key = "zone", .title = "", .type = VIEW_HANDLE },
+                { .key = "name", .title = "zone", .type = VIEW_STRING, .n_columns_max = 40 },
+                { .key = "extra_ns", .title = "extra", .type = VIEW_DELTA },
+                { .key = "share", .title = "share", .type = VIEW_CHANGE },
+                { .key = "slow_ns", .title = "slow", .type = VIEW_DURATION },
+                { .key = "typical_ns", .title = "others", .type = VIEW_DURATION },
+                { .key = "slow_count", .title = "times, slow", .type = VIEW_REAL },
+                { .key = "typical_count", .title = "times, others", .type = VIEW_REAL },
         };
         const struct why *w = f->why;
         struct view_table *t;
@@ -516,11 +516,11 @@ static void add_zones(const struct filling *f)
 static void add_counters(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "event", "event", VIEW_STRING, 40, false },
-                { "slow", "slow", VIEW_REAL, 0, false },
-                { "typical", "others", VIEW_REAL, 0, false },
-                { "slow_per_ms", "slow, a ms", VIEW_REAL, 0, false },
-                { "typical_per_ms", "others, a ms", VIEW_REAL, 0, false },
+                { .key = "event", .title = "event", .type = VIEW_STRING, .n_columns_max = 40 },
+                { .key = "slow", .title = "slow", .type = VIEW_REAL },
+                { .key = "typical", .title = "others", .type = VIEW_REAL },
+                { .key = "slow_per_ms", .title = "slow, a ms", .type = VIEW_REAL },
+                { .key = "typical_per_ms", .title = "others, a ms", .type = VIEW_REAL },
         };
         const struct why *w = f->why;
         struct view_table *t;
@@ -570,13 +570,13 @@ static void put_instance(const struct filling *f, struct view_table *t, const st
 static void add_slowest(const struct filling *f)
 {
         static const struct view_column columns[] = {
-                { "at_ns", "at", VIEW_TIME, 0, false },
-                { "duration_ns", "wall time", VIEW_DURATION, 0, false },
-                { "on_cpu_ns", "on CPU", VIEW_DURATION, 0, false },
-                { "thread", "", VIEW_HANDLE, 0, false },
-                { "thread_name", "thread", VIEW_STRING, 24, false },
-                { "moves", "moves", VIEW_COUNT, 0, false },
-                { "samples", "samples", VIEW_COUNT, 0, false },
+                { .key = "at_ns", .title = "at", .type = VIEW_TIME },
+                { .key = "duration_ns", .title = "wall time", .type = VIEW_DURATION },
+                { .key = "on_cpu_ns", .title = "on CPU", .type = VIEW_DURATION },
+                { .key = "thread", .title = "", .type = VIEW_HANDLE },
+                { .key = "thread_name", .title = "thread", .type = VIEW_STRING, .n_columns_max = 24 },
+                { .key = "moves", .title = "moves", .type = VIEW_COUNT },
+                { .key = "samples", .title = "samples", .type = VIEW_COUNT },
         };
         const struct why_instances *s = &f->why->collector.instances;
         const struct why_instance **slow = calloc(s->n_slow + 1, sizeof(const struct why_instance *));

@@ -33,7 +33,7 @@ static void add_times(struct view_document *d, const struct report *report)
 
         view_document_add_number(d, "count", "count", VIEW_COUNT, h->n_values);
         report_heading_add_lost(d, &report->lost);
-        view_document_add_number(d, "unclosed", "unclosed", VIEW_COUNT, stat->n_unclosed);
+        view_document_add_number(d, "n_unclosed", "n_unclosed", VIEW_COUNT, stat->n_unclosed);
         view_document_add_number(d, "total_ns", "total", VIEW_DURATION, stat->total_ns);
         view_document_add_number(d, "self_ns", "self", VIEW_DURATION, stat->self_ns);
         add_number(d, "on_cpu_ns", "on-CPU", stat->on_cpu_ns, report->on_cpu_known);
@@ -126,7 +126,7 @@ static const struct view_column wait_columns[] = {
         { .key = "mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "state", .title = "state", .type = VIEW_STRING, .n_columns_max = 28, .may_go = true },
-        { .key = "unended", .title = "unended", .type = VIEW_COUNT, .n_columns_max = 10 },
+        { .key = "n_unended", .title = "n_unended", .type = VIEW_COUNT, .n_columns_max = 10 },
 };
 
 static const struct view_column waker_columns[] = {
@@ -276,7 +276,7 @@ static const struct view_column thread_columns[] = {
         { .key = "on_cpu_ns", .title = "on-CPU", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "self_ns", .title = "self", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "unclosed", .title = "unclosed", .type = VIEW_COUNT, .n_columns_max = 10 },
+        { .key = "n_unclosed", .title = "n_unclosed", .type = VIEW_COUNT, .n_columns_max = 10 },
         { .key = "tid", .title = "tid", .type = VIEW_ID, .n_columns_max = 10 },
 };
 

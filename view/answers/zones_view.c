@@ -27,8 +27,10 @@ static const struct view_column columns[] = {
         { .key = "min_ns", .title = "min", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "p90_ns", .title = "p90", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "p99_9_ns", .title = "p99.9", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "unclosed", .title = "unclosed", .type = VIEW_COUNT, .n_columns_max = 12 },
+        { .key = "n_unclosed", .title = "unclosed", .type = VIEW_COUNT, .n_columns_max = 12 },
         { .key = "n_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
+        { .key = "samples_share", .title = "of all", .type = VIEW_SHARE, .n_columns_max = 7 },
+        { .key = "samples_weight", .title = "weight", .type = VIEW_COUNT, .n_columns_max = 20 },
         { .key = "place", .title = "place", .type = VIEW_PLACE, .n_columns_max = 30 },
         { .key = "function", .title = "function", .type = VIEW_STRING, .n_columns_max = 30, .may_go = true },
 };
@@ -59,6 +61,9 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
         report_heading_put_known(d, t, zone->p999_ns, closed);
         view_table_put_number(d, t, zone->n_unclosed);
         view_table_put_number(d, t, zone->samples.n_samples);
+        report_heading_put_share(d, t, zone->samples.weight, report->event ? report->event->sum.weight : 0,
+                                 true);
+        report_heading_put_weight(d, t, report, zone->samples.weight);
         view_table_put_place(d, t, zone->file, zone->line);
         report_heading_put_name(d, t, zone->function);
 }

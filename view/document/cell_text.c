@@ -9,26 +9,73 @@
 #include <stdio.h>
 #include <string.h>
 
-#define UNKNOWN "-"
+#define UNKNOWN     "-"
+#define STACK_ARROW " < "
 
-struct report_string cell_text_string(const struct view_document *d, enum view_type type,
-                                      const struct view_cell *cell, bool is_short)
+struct report_string cell_text_string(const struct view_document *d, const struct view_cell *cell)
 {
-        struct report_string s = { .bytes = UNKNOWN, .n_bytes = strlen(UNKNOWN) };
-        const char *slash;
-
         if (!cell->is_known)
-                return s;
+                return (struct report_string){ .bytes = UNKNOWN, .n_bytes = strlen(UNKNOWN) };
         if (cell->string.n_bytes == 0)
                 return (struct report_string){ .bytes = "", .n_bytes = 0 };
-        s.bytes = (const char *)d->strings.data + cell->string.at_bytes;
-        s.n_bytes = cell->string.n_bytes;
-        slash = type == VIEW_PLACE && is_short ? memrchr(s.bytes, '/', s.n_bytes) : NULL;
+        return (struct report_string){
+                .bytes = (const char *)d->strings.data + cell->string.at_bytes,
+                .n_bytes = cell->string.n_bytes,
+        };
+}
+
+struct report_string cell_text_next_frame(struct report_string *stack)
+{
+        const char *end = memchr(stack->bytes, '\0', stack->n_bytes);
+        struct report_string frame = {
+                .bytes = stack->bytes,
+                .n_bytes = end ? (size_t)(end - stack->bytes) : stack->n_bytes,
+        };
+        size_t n_taken = frame.n_bytes + (end ? 1 : 0);
+
+        stack->bytes += n_taken;
+        stack->n_bytes -= n_taken;
+        return frame;
+}
+
+static void add_stack(struct byte_buffer *out, struct report_string stack, bool is_short)
+{
+        uint32_t n_frames = 0;
+        char words[32];
+
+        while (stack.n_bytes != 0) {
+                struct report_string frame = cell_text_next_frame(&stack);
+
+                if (n_frames++ >= CELL_STACK_FRAMES && is_short)
+                        continue;
+                byte_buffer_add(out, STACK_ARROW, n_frames != 1 ? strlen(STACK_ARROW) : 0);
+                if (frame.n_bytes != 0)
+                        byte_buffer_add(out, frame.bytes, frame.n_bytes);
+        }
+        if (n_frames <= CELL_STACK_FRAMES || !is_short)
+                return;
+        (void)snprintf(words, sizeof(words), " < … %" PRIu32 " more", n_frames - CELL_STACK_FRAMES);
+        byte_buffer_add(out, words, strlen(words));
+}
+
+void cell_text_add_string(struct byte_buffer *out, const struct view_document *d, enum view_type type,
+                          const struct view_cell *cell, bool is_short)
+{
+        struct report_string s = cell_text_string(d, cell);
+        const char *slash = type == VIEW_PLACE && is_short && s.n_bytes != 0
+                                    ? memrchr(s.bytes, '/', s.n_bytes)
+                                    : NULL;
+
+        if (type == VIEW_STACK && cell->is_known) {
+                add_stack(out, s, is_short);
+                return;
+        }
         if (slash) {
                 s.n_bytes -= (size_t)(slash + 1 - s.bytes);
                 s.bytes = slash + 1;
         }
-        return s;
+        if (s.n_bytes != 0)
+                byte_buffer_add(out, s.bytes, s.n_bytes);
 }
 
 static void add_words(struct byte_buffer *out, const char *words)
@@ -104,16 +151,31 @@ static void add_real(struct byte_buffer *out, enum view_type type, double real)
         add_words(out, text);
 }
 
-void cell_text_add_number(struct byte_buffer *out, enum view_type type, const struct view_cell *cell,
-                          uint32_t n_columns_max)
+static void add_count(struct byte_buffer *out, const struct view_column *column, const struct view_cell *cell)
 {
+        if (cell->is_time)
+                add_words(out, text_number_duration(cell->number).text);
+        else if (column->is_short)
+                add_words(out, text_number_short(cell->number).text);
+        else
+                add_words(out, text_number_count(cell->number).text);
+}
+
+void cell_text_add_number(struct byte_buffer *out, const struct view_column *column,
+                          const struct view_cell *cell)
+{
+        enum view_type type = column->type;
+
         if (!cell->is_known) {
                 add_words(out, type == VIEW_BAR ? "" : UNKNOWN);
                 return;
         }
         switch (type) {
         case VIEW_COUNT:
-                add_words(out, text_number_count(cell->number).text);
+                add_count(out, column, cell);
+                break;
+        case VIEW_BOOL:
+                add_words(out, cell->number != 0 ? "yes" : "no");
                 break;
         case VIEW_ID:
                 add_number(out, cell->number);
@@ -139,11 +201,12 @@ void cell_text_add_number(struct byte_buffer *out, enum view_type type, const st
                 add_delta(out, cell->delta);
                 break;
         case VIEW_BAR:
-                add_bar(out, cell->real, n_columns_max);
+                add_bar(out, cell->real, column->n_columns_max);
                 break;
         case VIEW_STRING:
         case VIEW_HANDLE:
         case VIEW_PLACE:
+        case VIEW_STACK:
                 break;
         }
 }

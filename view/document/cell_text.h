@@ -12,18 +12,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CELL_BAR_COLUMNS 20 /* of the longest bar, unless the column says otherwise */
+#define CELL_BAR_COLUMNS  20 /* of the longest bar, unless the column says otherwise */
+#define CELL_STACK_FRAMES 12
 
-/* What a string cell holds; of a place without its folders if @is_short.  Borrowed from the document; hostile. */
-struct report_string cell_text_string(const struct view_document *d, enum view_type type,
-                                      const struct view_cell *cell, bool is_short);
+/* What a string cell holds, a stack divided by NUL; "-" if it is not known.  Borrowed from the document; hostile. */
+struct report_string cell_text_string(const struct view_document *d, const struct view_cell *cell);
+
+/*
+ * cell_text_add_string() - the same as one text: the functions of a stack with " < " between them
+ * @is_short:  of a place: without its folders; of a stack: the functions beyond CELL_STACK_FRAMES are only counted
+ */
+void cell_text_add_string(struct byte_buffer *out, const struct view_document *d, enum view_type type,
+                          const struct view_cell *cell, bool is_short);
+
+/* The next function of a stack, of what is left of it in @stack, which must not be empty. */
+struct report_string cell_text_next_frame(struct report_string *stack);
 
 /*
  * cell_text_add_number() - what a cell of another type holds, or "-"
- * @n_columns_max: of a bar; 0 = CELL_BAR_COLUMNS
  * ASCII; an empty bar adds nothing.
  */
-void cell_text_add_number(struct byte_buffer *out, enum view_type type, const struct view_cell *cell,
-                          uint32_t n_columns_max);
+void cell_text_add_number(struct byte_buffer *out, const struct view_column *column,
+                          const struct view_cell *cell);
 
 #endif /* VIEW_DOCUMENT_CELL_TEXT_H */

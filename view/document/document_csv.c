@@ -11,19 +11,30 @@
 
 #define REAL_DIGITS 12
 
+/* What is no table has sections as well, of these names. */
+#define SECTION_FACTS    "facts"
+#define SECTION_WARNINGS "warnings"
+
+static void add_key(struct byte_buffer *keys, const char *key)
+{
+        byte_buffer_add(keys, ", ", keys->used_bytes != 0 ? 2 : 0);
+        byte_buffer_add(keys, key, strlen(key));
+}
+
 static int complain_of_section(const struct view_document *d, const char *section, struct error *err)
 {
         struct byte_buffer keys = { .data = NULL };
         int r;
 
-        for (size_t i = 0; i < d->n_tables; i++) {
-                byte_buffer_add(&keys, ", ", i != 0 ? 2 : 0);
-                byte_buffer_add(&keys, d->tables[i]->key, strlen(d->tables[i]->key));
-        }
+        if (!section)
+                return error_set(err, -ENOENT, "there is no table in this answer");
+        for (size_t i = 0; i < d->n_tables; i++)
+                if (d->tables[i]->key)
+                        add_key(&keys, d->tables[i]->key);
+        add_key(&keys, SECTION_FACTS);
+        add_key(&keys, SECTION_WARNINGS);
         if (keys.failed)
                 r = error_set(err, -ENOMEM, "out of memory");
-        else if (d->n_tables == 0)
-                r = error_set(err, -ENOENT, "there is no table in this answer");
         else
                 r = error_set(err, -ENOENT, "no section '%s'; expected one of %.*s", section,
                               (int)keys.used_bytes, (const char *)keys.data);
@@ -31,14 +42,21 @@ static int complain_of_section(const struct view_document *d, const char *sectio
         return r;
 }
 
-/* Its place among the tables; their number if there is none. */
-static size_t find_section(const struct view_document *d, const char *section)
+/* The table of the name, or the first that is an answer, or the first; NULL if there is none. */
+static const struct view_table *find_section(const struct view_document *d, const char *section)
 {
-        size_t i = 0;
+        const struct view_table *first = NULL;
 
-        while (i < d->n_tables && section && strcmp(d->tables[i]->key, section) != 0)
-                i++;
-        return i;
+        for (size_t i = 0; i < d->n_tables; i++) {
+                const struct view_table *t = d->tables[i];
+
+                if (!t->key || (section && strcmp(t->key, section) != 0))
+                        continue;
+                if (section || view_table_is_answer(t))
+                        return t;
+                first = first ? first : t;
+        }
+        return first;
 }
 
 static void put_titles(struct csv_writer *w, const struct view_table *t)
@@ -54,7 +72,7 @@ static void put_titles(struct csv_writer *w, const struct view_table *t)
 static void put_cell(struct csv_writer *w, const struct view_document *d, enum view_type type,
                      const struct view_cell *cell)
 {
-        struct report_string s;
+        struct byte_buffer text = { .data = NULL };
 
         if (!cell->is_known) {
                 csv_writer_put_empty(w);
@@ -64,8 +82,15 @@ static void put_cell(struct csv_writer *w, const struct view_document *d, enum v
         case VIEW_STRING:
         case VIEW_HANDLE:
         case VIEW_PLACE:
-                s = cell_text_string(d, type, cell, false);
-                csv_writer_put_bytes(w, s.bytes, s.n_bytes);
+        case VIEW_STACK:
+                cell_text_add_string(&text, d, type, cell, false);
+                csv_writer_put_bytes(w, text.used_bytes != 0 ? (const char *)text.data : "", text.used_bytes);
+                if (text.failed && w->code == 0)
+                        w->code = -ENOMEM;
+                byte_buffer_deinit(&text);
+                break;
+        case VIEW_BOOL:
+                csv_writer_put_words(w, cell->number != 0 ? "yes" : "no");
                 break;
         case VIEW_COUNT:
         case VIEW_ID:
@@ -90,34 +115,91 @@ static void put_cell(struct csv_writer *w, const struct view_document *d, enum v
         }
 }
 
+static void put_table(struct csv_writer *w, const struct view_document *d, const struct view_table *t)
+{
+        put_titles(w, t);
+        for (size_t i = 0; i < t->n_cells; i++) {
+                size_t c = i % t->n_columns;
+
+                if (c == 0 && t->is_tree)
+                        csv_writer_put_number(w, t->depths[i / t->n_columns]);
+                if (t->columns[c].type != VIEW_BAR)
+                        put_cell(w, d, t->columns[c].type, &t->cells[i]);
+                if (c + 1 == t->n_columns)
+                        csv_writer_end_row(w);
+        }
+}
+
+/* All that is in JSON beside the rows: the facts, and of each table how many rows were left out. */
+static void put_facts(struct csv_writer *w, const struct view_document *d)
+{
+        csv_writer_put_words(w, "key");
+        csv_writer_put_words(w, "value");
+        csv_writer_end_row(w);
+        csv_writer_put_words(w, "schema");
+        csv_writer_put_words(w, d->schema);
+        csv_writer_end_row(w);
+        for (size_t i = 0; i < d->n_facts; i++) {
+                if (!d->facts[i].key)
+                        continue;
+                csv_writer_put_words(w, d->facts[i].key);
+                put_cell(w, d, d->facts[i].type, &d->facts[i].cell);
+                csv_writer_end_row(w);
+        }
+        for (size_t i = 0; i < d->n_tables; i++) {
+                char key[80];
+
+                if (!d->tables[i]->key)
+                        continue;
+                (void)snprintf(key, sizeof(key), "%s.left_out", d->tables[i]->key);
+                csv_writer_put_words(w, key);
+                csv_writer_put_number(w, d->tables[i]->n_left_out);
+                csv_writer_end_row(w);
+        }
+}
+
+static void put_warnings(struct csv_writer *w, const struct byte_buffer *lines)
+{
+        const char *at = (const char *)lines->data;
+        size_t n_left = lines->used_bytes;
+
+        csv_writer_put_words(w, "warning");
+        csv_writer_end_row(w);
+        while (n_left > 0) {
+                const char *end = memchr(at, '\n', n_left);
+                size_t n = end ? (size_t)(end - at) : n_left;
+
+                csv_writer_put_bytes(w, at, n);
+                csv_writer_end_row(w);
+                n += end ? 1 : 0;
+                at += n;
+                n_left -= n;
+        }
+}
+
 int document_print_csv(const struct view_document *d, const struct document_options *options, FILE *out,
                        struct error *err)
 {
-        size_t place = find_section(d, options->section);
-        const struct view_table *t;
+        const char *section = options->section;
+        const struct view_table *t = find_section(d, section);
         struct csv_writer w;
         int r;
 
         if (d->failed)
                 return error_set(err, -ENOMEM, "out of memory");
-        if (place == d->n_tables)
-                return complain_of_section(d, options->section, err);
-        t = d->tables[place];
+        if (!t &&
+            (!section || (strcmp(section, SECTION_FACTS) != 0 && strcmp(section, SECTION_WARNINGS) != 0)))
+                return complain_of_section(d, section, err);
         csv_writer_init(&w, out, options->separator);
         w.is_safe = options->csv_is_safe;
         if (w.separator == '\0')
                 w.separator = ',';
-        put_titles(&w, t);
-        for (size_t i = 0; i < t->n_cells; i++) {
-                size_t c = i % t->n_columns;
-
-                if (c == 0 && t->is_tree)
-                        csv_writer_put_number(&w, t->depths[i / t->n_columns]);
-                if (t->columns[c].type != VIEW_BAR)
-                        put_cell(&w, d, t->columns[c].type, &t->cells[i]);
-                if (c + 1 == t->n_columns)
-                        csv_writer_end_row(&w);
-        }
+        if (t)
+                put_table(&w, d, t);
+        else if (strcmp(section, SECTION_FACTS) == 0)
+                put_facts(&w, d);
+        else
+                put_warnings(&w, &d->warnings);
         r = csv_writer_finish(&w);
         csv_writer_deinit(&w);
         /* The caller sees in ferror(out) what could not be written. */

@@ -15,6 +15,18 @@
 
 #define DUMP_FLAGS (JSON_PRESERVE_ORDER | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12))
 
+static json_t *pack_stack(struct report_string stack)
+{
+        json_t *list = json_array();
+
+        while (list && stack.n_bytes != 0)
+                if (json_array_append_new(list, json_value_string(cell_text_next_frame(&stack))) < 0) {
+                        json_decref(list);
+                        list = NULL;
+                }
+        return list;
+}
+
 static json_t *pack_cell(const struct view_document *d, enum view_type type, const struct view_cell *cell)
 {
         if (!cell->is_known)
@@ -23,7 +35,11 @@ static json_t *pack_cell(const struct view_document *d, enum view_type type, con
         case VIEW_STRING:
         case VIEW_HANDLE:
         case VIEW_PLACE:
-                return json_value_string(cell_text_string(d, type, cell, false));
+                return json_value_string(cell_text_string(d, cell));
+        case VIEW_STACK:
+                return pack_stack(cell_text_string(d, cell));
+        case VIEW_BOOL:
+                return json_boolean(cell->number != 0);
         case VIEW_COUNT:
         case VIEW_ID:
         case VIEW_DURATION:
@@ -64,8 +80,11 @@ static int dump_key(const char *key, FILE *out)
 static int print_facts(const struct view_document *d, FILE *out)
 {
         for (size_t i = 0; i < d->n_facts; i++) {
-                int r = dump_key(d->facts[i].key, out);
+                int r;
 
+                if (!d->facts[i].key)
+                        continue;
+                r = dump_key(d->facts[i].key, out);
                 if (r == 0)
                         r = dump(pack_cell(d, d->facts[i].type, &d->facts[i].cell), out);
                 if (r < 0)
@@ -156,7 +175,8 @@ int document_print_json(const struct view_document *d, FILE *out)
         if (r == 0)
                 r = print_lines("warnings", &d->warnings, out);
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
-                r = print_table(d, d->tables[i], out);
+                if (d->tables[i]->key)
+                        r = print_table(d, d->tables[i], out);
         if (r == 0)
                 r = print_lines("hints", &d->hints, out);
         (void)fputs("\n}\n", out);

@@ -107,10 +107,13 @@ static int put_cell(const struct view_document *d, const struct view_column *col
                 return 0;
         }
         if (view_type_is_text(column->type))
-                return put_name(cell_text_string(d, column->type, cell, true), out);
-        cell_text_add_number(&text, column->type, cell, column->n_columns_max);
+                cell_text_add_string(&text, d, column->type, cell, column->type == VIEW_PLACE);
+        else
+                cell_text_add_number(&text, column, cell);
         if (text.failed)
                 r = -ENOMEM;
+        else if (view_type_is_text(column->type))
+                r = put_name((struct report_string){ (const char *)text.data, text.used_bytes }, out);
         else if (text.used_bytes != 0)
                 (void)fwrite(text.data, 1, text.used_bytes, out);
         byte_buffer_deinit(&text);
@@ -124,7 +127,7 @@ static int print_facts(const struct view_document *d, FILE *out)
                 struct view_column column = { .type = fact->type };
                 int r;
 
-                if (!fact->cell.is_known)
+                if (!fact->title || !fact->cell.is_known)
                         continue;
                 (void)fprintf(out, "- %s: ", fact->title);
                 r = put_cell(d, &column, &fact->cell, out);
@@ -167,7 +170,9 @@ static void print_titles(const struct view_table *t, FILE *out)
         for (uint32_t c = 0; c < t->n_columns; c++) {
                 enum view_type type = t->columns[c].type;
 
-                (void)fputs(view_type_is_text(type) || type == VIEW_BAR ? "| --- " : "| ---: ", out);
+                (void)fputs(view_type_is_text(type) || type == VIEW_BAR || type == VIEW_BOOL ? "| --- "
+                                                                                             : "| ---: ",
+                            out);
         }
         (void)fputs("|\n", out);
 }
@@ -248,9 +253,11 @@ int document_print_markdown(const struct view_document *d, FILE *out)
         if (r == 0)
                 r = print_facts(d, out);
         if (r == 0)
-                r = print_lines("Missing or doubtful", &d->warnings, false, out);
+                r = print_lines(d->warnings_title ? d->warnings_title : "missing or doubtful", &d->warnings,
+                                false, out);
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
-                r = print_table(d, d->tables[i], out);
+                if (d->tables[i]->title)
+                        r = print_table(d, d->tables[i], out);
         if (r == 0)
                 r = print_lines("Next", &d->hints, true, out);
         return r;

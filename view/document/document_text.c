@@ -72,14 +72,19 @@ static int print_title(struct printing *p, const char *words, size_t n_bytes)
 
 /* ------------------------------------------------------------------ facts */
 
+static bool is_fact_shown(const struct view_fact *fact)
+{
+        return fact->title && fact->cell.is_known;
+}
+
 static uint32_t find_label_columns(const struct view_document *d)
 {
         size_t widest = 0;
 
         for (size_t i = 0; i < d->n_facts; i++) {
-                size_t n = strlen(d->facts[i].title);
+                size_t n = d->facts[i].title ? strlen(d->facts[i].title) : 0;
 
-                if (d->facts[i].cell.is_known && n > widest)
+                if (is_fact_shown(&d->facts[i]) && n > widest)
                         widest = n;
         }
         return widest < LABEL_COLUMNS_MAX ? (uint32_t)widest : LABEL_COLUMNS_MAX;
@@ -94,16 +99,17 @@ static int print_facts(struct printing *p)
                 const struct view_fact *fact = &d->facts[i];
                 int r;
 
-                if (!fact->cell.is_known)
+                if (!is_fact_shown(fact))
                         continue;
                 (void)fprintf(p->out, "%*s%-*.*s  ", INDENT, "", (int)n_label, (int)n_label, fact->title);
                 if (view_type_is_text(fact->type)) {
-                        struct report_string s = cell_text_string(d, fact->type, &fact->cell, true);
+                        struct report_string s = shorten(p, cell_text_string(d, &fact->cell));
 
-                        s = shorten(p, s);
                         (void)text_escape(&p->line, s.bytes, s.n_bytes);
                 } else {
-                        cell_text_add_number(&p->line, fact->type, &fact->cell, 0);
+                        const struct view_column column = { .type = fact->type };
+
+                        cell_text_add_number(&p->line, &column, &fact->cell);
                 }
                 r = end_line(p, INDENT + n_label + 2);
                 if (r < 0)
@@ -144,25 +150,40 @@ static int print_lines(struct printing *p, const char *title, const struct byte_
 
 /* ----------------------------------------------------------------- tables */
 
-static struct text_column *make_columns(const struct printing *p, const struct view_table *t)
+static struct text_column make_column(const struct printing *p, const struct view_column *column,
+                                      bool is_first)
+{
+        enum view_type type = column->type;
+        bool is_named = type == VIEW_STRING || type == VIEW_HANDLE || type == VIEW_STACK;
+        struct text_column made = {
+                .title = column->title,
+                .right = !view_type_is_text(type) && type != VIEW_BAR && type != VIEW_BOOL,
+                .n_columns_max = p->has_limit ? column->n_columns_max : 0,
+                .may_go = column->may_go || (!is_named && !is_first),
+        };
+
+        /* A number is never squeezed before a name is. */
+        if (p->has_limit && made.n_columns_max == 0 && type != VIEW_STRING && type != VIEW_STACK)
+                made.n_columns_max = p->line_columns;
+        return made;
+}
+
+/* Those that are not below the rows.  Returns NULL without memory. */
+static struct text_column *make_columns(const struct printing *p, const struct view_table *t, uint32_t *ret_n)
 {
         struct text_column *columns = calloc(t->n_columns, sizeof(*columns));
         bool is_first = true;
 
+        *ret_n = 0;
         if (!columns)
                 return NULL;
         for (uint32_t c = 0; c < t->n_columns; c++) {
                 enum view_type type = t->columns[c].type;
-                bool is_named = type == VIEW_STRING || type == VIEW_HANDLE;
 
-                columns[c].title = t->columns[c].title;
-                columns[c].right = !view_type_is_text(type) && type != VIEW_BAR;
-                columns[c].n_columns_max = p->has_limit ? t->columns[c].n_columns_max : 0;
-                /* A number is never squeezed before a name is. */
-                if (p->has_limit && columns[c].n_columns_max == 0 && type != VIEW_STRING)
-                        columns[c].n_columns_max = p->line_columns;
-                columns[c].may_go = t->columns[c].may_go || (!is_named && !is_first);
-                is_first = is_first && is_named;
+                if (t->columns[c].is_below)
+                        continue;
+                columns[(*ret_n)++] = make_column(p, &t->columns[c], is_first);
+                is_first = is_first && (type == VIEW_STRING || type == VIEW_HANDLE || type == VIEW_STACK);
         }
         return columns;
 }
@@ -203,41 +224,85 @@ static void add_depth(struct byte_buffer *line, const struct indentation *in, ui
         byte_buffer_add(line, words, strlen(words));
 }
 
+/* Whether the row begins like the one above it, up to this column and with it. */
+static bool is_repeated(const struct printing *p, const struct view_table *t, size_t row, uint32_t column)
+{
+        const struct view_cell *cells = &t->cells[row * t->n_columns];
+
+        if (column >= t->n_grouping || row == 0)
+                return false;
+        for (uint32_t c = 0; c < t->n_grouping; c++) {
+                struct report_string a = cell_text_string(p->document, &cells[c]);
+                struct report_string b = cell_text_string(p->document, &cells[c] - t->n_columns);
+
+                assert(view_type_is_text(t->columns[c].type));
+                if (a.n_bytes != b.n_bytes || memcmp(a.bytes, b.bytes, a.n_bytes) != 0)
+                        return false;
+        }
+        return true;
+}
+
+/* The cell as text, in p->line. */
+static void format_cell(struct printing *p, const struct view_column *column, const struct view_cell *cell)
+{
+        if (!view_type_is_text(column->type)) {
+                cell_text_add_number(&p->line, column, cell);
+        } else if (column->type == VIEW_PLACE || column->type == VIEW_STACK) {
+                cell_text_add_string(&p->line, p->document, column->type, cell,
+                                     column->type == VIEW_PLACE || (column->is_below && !p->full_names));
+        } else {
+                struct report_string s = shorten(p, cell_text_string(p->document, cell));
+
+                byte_buffer_add(&p->line, s.bytes, s.n_bytes);
+        }
+}
+
+static void add_below(struct printing *p, const struct view_column *column, const struct view_cell *cell,
+                      struct text_table *table)
+{
+        if (!cell->is_known)
+                return;
+        byte_buffer_add(&p->line, column->title, strlen(column->title));
+        byte_buffer_add(&p->line, ": ", 2);
+        format_cell(p, column, cell);
+        text_table_add_below(table, (const char *)p->line.data, p->line.used_bytes);
+}
+
 static void add_cells(struct printing *p, const struct view_table *t, struct text_table *table)
 {
         const struct indentation indentation = choose_indentation(p, t);
         bool is_indented = false;
 
         for (size_t i = 0; i < t->n_cells; i++) {
-                const struct view_column *column = &t->columns[i % t->n_columns];
+                const uint32_t c = (uint32_t)(i % t->n_columns);
+                const struct view_column *column = &t->columns[c];
                 struct byte_buffer *line = &p->line;
 
                 byte_buffer_clear(line);
-                if (i % t->n_columns == 0)
+                if (c == 0)
                         is_indented = !t->is_tree;
-                if (view_type_is_text(column->type)) {
-                        struct report_string s = cell_text_string(p->document, column->type, &t->cells[i],
-                                                                  true);
-
-                        if (!is_indented && column->type == VIEW_STRING) {
-                                add_depth(line, &indentation, t->depths[i / t->n_columns]);
-                                is_indented = true;
-                        }
-                        s = shorten(p, s);
-                        byte_buffer_add(line, s.bytes, s.n_bytes);
-                } else {
-                        cell_text_add_number(line, column->type, &t->cells[i], column->n_columns_max);
+                if (column->is_below) {
+                        add_below(p, column, &t->cells[i], table);
+                        continue;
                 }
+                if (!is_indented && column->type == VIEW_STRING) {
+                        add_depth(line, &indentation, t->depths[i / t->n_columns]);
+                        is_indented = true;
+                }
+                if (!is_repeated(p, t, i / t->n_columns, c))
+                        format_cell(p, column, &t->cells[i]);
                 table->failed = table->failed || line->failed;
                 text_table_add(table, line->used_bytes != 0 ? (const char *)line->data : "",
                                line->used_bytes);
         }
+        table->failed = table->failed || p->line.failed;
         byte_buffer_clear(&p->line);
 }
 
 /* What the reader does not see: rows, then columns for which the line had no room. */
 static int print_left_out(struct printing *p, const struct view_table *t, const uint32_t *widths)
 {
+        uint32_t n_before = 0;
         const char *separator = "";
         char words[96];
         int r;
@@ -250,7 +315,7 @@ static int print_left_out(struct printing *p, const struct view_table *t, const 
                         return r;
         }
         for (uint32_t c = 0; c < t->n_columns; c++) {
-                if (widths[c] != 0 || t->columns[c].type == VIEW_BAR)
+                if (t->columns[c].is_below || widths[n_before++] != 0 || t->columns[c].type == VIEW_BAR)
                         continue;
                 if (separator[0] == '\0')
                         (void)fprintf(p->out, "%*s", INDENT, "");
@@ -266,12 +331,13 @@ static int print_left_out(struct printing *p, const struct view_table *t, const 
 
 static int print_rows(struct printing *p, const struct view_table *t)
 {
-        struct text_column *columns = make_columns(p, t);
+        uint32_t n_columns;
+        struct text_column *columns = make_columns(p, t, &n_columns);
         uint32_t *widths = calloc(t->n_columns, sizeof(*widths));
         struct text_table table;
         int r = -ENOMEM;
 
-        text_table_init(&table, columns, t->n_columns);
+        text_table_init(&table, columns, n_columns);
         if (!columns || !widths)
                 goto fail;
         table.line_columns = p->line_columns;
@@ -320,9 +386,11 @@ static int print_all(struct printing *p)
         if (r == 0)
                 r = print_facts(p);
         if (r == 0)
-                r = print_lines(p, "missing or doubtful", &d->warnings, "- ");
+                r = print_lines(p, d->warnings_title ? d->warnings_title : "missing or doubtful",
+                                &d->warnings, "- ");
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
-                r = print_table(p, d->tables[i]);
+                if (d->tables[i]->title)
+                        r = print_table(p, d->tables[i]);
         if (r == 0)
                 r = print_lines(p, "next", &d->hints, "");
         return r;

@@ -103,7 +103,7 @@ void view_document_hint(struct view_document *d, const char *format, ...)
 
 bool view_type_is_text(enum view_type type)
 {
-        return type == VIEW_STRING || type == VIEW_HANDLE || type == VIEW_PLACE;
+        return type == VIEW_STRING || type == VIEW_HANDLE || type == VIEW_PLACE || type == VIEW_STACK;
 }
 
 static bool is_real(enum view_type type)
@@ -181,6 +181,27 @@ void view_document_add_delta(struct view_document *d, const char *key, const cha
         add_fact(d, &fact);
 }
 
+void view_document_add_bool(struct view_document *d, const char *key, const char *title, bool is_so)
+{
+        view_document_add_number(d, key, title, VIEW_BOOL, is_so);
+}
+
+void view_document_add_known(struct view_document *d, const char *key, const char *title, enum view_type type,
+                             uint64_t number, bool known)
+{
+        if (known)
+                view_document_add_number(d, key, title, type, number);
+        else
+                view_document_add_unknown(d, key, title, type);
+}
+
+void view_document_set_answer(struct view_document *d, struct report_string sentence)
+{
+        view_document_set_title(d, "%.*s", (int)sentence.n_bytes,
+                                sentence.n_bytes != 0 ? sentence.bytes : "");
+        view_document_add_string(d, "answer", NULL, sentence);
+}
+
 void view_document_add_unknown(struct view_document *d, const char *key, const char *title,
                                enum view_type type)
 {
@@ -199,10 +220,12 @@ struct view_table *view_document_add_table(struct view_document *d, const char *
         assert(n_columns > 0);
         if (array_reserve(&d->tables, &d->tables_capacity, d->n_tables + 1, sizeof(struct view_table *)) < 0)
                 goto fail;
-        t = malloc(sizeof(*t));
+        t = malloc(sizeof(*t) + n_columns * sizeof(*columns));
         if (!t)
                 goto fail;
-        *t = (struct view_table){ .key = key, .title = title, .columns = columns, .n_columns = n_columns };
+        *t = (struct view_table){ .key = key, .title = title, .n_columns = n_columns };
+        memcpy(t + 1, columns, n_columns * sizeof(*columns));
+        t->columns = (const struct view_column *)(const void *)(t + 1);
         d->tables[d->n_tables++] = t;
         return t;
 fail:
@@ -307,6 +330,19 @@ void view_table_put_number(struct view_document *d, struct view_table *t, uint64
         put_cell(d, t, (struct view_cell){ .is_known = true, .number = number });
 }
 
+void view_table_put_amount(struct view_document *d, struct view_table *t, uint64_t number, bool is_time)
+{
+        if (!t)
+                return;
+        assert(d->failed || next_type(t) == VIEW_COUNT);
+        put_cell(d, t, (struct view_cell){ .is_known = true, .is_time = is_time, .number = number });
+}
+
+void view_table_put_bool(struct view_document *d, struct view_table *t, bool is_so)
+{
+        view_table_put_number(d, t, is_so);
+}
+
 void view_table_put_delta(struct view_document *d, struct view_table *t, int64_t delta)
 {
         if (!t)
@@ -361,10 +397,39 @@ void view_table_put_unknown(struct view_document *d, struct view_table *t)
                 put_cell(d, t, (struct view_cell){ .is_known = false });
 }
 
-/* ------------------------------------------------------------------ without what is empty */
+void view_table_begin_stack(struct view_document *d, struct view_table *t)
+{
+        if (!t)
+                return;
+        assert(d->failed || next_type(t) == VIEW_STACK);
+        put_cell(d, t, string_cell(d, (struct report_string){ .n_bytes = 0 }));
+}
+
+void view_table_add_frame(struct view_document *d, struct view_table *t, struct report_string name)
+{
+        struct view_cell *cell;
+
+        if (!t || d->failed)
+                return;
+        cell = &t->cells[t->n_cells - 1];
+        assert(cell->string.at_bytes + cell->string.n_bytes == d->strings.used_bytes);
+        byte_buffer_add(&d->strings, name.bytes, name.n_bytes);
+        byte_buffer_add_u8(&d->strings, '\0');
+        cell->string.n_bytes += name.n_bytes + 1;
+        d->failed = d->strings.failed;
+}
+
+bool view_table_is_answer(const struct view_table *t)
+{
+        return t->title != NULL;
+}
+
+/* ------------------------------------------------------------------ as people see it */
 
 static bool is_column_shown(const struct view_table *t, uint32_t column)
 {
+        if (!t->columns[column].title)
+                return false;
         if (t->optional_from == 0 || column < t->optional_from)
                 return true;
         for (size_t i = column; i < t->n_cells; i += t->n_columns)
@@ -376,25 +441,25 @@ static bool is_column_shown(const struct view_table *t, uint32_t column)
 int view_table_pack(const struct view_table *t, struct view_table *ret)
 {
         const size_t cells_bytes = t->n_cells * sizeof(*t->cells);
-        struct view_cell *cells = calloc(1, cells_bytes + t->n_columns * sizeof(*t->columns) + 1);
+        struct view_cell *cells = calloc(1, cells_bytes +
+                                                    t->n_columns * (sizeof(*t->columns) + sizeof(bool)) + 1);
         struct view_column *columns;
         uint32_t n_columns = 0;
         size_t n_cells = 0;
+        bool *is_shown;
 
         if (!cells)
                 return -ENOMEM;
         columns = (struct view_column *)(cells + t->n_cells);
-        for (uint32_t c = 0; c < t->n_columns; c++)
-                if (is_column_shown(t, c))
+        is_shown = (bool *)(columns + t->n_columns);
+        for (uint32_t c = 0; c < t->n_columns; c++) {
+                is_shown[c] = is_column_shown(t, c);
+                if (is_shown[c])
                         columns[n_columns++] = t->columns[c];
-        for (size_t i = 0, shown = 0; i < t->n_cells; i++) {
-                bool is_shown = n_columns > 0 &&
-                                columns[shown % n_columns].key == t->columns[i % t->n_columns].key;
-
-                if (is_shown)
-                        cells[n_cells++] = t->cells[i];
-                shown += is_shown;
         }
+        for (size_t i = 0; i < t->n_cells; i++)
+                if (is_shown[i % t->n_columns])
+                        cells[n_cells++] = t->cells[i];
         *ret = *t;
         ret->columns = columns;
         ret->n_columns = n_columns;

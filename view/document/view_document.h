@@ -37,38 +37,50 @@ enum view_type {
         VIEW_REAL,     /* 1.23          1.2345678 */
         VIEW_BAR,      /* ########      0.8: the length of a bar; left out of CSV */
         VIEW_PLACE,    /* main.c:12     "src/main.c:12": a file and a line; without folders in text */
+        VIEW_BOOL,     /* yes           true; in CSV "yes" or "no" */
+        VIEW_STACK, /* a < b < main  ["a", "b", "main"]: functions, the innermost first; in CSV as in text */
 };
 
 /*
+ * One fact is there once for programs and once for people: as a rule by one column, fact or table, which has a
+ * `key` and a `title`.  Where words say it better, a part of several facts that has no key is for people (text,
+ * Markdown) alone, and those facts, without titles, are for programs (JSON, CSV).
+ *
  * Where a line of text is too narrow for all columns, those on the right are left out first, and announced:
  * the ones that matter most come first.  Handles, the first other column, and names stay, unless they `may_go`.
  */
 struct view_column {
-        const char *key;   /* in JSON and CSV: "total_ns"; the unit is part of it */
-        const char *title; /* in text and Markdown: "total" */
+        const char *key;   /* in JSON and CSV: "total_ns"; the unit is part of it; NULL = for people alone */
+        const char *title; /* in text and Markdown: "total"; NULL = for programs alone */
         enum view_type type;
         uint32_t n_columns_max; /* in text: longer cells end in an ellipsis; 0 = what the line leaves */
         bool may_go;            /* of a name: it may be left out like a number */
+        bool is_below;          /* in text: on lines of its own below the row, after its title; of texts */
+        bool is_short;          /* of a COUNT: text and Markdown round it: 1.10 M */
 };
 
 struct view_cell {
         bool is_known; /* false: "-" in text, null in JSON, empty in CSV */
         bool is_bytes; /* of a REAL: text shows it as bytes are shown */
+        bool is_time;  /* of a COUNT: it is ns, and text shows it as a duration */
         union {
                 uint64_t number;
                 int64_t delta;
                 double real;
                 struct {
-                        size_t at_bytes, n_bytes; /* in the document's `strings` */
+                        size_t at_bytes,
+                                n_bytes; /* in the document's `strings`; a STACK's are divided by NUL */
                 } string;
         };
 };
 
 struct view_table {
-        const char *key;                   /* in JSON: "zones" */
-        const char *title;                 /* in text, above: "Zones, by total time" */
-        const struct view_column *columns; /* borrowed, static */
+        const char *key;   /* in JSON: "zones"; NULL = for people alone */
+        const char *title; /* in text, above: "Zones, by total time"; NULL = for programs alone */
+        const struct view_column *columns; /* the table's own copy; the words in it are static */
         uint32_t n_columns;
+        uint32_t
+                n_grouping; /* in text, as many columns at the beginning are empty where they repeat the row above */
         bool is_tree;            /* rows have a depth: the first VIEW_STRING column is indented by it */
         struct view_cell *cells; /* heap; row by row */
         size_t n_cells, cells_capacity;
@@ -96,6 +108,7 @@ struct view_document {
         struct byte_buffer strings;
         struct byte_buffer warnings; /* lines, each ends in '\n': what is missing, lost or doubtful */
         struct byte_buffer hints;    /* lines: commands that go on from here */
+        const char *warnings_title;  /* in text and Markdown; NULL = "missing or doubtful" */
         bool failed;
 };
 
@@ -110,7 +123,10 @@ void view_document_warn(struct view_document *d, const char *format, ...)
 void view_document_hint(struct view_document *d, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 
-/* Facts; @key and @title are borrowed, static. */
+/* The answer in one sentence: the title, and for programs the fact "answer". */
+void view_document_set_answer(struct view_document *d, struct report_string sentence);
+
+/* Facts; @key and @title are borrowed, static; see struct view_column for which may be NULL. */
 void view_document_add_string(struct view_document *d, const char *key, const char *title,
                               struct report_string string);
 void view_document_add_number(struct view_document *d, const char *key, const char *title,
@@ -118,11 +134,18 @@ void view_document_add_number(struct view_document *d, const char *key, const ch
 void view_document_add_real(struct view_document *d, const char *key, const char *title, enum view_type type,
                             double real);
 void view_document_add_delta(struct view_document *d, const char *key, const char *title, int64_t delta);
+void view_document_add_bool(struct view_document *d, const char *key, const char *title, bool is_so);
+/* A number that is not @known is null. */
+void view_document_add_known(struct view_document *d, const char *key, const char *title, enum view_type type,
+                             uint64_t number, bool known);
 /* null in JSON; text leaves it out, as it does an empty string. */
 void view_document_add_unknown(struct view_document *d, const char *key, const char *title,
                                enum view_type type);
 
-/* A new table, which is the document's; NULL without memory, which all of the functions below take. */
+/*
+ * A new table, which is the document's; NULL without memory, which all of the functions below take.
+ * @columns are copied.
+ */
 struct view_table *view_document_add_table(struct view_document *d, const char *key, const char *title,
                                            const struct view_column *columns, uint32_t n_columns);
 struct view_table *view_document_add_tree(struct view_document *d, const char *key, const char *title,
@@ -140,6 +163,9 @@ void view_table_put_format(struct view_document *d, struct view_table *t, const 
         __attribute__((format(printf, 3, 4)));
 void view_table_put_handle(struct view_document *d, struct view_table *t, char letter, uint32_t id);
 void view_table_put_number(struct view_document *d, struct view_table *t, uint64_t number);
+/* Of a column of COUNT, where what the numbers are differs by row or by trace. */
+void view_table_put_amount(struct view_document *d, struct view_table *t, uint64_t number, bool is_time);
+void view_table_put_bool(struct view_document *d, struct view_table *t, bool is_so);
 void view_table_put_delta(struct view_document *d, struct view_table *t, int64_t delta);
 void view_table_put_real(struct view_document *d, struct view_table *t, double real);
 /* Of a column of REAL, where what the numbers are differs by row. */
@@ -148,13 +174,21 @@ void view_table_put_place(struct view_document *d, struct view_table *t, struct 
                           uint32_t line);
 void view_table_put_unknown(struct view_document *d, struct view_table *t);
 
+/* A cell of a STACK, frame by frame, the innermost first; none at all: the stack is empty, not unknown. */
+void view_table_begin_stack(struct view_document *d, struct view_table *t);
+void view_table_add_frame(struct view_document *d, struct view_table *t, struct report_string name);
+
 /*
- * view_table_pack() - the table without optional columns of which no cell is known
+ * view_table_pack() - the table as people see it: without columns for programs alone, and without optional ones of
+ * which no cell is known
  * @ret:  its `cells` are on the heap, and its `columns` with them; the rest is borrowed from @t
  * Returns 0; -ENOMEM, then there is nothing to free.
  */
 int view_table_pack(const struct view_table *t, struct view_table *ret);
 void view_table_unpack(struct view_table *packed);
+
+/* Whether it is what was asked for: not a table for programs alone, about the recording and what is missing. */
+bool view_table_is_answer(const struct view_table *t);
 
 /* Whether a cell of the type is a `string`. */
 bool view_type_is_text(enum view_type type);

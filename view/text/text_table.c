@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define GAP_COLUMNS   2
+#define BELOW_INDENT  4  /* of words below a row */
 #define COLUMNS_LEAST 8  /* a column that gets what is left gets this much in any case */
 #define COLUMNS_NAMES 24 /* and this much, if others may go instead */
 #define ELLIPSIS      0x2026
@@ -28,6 +29,7 @@ void text_table_deinit(struct text_table *t)
 {
         byte_buffer_deinit(&t->text);
         free(t->cells);
+        free(t->below);
         text_table_init(t, t->columns, t->n_columns);
 }
 
@@ -97,6 +99,21 @@ void text_table_add(struct text_table *t, const char *bytes, size_t n_bytes)
 void text_table_add_text(struct text_table *t, const char *text)
 {
         text_table_add(t, text, strlen(text));
+}
+
+void text_table_add_below(struct text_table *t, const char *bytes, size_t n_bytes)
+{
+        struct text_below below = { .at_bytes = t->text.used_bytes };
+
+        if (array_reserve(&t->below, &t->below_capacity, t->n_below + 1, sizeof(*t->below)) < 0) {
+                t->failed = true;
+                return;
+        }
+        below.row = t->n_cells != 0 ? (t->n_cells - 1) / t->n_columns : 0;
+        (void)text_escape(&t->text, bytes, n_bytes);
+        below.n_bytes = t->text.used_bytes - below.at_bytes;
+        t->failed = t->failed || t->text.failed;
+        t->below[t->n_below++] = below;
 }
 
 /* How wide each column is as its widest cell, within its limit and the line. */
@@ -282,8 +299,20 @@ static void print_row(const struct text_table *t, const uint32_t *widths, uint32
         }
 }
 
+static void print_below(const struct text_table *t, const struct text_below *below, uint32_t n_indent,
+                        FILE *out)
+{
+        const char *text = below->n_bytes != 0 ? (const char *)t->text.data + below->at_bytes : "";
+        uint32_t line_columns = t->full_names ? UINT32_MAX : t->line_columns;
+
+        print_spaces(n_indent + BELOW_INDENT, out);
+        text_wrap_within(text, below->n_bytes, n_indent + BELOW_INDENT + 2, line_columns, out);
+}
+
 static void print_rows(const struct text_table *t, const uint32_t *widths, uint32_t n_indent, FILE *out)
 {
+        size_t next = 0;
+
         if (t->bold_titles)
                 (void)fputs(TEXT_COLOR_BOLD, out);
         print_row(t, widths, n_indent, NULL, out);
@@ -291,6 +320,8 @@ static void print_rows(const struct text_table *t, const uint32_t *widths, uint3
         for (size_t i = 0; i < t->n_cells; i += t->n_columns) {
                 print_row(t, widths, n_indent, &t->cells[i], out);
                 (void)fputc('\n', out);
+                for (; next < t->n_below && t->below[next].row == i / t->n_columns; next++)
+                        print_below(t, &t->below[next], n_indent, out);
         }
 }
 

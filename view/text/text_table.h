@@ -35,12 +35,20 @@ struct text_cell {
         uint32_t n_columns;
 };
 
+/* Words on lines of their own below a row. */
+struct text_below {
+        size_t row;
+        size_t at_bytes, n_bytes; /* in `text` */
+};
+
 struct text_table {
         const struct text_column *columns; /* borrowed */
         uint32_t n_columns;
         struct byte_buffer text;
         struct text_cell *cells; /* heap; row by row */
         size_t n_cells, cells_capacity;
+        struct text_below *below; /* heap; in the order of the rows */
+        size_t n_below, below_capacity;
         uint32_t
                 line_columns; /* of the longest line; 0, as at first = text_width_of() what it is printed to */
         bool bold_titles;     /* with the codes of a terminal */
@@ -54,6 +62,8 @@ void text_table_deinit(struct text_table *t);
 /* Adds the next cell of the row; rows are `n_columns` cells.  @bytes may be hostile. */
 void text_table_add(struct text_table *t, const char *bytes, size_t n_bytes);
 void text_table_add_text(struct text_table *t, const char *text);
+/* Words below the row that is being filled, or was filled last if it has all of its cells. */
+void text_table_add_below(struct text_table *t, const char *bytes, size_t n_bytes);
 
 /* Writes titles and rows, each line behind @n_indent spaces.  Returns 0 or -ENOMEM. */
 int text_table_print(const struct text_table *t, uint32_t n_indent, FILE *out);
