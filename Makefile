@@ -146,14 +146,11 @@ TRACY_LIBS  := $(foreach n,$(TRACY_NAMES),$(B)/lib$(n).a $(B)/lib$(n).so)
 IREE_A      := $(B)/libhyprof_iree.a
 EXAMPLES    := $(patsubst %/,$(B)/%,$(sort $(dir $(EXAMPLE_SRC))))
 WORKLOADS   := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(WORK_CXX:tests/workloads/%.cpp=$(B)/workloads/%)
+UNIT_AID_A  := $(B)/libtests_aid.a
 UNIT_TESTS  := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 FUZZERS     := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
 BENCHES     := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
 TOOLS       := $(TOOL_SRC:tests/tools/%.c=$(B)/tools/%) $(B)/tools/fail_allocation.so
-
-# The unit tests that run threads against each other.
-TSAN_NAMES  := queue thread region client ring writer blob name_table opened_files early_opener read_ahead sqlite
-TSAN_TESTS  := $(sort $(foreach n,$(TSAN_NAMES),$(foreach t,$(UNIT_TESTS),$(if $(findstring $(n),$(notdir $(t))),$(t)))))
 
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)')
@@ -188,8 +185,8 @@ check-asan: ## the tests that find errors of memory, with AddressSanitizer and U
 
 check-tsan: ## the unit tests that use threads, with ThreadSanitizer
 	$(Q)tests/install_packages.sh build test
-	$(SUBMAKE) VARIANT=tsan $(patsubst $(B)/%,build/tsan/%,$(TSAN_TESTS))
-	$(Q)tests/run_tests.sh build/tsan $(patsubst $(B)/%,build/tsan/%,$(TSAN_TESTS))
+	$(SUBMAKE) VARIANT=tsan $(patsubst $(B)/%,build/tsan/%,$(UNIT_TESTS))
+	$(Q)threaded=$$(tests/threaded_tests.sh $(patsubst $(B)/%,build/tsan/%,$(UNIT_TESTS))) && tests/run_tests.sh build/tsan $$threaded
 
 check-clang: ## what clang warns of, in all sources; nothing is made of them
 	$(Q)tests/install_packages.sh build test
@@ -488,7 +485,12 @@ $(B)/tests/test_iree_%: $(B)/obj/tests/unit/test_iree_%.o $(B)/obj/tests/unit/un
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(CHECK_LIBS) -o $@
 
-$(B)/tests/%: $(B)/obj/tests/unit/%.o $(call objects,$(UNIT_AID)) $(INTERNAL) $(if $(CLIENT_SRC),$(B)/libhyprof_open.a)
+# An archive, so that a test holds only what it uses: tests/threaded_tests.sh looks for threads in it.
+$(UNIT_AID_A): $(call objects,$(UNIT_AID)) $(B)/flags
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+
+$(B)/tests/%: $(B)/obj/tests/unit/%.o $(UNIT_AID_A) $(INTERNAL) $(if $(CLIENT_SRC),$(B)/libhyprof_open.a)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(CHECK_LIBS) $(LIBS) -o $@
