@@ -2,29 +2,69 @@
 # SPDX-License-Identifier: MIT
 # Breaks one line at a time and expects a test to fail.  Usage: mutants.sh [PART-OF-A-ROW]
 #
-# tests/mutants.table has a row a mutant: file, what stands there exactly once, what stands there instead, unit tests; tabs
-# between.  Each of the tests must fail; a test that does not end in 5 minutes has failed.  The tree is copied to build/mutants.
-# Exit status: 0 = all were noticed, 1 = one survived, 2 = a row does not fit the code, or does not build.
+# tests/mutants.table has a row a mutant: the file's name, what stands there exactly once, what stands there instead, unit
+# tests; tabs between.  A file's name is unique in the tree (tests/lint/unique_names.sh), so rows need no folders.  All tests
+# must pass on the code as it is, and each of a row must fail on its mutant; one that does not end in 5 minutes has failed.
+# The tree is copied to build/mutants and built there.
+# Exit status: 0 = all were noticed, 1 = one survived, 2 = a row does not fit the code, does not build, or has a test that fails anyway.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 part=${1:-}
 copy=build/mutants
 n=0 n_survived=0 n_unfit=0
 
-mkdir -p "$copy"
-git ls-files -z | tar --create --null --files-from - | tar --extract --directory "$copy"
+# Only what differs is written, so that make builds that anew, and what a run that was interrupted has left.
+copy_tree() {
+        local file
+        mkdir -p "$copy"
+        git ls-files -co --exclude-standard | LC_ALL=C sort >"$copy/files.now"
+        (cd "$copy" && find . -type f -not -path './build/*' -not -path './*.log' -not -path './files.now' -printf '%P\n') | LC_ALL=C sort |
+                LC_ALL=C comm -13 "$copy/files.now" - | while IFS= read -r file; do rm -f "$copy/$file"; done
+        while IFS= read -r file; do
+                [ ! -f "$file" ] || cmp -s "$file" "$copy/$file" || install -D -m "$(stat -c %a "$file")" "$file" "$copy/$file"
+        done <"$copy/files.now"
+}
 
 build() { # tests
         make -C "$copy" --no-print-directory -j"$(nproc)" "${@/#/build/release/tests/}" >"$copy/make.log" 2>&1
 }
 
+passes() { # test
+        timeout 300 "$copy/build/release/tests/$1" >"$copy/test.log" 2>&1
+}
+
 unfit() { # words
-        echo "UNFIT     $file: $from: $1"
+        echo "UNFIT     $name: $from: $1"
         n_unfit=$((n_unfit + 1))
 }
 
+rows() { # command, once for each row, with name, from, to and tests
+        local name from to list tests
+        while IFS=$'\t' read -r name from to list; do
+                case $name in '' | '#'*) continue ;; esac
+                [[ "$name $from $to $list" == *"$part"* ]] || continue
+                read -r -a tests <<<"$list"
+                "$@"
+        done <tests/mutants.table
+}
+
+print_tests() { printf '%s\n' "${tests[@]}"; }
+
+# On the code as it is: a test that fails there would notice everything.
+try_unbroken() {
+        local all test
+        mapfile -t all < <(rows print_tests | sort -u)
+        [ ${#all[@]} -gt 0 ] || { echo "no row with '$part'" && exit 2; }
+        build "${all[@]}" || { tail -n 20 "$copy/make.log" && echo "does not build: $copy/make.log" && exit 2; }
+        for test in "${all[@]}"; do
+                passes "$test" || { tail -n 20 "$copy/test.log" && echo "$test fails without a mutant" && exit 2; }
+        done
+}
+
 try_row() {
-        local text before after test
+        local text before after test file
+        file=$(git ls-files -co --exclude-standard "${name##*/}" "*/${name##*/}")
+        [ -f "$file" ] || { unfit 'no such file' && return; }
         text=$(cat "$file" && printf .)
         before=${text%%"$from"*}
         after=${text#*"$from"}
@@ -33,13 +73,13 @@ try_row() {
         text=$before$to$after
         printf %s "${text%.}" >"$copy/$file"
         if build "${tests[@]}"; then
+                n=$((n + 1))
                 for test in "${tests[@]}"; do
-                        n=$((n + 1))
-                        if timeout 300 "$copy/build/release/tests/$test" >"$copy/test.log" 2>&1; then
+                        if passes "$test"; then
                                 n_survived=$((n_survived + 1))
-                                echo "SURVIVED  $test  $file: $from -> $to"
+                                echo "SURVIVED  $test  $name: $from -> $to"
                         else
-                                echo "noticed   $test  $file: $from -> $to"
+                                echo "noticed   $test  $name: $from -> $to"
                         fi
                 done
         else
@@ -48,12 +88,9 @@ try_row() {
         cp "$file" "$copy/$file"
 }
 
-while IFS=$'\t' read -r file from to list; do
-        case $file in '' | '#'*) continue ;; esac
-        [[ "$file $from $to $list" == *"$part"* ]] || continue
-        read -r -a tests <<<"$list"
-        try_row
-done <tests/mutants.table
-echo "$n mutants, $n_survived survived, $n_unfit rows do not fit"
+copy_tree
+try_unbroken
+rows try_row
+echo "$n mutants, $n_survived survived, $n_unfit rows do not fit, $SECONDS s"
 [ "$n_unfit" -eq 0 ] || exit 2
 [ "$n_survived" -eq 0 ]

@@ -430,6 +430,43 @@ START_LOOP_TEST(test_overview_as_tables, 0, N_TRACES)
 }
 END_TEST
 
+/* Of the thread of build_zones(). */
+static void build_switches(struct trace_builder *b)
+{
+        trace_builder_begin_run(b, 1);
+        trace_builder_event(b, 20001000, TRACE_OP_SWITCH_OUT);
+        trace_builder_event(b, 20002000, TRACE_OP_SWITCH_IN);
+        trace_builder_end_run(b);
+}
+
+/* Without context switches each view says so where it would have times on a CPU; with them none does. */
+START_TEST(test_no_context_switches)
+{
+        static const char *const options[] = { "--color=never", "--zones", "--threads", "--off-cpu",
+                                               "--zone=*" };
+
+        for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+                for (int has_switches = 0; has_switches < 2; has_switches++) {
+                        struct trace_builder b;
+                        struct ran_report output;
+                        bool says;
+
+                        trace_builder_init(&b);
+                        build_zones(&b);
+                        if (has_switches)
+                                build_switches(&b);
+                        trace_builder_finish(&b);
+                        output = RUN_REPORT(b.path, "--format=md", options[i]);
+                        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+                        says = strstr(output.out, "no context switches") != NULL;
+                        ck_assert_msg(says == !has_switches, "%s: %s", options[i], output.out);
+                        free(output.out);
+                        trace_builder_deinit(&b);
+                }
+        }
+}
+END_TEST
+
 /* Names are found as reports print them, also if a glob would read them otherwise. */
 START_TEST(test_names_as_they_are_printed)
 {
