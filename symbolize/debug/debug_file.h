@@ -4,8 +4,8 @@
  *
  * Way of the data:  debug_file_search, split_files -> [debug_file] -> debug_files
  *
- * Whoever wrote the profiled program chose its name and its bytes: only regular
- * files are opened, up to a size.  The file is mapped, its descriptor closed.
+ * The author of the profiled program chose the file's name and bytes: only regular files are opened, up to a
+ * size.  The file is mapped, its descriptor closed.
  */
 #ifndef SYMBOLIZE_DEBUG_DEBUG_FILE_H
 #define SYMBOLIZE_DEBUG_DEBUG_FILE_H
@@ -27,7 +27,7 @@ struct debug_file {
 };
 
 /*
- * debug_file_open() - open an executable, a shared object or what was split off one
+ * debug_file_open() - open an executable, a shared object or a part that was split off one
  * @path:  heap, taken over, also by a failure; NULL is memory that ran out
  * Returns 1, 0 if there is no such file or it is no ELF file.
  */

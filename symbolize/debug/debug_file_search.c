@@ -30,7 +30,7 @@ struct hunt {
         const struct symbol_search *search;
         const char *link; /* of .gnu_debuglink: a name without a slash, or NULL */
         uint32_t link_crc;
-        bool is_in_named_folder;        /* what is looked at now */
+        bool is_in_named_folder;        /* the file or folder under examination */
         char hex[2 * ID_BYTES_MAX + 1]; /* the build-id; "" = there is none */
         struct debug_file best;         /* one with symbols only; all zero = none yet */
 };
@@ -55,7 +55,10 @@ static const char *find_sysroot(const struct symbol_search *search)
         return search->sysroot ? search->sysroot : "";
 }
 
-/* The name, a checksum behind it at the next multiple of four.  A name with a slash in it would lead anywhere. */
+/*
+ * The name, followed by a checksum at the next multiple of four.  A name with a slash in
+ * it would lead anywhere.
+ */
 static void read_link(struct hunt *hunt)
 {
         size_t n_bytes, name_bytes, crc_off;

@@ -18,7 +18,7 @@ struct debug_file;
 struct elf_image;
 struct symbol_search;
 
-/* What a file says that holds a part of another one's debug information. */
+/* The facts in a file that holds a part of another one's debug information. */
 struct debug_file_reference {
         const char *name;    /* NUL-terminated; may be "" */
         const uint8_t *id;   /* build-id, or the checksum of a .debug_sup */

@@ -43,14 +43,14 @@ static const char *const names[DEBUG_SECTION_COUNT] = {
         [DEBUG_SECTION_CU_INDEX] = "cu_index",
 };
 
-/* What is being read into a struct debug_sections. */
+/* The state while a struct debug_sections is read. */
 struct load {
         struct debug_sections *sections;
         uint64_t unpacked_bytes; /* of all so far */
         bool is_64bit, is_split;
 };
 
-/* What a packed section says of itself. */
+/* The facts in the header of a packed section. */
 struct packed {
         const uint8_t *bytes; /* the stream */
         size_t n_bytes;
@@ -84,7 +84,7 @@ static enum debug_section find_place(const char *name, bool split, bool *ret_is_
         return DEBUG_SECTION_COUNT;
 }
 
-/* The header of a section with SHF_COMPRESSED.  Returns false if it is none that we know. */
+/* The header of a section with SHF_COMPRESSED.  Returns false if it is of an unknown kind. */
 static bool read_header(const struct load *load, const Elf_Data *data, struct packed *ret_packed)
 {
         const size_t head_bytes = load->is_64bit ? CHDR64_BYTES : CHDR32_BYTES;
@@ -105,7 +105,7 @@ static bool read_header(const struct load *load, const Elf_Data *data, struct pa
         return type == ELFCOMPRESS_ZLIB || type == PACKED_ZSTD;
 }
 
-/* Linkers may put several streams behind one another. */
+/* Linkers may append several streams to each other. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): zlib writes through it */
 static int unpack_zlib(const struct packed *packed, uint8_t *out)
 {
@@ -204,7 +204,7 @@ static int load_section(struct load *load, Elf_Scn *source, const GElf_Shdr *hea
 /* True if the first unit in @section is a type of DWARF 5. */
 static bool holds_type(const struct debug_section_bytes *section, bool is_big_endian)
 {
-        size_t at = 4; /* behind the length */
+        size_t at = 4; /* after the length */
 
         if (section->n_bytes >= 4 && byte_order_read(section->bytes, 4, false) == UINT32_MAX)
                 at = 12;
@@ -212,7 +212,7 @@ static bool holds_type(const struct debug_section_bytes *section, bool is_big_en
                (section->bytes[at + 2] == DW_UT_type || section->bytes[at + 2] == DW_UT_split_type);
 }
 
-/* Of several sections of one name the first counts, but for those of types: in a .dwo each type has its own. */
+/* If several sections have one name, the first counts, except for types: in a .dwo each type has its own. */
 static int take_section(struct load *load, Elf_Scn *source, const GElf_Shdr *header, const char *name,
                         struct error *err)
 {

@@ -42,7 +42,7 @@ struct library {
         void (*set_user_data)(library_client *client, void *data);
 };
 
-/* What the child works with. */
+/* The state of the child. */
 struct fetcher {
         const struct debuginfod_options *options;
         struct library library;
@@ -149,7 +149,7 @@ static int watch(library_client *client, long got, long total)
         return f->stopped != 0;
 }
 
-/* What is in the cache is whatever a server sent, and would be believed for ever. */
+/* The cache holds whatever a server sent, and would be trusted for ever. */
 static bool is_wanted_file(const struct debuginfod_request *request, int fd)
 {
         struct elf_image *image;

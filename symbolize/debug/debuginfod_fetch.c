@@ -33,7 +33,7 @@ struct receiver {
 
 bool debuginfod_fetch_is_wanted(void)
 {
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment */
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): no thread changes the environment */
         const char *urls = getenv("DEBUGINFOD_URLS");
 
         return urls && urls[strspn(urls, " ")] != '\0';

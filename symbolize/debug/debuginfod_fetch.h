@@ -68,8 +68,8 @@ bool debuginfod_fetch_is_wanted(void);
 /*
  * debuginfod_fetch_run() - get the files, one after the other
  * After a server that does not answer the rest is not tried.
- * Returns 0, whatever was found; -ENOTSUP without libdebuginfod, -ENODATA if the user named no server, -EINTR when
- * stopped, -EPROTO if the child died, -ENOMEM.  What was filled until then stays, and is freed as always.
+ * Returns 0, whatever was found; -ENOTSUP without libdebuginfod, -ENODATA if the user named no server, -EINTR
+ * when stopped, -EPROTO if the child died, -ENOMEM.  Results up to then stay, and are freed as always.
  */
 int debuginfod_fetch_run(struct debuginfod_request *requests, size_t n_requests,
                          const struct debuginfod_options *options, struct error *err);

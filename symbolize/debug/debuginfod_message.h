@@ -29,7 +29,7 @@ struct debuginfod_message {
         int32_t code;
         uint64_t got_bytes, total_bytes;
         uint32_t path_bytes;
-        const uint8_t *path; /* not terminated; borrowed from what is read */
+        const uint8_t *path; /* not terminated; borrowed from the message */
 };
 
 void debuginfod_message_encode(struct byte_buffer *out, const struct debuginfod_message *message);

@@ -78,7 +78,7 @@ static uint32_t find_row(const struct index *index, uint64_t dwo_id)
         return 0;
 }
 
-/* The section that a column is of; DEBUG_SECTION_COUNT for those that nobody here reads. */
+/* The section that a column is of; DEBUG_SECTION_COUNT for columns that are not read here. */
 static enum debug_section find_section(const struct index *index, uint32_t column)
 {
         switch (column) {
@@ -124,7 +124,7 @@ int dwp_index_find(const struct debug_sections *whole, uint64_t dwo_id, struct d
                 if (place == DEBUG_SECTION_COUNT)
                         continue;
                 section = &unit.sections[place];
-                /* Of the whole: a column that is there twice would cut what was cut. */
+                /* From the whole: a column that is listed twice would cut a part of a part. */
                 if (offset > whole->sections[place].n_bytes ||
                     n_bytes > whole->sections[place].n_bytes - offset)
                         return 0;

@@ -13,7 +13,7 @@
 
 struct elf_image;
 
-/* Unpacks it (xz).  Returns 1 with an image that the caller closes; 0 if there is none that can be read. */
+/* Unpacks it (xz).  Returns 1 with an image that the caller closes; 0 if no readable image is there. */
 int packed_symbols_open(Elf *elf, struct elf_image **ret_image);
 
 #endif /* SYMBOLIZE_DEBUG_PACKED_SYMBOLS_H */

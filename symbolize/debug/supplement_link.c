@@ -12,7 +12,7 @@
 #define SUP_VERSION  5
 #define CHECKSUM_MAX 64
 
-/* What a .debug_sup says. */
+/* The contents of a .debug_sup. */
 struct sup {
         bool is_supplement; /* the file is one that others refer to */
         const char *name;

@@ -17,9 +17,9 @@
 
 struct symbol_search {
         /*
-         * Looked into first, in this order: DIR/.build-id/ab/cdef.debug, DIR/PATH (as the module's), DIR/NAME, and
-         * the same with .debug behind it.  For code without a build-id then each file there: it belongs to the
-         * code if its own code is the same, byte for byte.
+         * Looked into first, in this order: DIR/.build-id/ab/cdef.debug, DIR/PATH (as the module's),
+         * DIR/NAME, and the same with .debug appended.  For code without a build-id then each file there: it
+         * belongs to the code if its own code is the same, byte for byte.
          */
         const char *debug_dirs[SYMBOL_SEARCH_FOLDERS_MAX];
         size_t n_debug_dirs;

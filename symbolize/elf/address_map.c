@@ -51,7 +51,7 @@ static void put_segment(struct address_map *map, uint64_t start, uint32_t value)
                 map->segments[map->n_segments++] = (struct address_map_segment){ start, value };
 }
 
-/* Ends the open ranges that end at or before @address; what is around them goes on behind them. */
+/* Ends the open ranges that end at or before @address; the ranges around them go on after them. */
 static size_t close_ranges(struct address_map *map, const uint32_t *open, size_t n_open, uint64_t address)
 {
         while (n_open > 0 && map->ranges[open[n_open - 1]].end <= address) {

@@ -19,7 +19,7 @@
 #define ADDRESS_MAP_NONE UINT32_MAX /* no range holds the address */
 
 struct address_map_range {
-        uint64_t start, end; /* first address, first address behind it */
+        uint64_t start, end; /* first address, first address after it */
         uint32_t value;
         uint32_t order; /* of adding */
 };
@@ -41,10 +41,10 @@ struct address_map {
 
 void address_map_deinit(struct address_map *map);
 
-/* @end: behind the last address; a range that is empty or ends before it starts is left out.  0 or -ENOMEM. */
+/* @end: after the last address; a range that is empty or ends before it starts is left out.  0 or -ENOMEM. */
 int address_map_add(struct address_map *map, uint64_t start, uint64_t end, uint32_t value);
 
-/* Sorts what was added and frees the list of ranges; nothing is added after that.  0 or -ENOMEM. */
+/* Sorts the ranges and frees their list; nothing is added after that.  0 or -ENOMEM. */
 int address_map_build(struct address_map *map);
 
 /* The value of the innermost range that holds @address, or ADDRESS_MAP_NONE. */

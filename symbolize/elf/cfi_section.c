@@ -23,10 +23,10 @@
 
 #define NO_CIE SIZE_MAX
 
-/* An entry's frame: where its bytes lie behind the length and the word that says what it is. */
+/* An entry's frame: the place of its bytes after the length and the word that gives its kind. */
 struct entry {
         size_t id_off;      /* of the word */
-        size_t content_off; /* behind the word */
+        size_t content_off; /* after the word */
         size_t end_off;
         uint64_t id; /* the word */
         bool is_cie;
@@ -81,7 +81,7 @@ bool cfi_pointer_read(const struct cfi_section *section, uint8_t encoding, size_
         return true;
 }
 
-/* Steps over an entry.  Returns 1, or 0 at the end of what can be read. */
+/* Steps over an entry.  Returns 1, or 0 at the end of the readable part. */
 static int read_entry(const struct cfi_section *s, size_t at, struct entry *ret_entry)
 {
         struct byte_reader in = reader_at(s, at, s->n_bytes);
@@ -261,7 +261,7 @@ int cfi_reader_next(struct cfi_reader *r, struct cfi_fde *ret_fde)
                 }
                 r->at = e.end_off;
                 if (e.end_off == e.id_off) {
-                        /* Linkers put one at the end of each of their inputs; behind it there may be more. */
+                        /* Linkers put one at the end of each of their inputs; more may follow. */
                         if (r->section.ends_at_zero)
                                 r->at = r->section.n_bytes;
                         continue;

@@ -4,8 +4,8 @@
  *
  * Way of the data:  frame_sections -> [cfi_section] -> cfi_program -> unwind_table_build
  *
- * Reads bytes of the profiled program's files: all is checked, what is damaged is
- * left out and counted.  Allocates nothing; not thread-safe.
+ * Reads bytes of the profiled program's files: all is checked, damaged entries are left out and counted.
+ * Allocates nothing; not thread-safe.
  */
 #ifndef SYMBOLIZE_ELF_CFI_SECTION_H
 #define SYMBOLIZE_ELF_CFI_SECTION_H
@@ -26,7 +26,7 @@ struct cfi_section {
         bool ends_at_zero; /* its length is not known: an entry of length 0 is the last */
 };
 
-/* What several functions have in common ("common information entry"). */
+/* The common part of several functions ("common information entry"). */
 struct cfi_cie {
         size_t off; /* in the section */
         uint64_t code_align;
@@ -41,7 +41,7 @@ struct cfi_cie {
 
 /* One piece of code ("frame description entry"). */
 struct cfi_fde {
-        uint64_t start_svma, end_svma; /* end is the first address behind it */
+        uint64_t start_svma, end_svma; /* end is the first address after it */
         const struct cfi_cie *cie;     /* borrowed from the reader; valid until the next entry */
         uint32_t cie_place;            /* of the CIE in the reader's `cies` */
         uint32_t instructions_off, n_instruction_bytes;
@@ -61,7 +61,7 @@ int cfi_reader_next(struct cfi_reader *r, struct cfi_fde *ret_fde);
 
 /*
  * cfi_pointer_read() - an address as .eh_frame encodes it
- * @off:  where it lies in the section; moved behind it
+ * @off:  its place in the section; moved past it
  * Returns false if it does not lie within @end_off or is encoded in a way that needs more than the file.
  */
 bool cfi_pointer_read(const struct cfi_section *section, uint8_t encoding, size_t *off, size_t end_off,

@@ -65,7 +65,7 @@ static char *demangle_with(demangler *demangle, const char *mangled)
         return name;
 }
 
-/* What may be one: a Q in an identifier counts as well. */
+/* A candidate: a Q in an identifier counts as well. */
 static unsigned count_references(const char *mangled)
 {
         unsigned n = 0;

@@ -4,9 +4,8 @@
  *
  * Way of the data:  symbol_table, code_names -> [demangle] -> symbolizer
  *
- * C++ (Itanium ABI), Rust (both schemes) and D.  Mangled names refer back to
- * parts of themselves, so that a short hostile one stands for gigabytes: what
- * goes in and what comes out is limited.
+ * C++ (Itanium ABI), Rust (both schemes) and D.  Mangled names refer back to parts of themselves, so that a
+ * short hostile one stands for gigabytes: input and output are limited.
  */
 #ifndef SYMBOLIZE_ELF_DEMANGLE_H
 #define SYMBOLIZE_ELF_DEMANGLE_H
@@ -14,7 +13,7 @@
 #define DEMANGLE_MANGLED_MAX      32768 /* bytes of a mangled name; template names of some KiB are usual */
 #define DEMANGLE_D_MANGLED_MAX    1024  /* libiberty cannot be stopped while it works on a name of D */
 #define DEMANGLE_D_REFERENCES_MAX 24 /* back references in one, each of which may repeat what others repeat */
-#define DEMANGLE_NAME_MAX         65535 /* bytes of what comes out */
+#define DEMANGLE_NAME_MAX         65535 /* limit of the output, in bytes */
 
 /*
  * demangle_name() - the readable form of a linker's name

@@ -122,7 +122,7 @@ static void read_segments(struct image *image)
         }
 }
 
-/* One behind the last symbol of any chain.  Symbols before `first` are in none. */
+/* One past the last symbol of any chain.  Symbols before `first` are in none. */
 static uint64_t count_by_gnu_hash(const struct image *image)
 {
         struct byte_reader in = find_loaded(image, image->dynamic.gnu_hash_svma);
@@ -154,7 +154,7 @@ static uint64_t count_symbols(const struct image *image)
         return n > 0 ? n : count_by_gnu_hash(image);
 }
 
-/* ---- what is put behind it ----------------------------------------------------------------------------- */
+/* ---- the appended sections ----------------------------------------------------------------------------- */
 
 static uint64_t align(struct byte_buffer *out)
 {

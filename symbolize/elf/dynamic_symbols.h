@@ -4,10 +4,9 @@
  *
  * Way of the data:  elf_image (PT_DYNAMIC, PT_LOAD) -> [dynamic_symbols] -> elf_image
  *
- * What was put together from a process's memory, or stripped to the bone, still
- * has what its loader needs: DT_SYMTAB and DT_STRTAB, whose length DT_HASH or
- * DT_GNU_HASH tells.  From these are made .symtab and .strtab, and from
- * the executable segments .text sections, so that whoever reads sections finds the
+ * An image that was put together from a process's memory, or stripped completely, still has the tables that
+ * its loader needs: DT_SYMTAB and DT_STRTAB, whose length DT_HASH or DT_GNU_HASH tells.  From these are made
+ * .symtab and .strtab, and from the executable segments .text sections, so that readers of sections find the
  * names.  64 bits, little endian.
  */
 #ifndef SYMBOLIZE_ELF_DYNAMIC_SYMBOLS_H
@@ -25,7 +24,7 @@ struct byte_buffer;
 bool dynamic_symbols_are_needed(const void *header, size_t n_bytes);
 
 /*
- * dynamic_symbols_add() - puts the sections behind the image
+ * dynamic_symbols_add() - appends the sections to the image
  * Places of bytes in the file stay as they are.  An image that tells nothing stays as it is.
  * Returns 0 or -ENOMEM.
  */

@@ -4,10 +4,9 @@
  *
  * Way of the data:  module of a trace -> [elf_image] -> debug_files -> symbol_table, code_index
  *
- * Executables and shared objects of any class and byte order that libelf reads,
- * and objects that a JIT has loaded (symbolize/elf/loaded_object.h), which are read as
- * if they were linked.  One without section headers gets those that its dynamic
- * segment tells of (symbolize/elf/dynamic_symbols.h).
+ * Executables and shared objects of any class and byte order that libelf reads, and objects that a JIT has
+ * loaded (symbolize/elf/loaded_object.h), which are read as if they were linked.  One without section headers
+ * gets those that its dynamic segment describes (symbolize/elf/dynamic_symbols.h).
  * The bytes are not trusted: the tables of the header must lie within the file
  * before libelf sees it.  Not thread-safe.
  */

@@ -63,7 +63,7 @@ static void write_number(uint8_t *at, unsigned n_bytes, uint64_t v)
                 at[i] = (uint8_t)(v >> 8 * i);
 }
 
-/* Of 32 bits, whether the machine calls it signed or not. */
+/* 32 bits, whether the machine calls them signed or not. */
 static bool fits(uint64_t v, unsigned n_bits)
 {
         return n_bits != 32 || v <= UINT32_MAX || v >= (uint64_t)INT32_MIN;

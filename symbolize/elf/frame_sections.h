@@ -21,7 +21,7 @@ struct elf_image;
 /*
  * frame_sections_find() - the sections of an image
  * @ret_sections:  their bytes are borrowed from @image
- * Returns how many there are; what is damaged or longer than CFI_SECTION_BYTES_MAX is left out.
+ * Returns their number; damaged sections and those longer than CFI_SECTION_BYTES_MAX are left out.
  */
 size_t frame_sections_find(const struct elf_image *image,
                            struct cfi_section ret_sections[FRAME_SECTIONS_MAX]);

@@ -57,7 +57,7 @@ static uint8_t *find_bytes(const struct object *o, const Elf64_Shdr *section)
         return o->bytes + section->sh_offset;
 }
 
-/* The begin of its name, cut to NAME_BYTES and with zeros behind it. */
+/* The beginning of its name, cut to NAME_BYTES and filled with zeros. */
 static void read_name(const struct object *o, const Elf64_Shdr *section, char name[NAME_BYTES])
 {
         const Elf64_Shdr *names = o->header.e_shstrndx < o->header.e_shnum
@@ -80,7 +80,9 @@ static bool is_loaded(const Elf64_Shdr *section)
         return section->sh_flags & SHF_ALLOC && section->sh_addr != 0;
 }
 
-/* Only what is loaded has an address: some loaders give one to debug information too, which counts from 0. */
+/*
+ * Only loaded sections have an address: some loaders give one to debug information too, which counts from 0.
+ */
 static void forget_other_addresses(struct object *o)
 {
         for (size_t i = 0; i < o->header.e_shnum; i++)
@@ -153,13 +155,13 @@ static void relocate_all(struct object *o)
                         target->sh_type = SHT_NULL; /* all its addresses would be wrong */
                 else
                         relocate(o, list, target);
-                list->sh_type = SHT_NULL; /* done; nobody is to do it again */
+                list->sh_type = SHT_NULL; /* done; must not be done again */
         }
 } /* NOLINT(clang-analyzer-unix.Malloc): the sections are the caller's, who frees them */
 
 /* ---- the form of a linked image ------------------------------------------------------------------------ */
 
-/* Of the first table: an object has one. */
+/* The first symbol table: an object has one. */
 static void place_symbols(struct object *o)
 {
         const Elf64_Shdr *table = o->sections;
@@ -218,7 +220,7 @@ static size_t make_segments(const struct object *o, Elf64_Phdr *segments)
         return n;
 }
 
-/* Writes back the headers, and the segments behind everything else.  Returns 0, -EBADMSG or -ENOMEM. */
+/* Writes back the headers, and the segments after everything else.  Returns 0, -EBADMSG or -ENOMEM. */
 static int write_headers(struct object *o, struct byte_buffer *object, struct error *err)
 {
         static const uint8_t zeros[8] = { 0 };

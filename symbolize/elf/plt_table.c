@@ -27,7 +27,7 @@
 #define ARM_LDR_X17_X16 UINT32_C(0xf9400211)
 #define ARM_LDR_MASK    UINT32_C(0xffc003ff)
 #define ARM_BR_X17      UINT32_C(0xd61f0220)
-#define ARM_STUB_MAX    32 /* with authentication of the pointer and the gap behind it */
+#define ARM_STUB_MAX    32 /* with authentication of the pointer and the gap after it */
 #define ARM_STUB_BYTES  16
 
 #define RISCV_AUIPC_T3   UINT32_C(0x00000e17)
@@ -75,7 +75,7 @@ const char *plt_table_find_name(const struct plt_table *table, const struct plt_
                                                     : (const char *)table->names.data + entry->name_off;
 }
 
-/* What the relocation of @slot calls its function; NULL if that is damaged. */
+/* The name of the function that the relocation of @slot calls; NULL if that is damaged. */
 static const char *find_symbol_name(Elf *elf, const struct plt_slot *slot)
 {
         Elf_Scn *section = elf_getscn(elf, slot->table);
@@ -117,8 +117,8 @@ static int add_stub(const struct stubs *stubs, size_t offset, size_t n_bytes, co
 }
 
 /*
- * A jump through a slot, wherever in the stub: behind endbr64, a bnd prefix, or what another linker puts there.  The
- * stub of lazy binding with IBT has none, but pushes the number of its relocation.
+ * A jump through a slot, wherever in the stub: after endbr64, a bnd prefix, or an instruction that another
+ * linker puts there.  The stub of lazy binding with IBT has none, but pushes the number of its relocation.
  */
 static const struct plt_slot *find_x86_slot(const struct stubs *stubs, size_t offset, size_t stub_bytes)
 {
@@ -186,7 +186,7 @@ static uint64_t find_riscv_slot(uint64_t svma, uint32_t auipc, uint32_t ld)
         return svma + (uint64_t)(int32_t)(auipc & 0xfffff000) + (uint64_t)((int32_t)ld >> 20);
 }
 
-/* Behind the jump that ends the stub at @offset. */
+/* The address after the jump that ends the stub at @offset. */
 static size_t find_aarch64_end(const struct stubs *stubs, size_t offset)
 {
         for (size_t at = offset; at - offset < ARM_STUB_MAX && stubs->n_bytes - at >= INSTRUCTION_BYTES;
@@ -212,7 +212,7 @@ struct stub_shape {
 static const struct stub_shape aarch64_shape = { find_aarch64_slot, find_aarch64_end, ARM_STUB_BYTES };
 static const struct stub_shape riscv_shape = { find_riscv_slot, find_riscv_end, RISCV_STUB_BYTES };
 
-/* Stubs of two known instructions, and more behind them. */
+/* Stubs of two known instructions, possibly followed by more. */
 static int load_pairs(const struct stubs *stubs, const struct stub_shape *shape)
 {
         size_t at = 0;

@@ -33,7 +33,7 @@ struct plt_entry {
 struct plt_table {
         struct plt_entry *entries; /* heap */
         size_t n_entries, entries_capacity;
-        struct byte_buffer names; /* with "@plt" and a zero behind each */
+        struct byte_buffer names; /* each with "@plt" and a zero appended */
 };
 
 /* Returns 0, also for a file without stubs or one that is not understood; -ENOMEM. */

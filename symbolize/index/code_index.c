@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hostile files let many entries refer to one long list, line program or table
- * of abbreviations.  What an index reads of each kind in all is limited by the
- * size of the sections, so that time and memory are linear in the file.
+ * Hostile files let many entries refer to one long list, line program or table of abbreviations.  The sizes
+ * of the sections limit what an index reads of each kind, so that time and memory are linear in the file.
  */
 #include "symbolize/index/code_index.h"
 

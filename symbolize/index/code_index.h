@@ -65,7 +65,7 @@ const struct address_map *code_index_directory(const struct code_index *index);
 const struct code_unit *code_index_unit(const struct code_index *index, uint32_t number);
 uint32_t code_index_count(const struct code_index *index);
 
-/* Bytes on the heap for what was read: blocks of units, the directory, tables of names. */
+/* Bytes on the heap while reading: blocks of units, the directory, tables of names. */
 size_t code_index_memory(const struct code_index *index);
 
 #endif /* SYMBOLIZE_INDEX_CODE_INDEX_H */

@@ -29,7 +29,7 @@ struct code_names {
         size_t n_names, names_capacity;
         uint32_t *slots; /* heap; hash table of ids, 0 = empty */
         size_t n_slots;
-        size_t shown_bytes;  /* heap of what was made readable */
+        size_t shown_bytes;  /* heap of demangled names */
         struct intern paths; /* each with its NUL */
         char *path;          /* heap; to put paths together */
         size_t path_capacity;
@@ -43,7 +43,7 @@ int code_names_add(struct code_names *names, const char *name, uint32_t *ret_id)
 
 /*
  * code_names_add_path() - the path that three parts make
- * @file, @directory, @comp_dir:  each relative to the one behind it; NULL = unknown
+ * @file, @directory, @comp_dir: each relative to the next one; NULL = unknown
  * Returns 0; -ENOMEM, -EOVERFLOW for more than a path can be.
  */
 int code_names_add_path(struct code_names *names, const char *file, const char *directory,

@@ -45,8 +45,8 @@ static struct layout lay_out(const struct code_unit *unit)
 }
 
 /*
- * How many of @n ascending numbers are not above @wanted.  No branch depends on what is found: processors would guess it
- * wrong half of the time.
+ * How many of @n ascending numbers are not above @wanted.  No branch depends on the result: processors would
+ * guess it wrong half of the time.
  */
 static inline uint32_t count_not_above(const uint8_t *array, uint32_t n, uint32_t wanted)
 {
@@ -85,7 +85,7 @@ static struct bucket find_bucket(const struct code_unit *unit, const struct layo
         return bucket;
 }
 
-/* What holds at @relative: the innermost node, or a number of none, and the place. */
+/* The state at @relative: the innermost node, or a number that stands for none, and the place. */
 static void search_bucket(const struct code_unit *unit, const struct layout *l, uint32_t relative,
                           uint32_t *ret_node, uint64_t *ret_place)
 {

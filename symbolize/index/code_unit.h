@@ -34,7 +34,7 @@ struct code_node {
 /* Bytes of each in the block. */
 #define CODE_NODE_BYTES    16 /* name, parent, call */
 #define CODE_HEAD_BYTES    12 /* rows and segments that begin before the bucket, the node that it begins in */
-#define CODE_BUCKET_BYTES  8  /* the place that it begins with; behind it: */
+#define CODE_BUCKET_BYTES  8  /* the place that it begins with, followed by: */
 #define CODE_ROW_BYTES     12 /* starts of all rows, then their places */
 #define CODE_SEGMENT_BYTES 8  /* starts of all segments, then their nodes */
 
@@ -74,7 +74,7 @@ uint32_t code_unit_find(const struct code_unit *unit, uint64_t svma, struct code
 /*
  * code_unit_find_extent() - where the function at an address begins and ends, with all that is inlined into it
  * @ret_end_svma:  the first address after it
- * Of a function in several parts, those of the part.  Returns false if no function holds the address.
+ * For a function in several parts, the bounds of the part.  Returns false if no function holds the address.
  */
 bool code_unit_find_extent(const struct code_unit *unit, uint64_t svma, uint64_t *ret_start_svma,
                            uint64_t *ret_end_svma);

@@ -116,7 +116,7 @@ int code_unit_builder_pack(struct code_unit_builder *b, uint64_t file, uint64_t 
         return r;
 }
 
-/* What the rows of a program were so far. */
+/* The state after the rows of a program so far. */
 struct row_run {
         uint64_t file; /* that `place` is the place of */
         uint32_t place;
@@ -263,7 +263,7 @@ static void put_segment(struct code_unit_builder *b, uint32_t start, uint32_t no
         b->n_segments++;
 }
 
-/* Ends the open ranges that end at or before @address; what is around them goes on behind them. */
+/* Ends the open ranges that end at or before @address; the ranges around them go on after them. */
 static size_t close_ranges(struct code_unit_builder *b, size_t n_open, uint32_t address)
 {
         while (n_open > 0 && b->ranges[b->open[n_open - 1]].end <= address) {
@@ -348,7 +348,7 @@ static inline uint8_t *put_u64(uint8_t *at, uint64_t v)
         return put_u32(put_u32(at, (uint32_t)v), (uint32_t)(v >> 32));
 }
 
-/* What comes before a bucket, while buckets are written. */
+/* The state before a bucket, while buckets are written. */
 struct bucket_run {
         uint32_t row, segment;
         uint32_t node; /* that the bucket begins in */

@@ -15,7 +15,7 @@
 struct code_names;
 
 struct code_range {
-        uint32_t start, end; /* relative to the unit's base; the end is behind it */
+        uint32_t start, end; /* relative to the unit's base; the end is after it */
         uint32_t node;
 };
 
@@ -24,7 +24,7 @@ struct code_row {
         uint64_t place; /* packed; 0 = the end of a sequence */
 };
 
-/* Rows one behind the other in the program, addresses ascending. */
+/* Rows in the order of the program, addresses ascending. */
 struct code_sequence {
         uint32_t start;
         uint32_t order;
@@ -33,7 +33,8 @@ struct code_sequence {
 
 struct code_unit_builder {
         struct code_names *names; /* borrowed */
-        uint64_t base_svma;       /* smallest address of the unit: what is below or 4 GB above is left out */
+        uint64_t base_svma;       /* smallest address of the unit: lower ones, and those 4 GB above,
+                                   * are left out */
         struct dwarf_lines lines; /* of the unit */
         uint32_t *file_places;    /* heap; for each file of `lines` its number in `files`, 0 = not used yet */
         size_t n_file_places, file_places_capacity;
@@ -75,7 +76,7 @@ int code_unit_builder_pack(struct code_unit_builder *b, uint64_t file, uint64_t 
 /* Runs the program in `lines`.  @bias: added to its addresses; sequences that begin below @first_svma are left out. */
 int code_unit_builder_add_rows(struct code_unit_builder *b, uint64_t bias, uint64_t first_svma);
 
-/* The block of what was collected; @ret_unit->bytes is heap that the caller owns.  0, -ENOMEM, -EOVERFLOW. */
+/* The finished block; @ret_unit->bytes is heap that the caller owns.  0, -ENOMEM, -EOVERFLOW. */
 int code_unit_builder_finish(struct code_unit_builder *b, struct code_unit *ret_unit);
 
 #endif /* SYMBOLIZE_INDEX_CODE_UNIT_BUILDER_H */

@@ -209,7 +209,10 @@ static bool holds_code(const struct walk *w, uint16_t tag, uint32_t function)
         }
 }
 
-/* Goes on behind the children of the entry that ends at the cursor.  False if the file does not say where that is. */
+/*
+ * Continues after the children of the entry that ends at the cursor.  False if the file does not say
+ * where that is.
+ */
 static bool jump_to_sibling(struct walk *w, const struct dwarf_abbrev *abbrev)
 {
         const struct debug_section_bytes *info = &w->unit->file->sections->sections[DEBUG_SECTION_INFO];
@@ -286,7 +289,9 @@ static int load_abbrevs(struct code_walker *walker, const struct dwarf_unit *uni
         return 0;
 }
 
-/* A table much larger than what was in it is dropped: emptying it for each of many small units would take long. */
+/*
+ * A table much larger than its contents is dropped: emptying it for each of many small units would take long.
+ */
 static void forget_known(struct code_walker *walker)
 {
         if (walker->n_slots > SLOTS_MIN && walker->n_known * 16 < walker->n_slots) {

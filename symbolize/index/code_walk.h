@@ -4,7 +4,7 @@
  *
  * Way of the data:  dwarf_units -> [code_walk] -> code_unit_builder
  *
- * What holds no code is stepped over whole where the file says how long it is.
+ * Entries without code are skipped whole where the file gives their length.
  */
 #ifndef SYMBOLIZE_INDEX_CODE_WALK_H
 #define SYMBOLIZE_INDEX_CODE_WALK_H
@@ -19,7 +19,7 @@ struct code_origin {
         uint32_t name;
 };
 
-/* What stays from one unit to the next: memory, and what hostile files may use up. */
+/* State that stays from one unit to the next: memory, and the limits for hostile files. */
 struct code_walker {
         struct dwarf_abbrevs abbrevs; /* of the unit */
         struct dwarf_origins origins;

@@ -26,7 +26,7 @@ struct debug_files {
         const struct elf_image *image;      /* borrowed */
         const char *path;                   /* borrowed; NULL = it is in no folder */
         const struct symbol_search *search; /* borrowed; NULL = the machine's own */
-        struct debug_file separate;         /* all zero = there is none, or nobody asked */
+        struct debug_file separate;         /* all zero = there is none, or it was not read yet */
         struct debug_file supplement;
         struct elf_image *packed;
         bool is_separate_searched, is_supplement_searched, is_packed_read;

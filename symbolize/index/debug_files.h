@@ -50,7 +50,7 @@ const struct elf_image *debug_files_image(const struct debug_files *files);
 
 /*
  * debug_files_find_symbols() - the symbol tables that together name most, the best first
- * Returns how many there are: the whole table of the image or of its debug file, else what is left of it.
+ * Returns their number: the whole table of the image or of its debug file, else the remaining part of it.
  */
 size_t debug_files_find_symbols(struct debug_files *files,
                                 struct debug_files_symbols ret_tables[DEBUG_FILES_SYMBOL_SOURCES]);

@@ -110,7 +110,7 @@ void dwarf_form_skip(struct dwarf_cursor *c, uint64_t form, struct dwarf_encodin
         if (dwarf_form_bytes(form, encoding) >= 0)
                 dwarf_cursor_skip(c, (uint64_t)dwarf_form_bytes(form, encoding));
         else
-                c->r.short_read = true; /* nobody knows how long it is */
+                c->r.short_read = true; /* of unknown length */
 }
 
 static enum dwarf_wanted wanted_of_function(uint64_t name)
@@ -190,7 +190,7 @@ static enum dwarf_wanted wanted_of(uint16_t tag, uint64_t name)
         }
 }
 
-/* What is between the attributes of an abbreviation so far and the next step. */
+/* The skipped bytes between the last attribute so far and the next step. */
 struct compiler {
         struct dwarf_abbrevs *table;
         struct dwarf_abbrev *abbrev;

@@ -17,7 +17,7 @@
 struct debug_sections;
 struct dwarf_cursor;
 
-/* What the index asks entries for. */
+/* The attributes that the index reads. */
 enum dwarf_wanted {
         DWARF_WANTED_NOTHING,
         DWARF_WANTED_NAME,
@@ -29,7 +29,7 @@ enum dwarf_wanted {
         DWARF_WANTED_CALL_FILE,
         DWARF_WANTED_CALL_LINE,
         DWARF_WANTED_CALL_COLUMN,
-        /* Of units alone. */
+        /* Only units have them. */
         DWARF_WANTED_STMT_LIST,
         DWARF_WANTED_COMP_DIR,
         DWARF_WANTED_LANGUAGE,
@@ -48,14 +48,14 @@ struct dwarf_step {
         uint32_t skip_bytes; /* before the form */
         uint16_t form;
         uint8_t wanted;      /* enum dwarf_wanted */
-        uint8_t fixed_bytes; /* of the form; DWARF_STEP_VARIES if nobody knows before */
+        uint8_t fixed_bytes; /* of the form; DWARF_STEP_VARIES if it is not fixed */
         int64_t implicit;    /* value of DW_FORM_implicit_const */
 };
 
 struct dwarf_abbrev {
         uint64_t code;
         uint32_t first_step, n_steps;
-        uint32_t tail_bytes; /* to step over behind the steps */
+        uint32_t tail_bytes; /* to skip after the steps */
         uint16_t tag;
         uint8_t sibling_bytes; /* of a DW_AT_sibling in the tail: 4 or 8; 0 = there is none */
         bool has_children;
@@ -89,7 +89,7 @@ void dwarf_abbrevs_deinit(struct dwarf_abbrevs *a);
 
 const struct dwarf_abbrev *dwarf_abbrevs_search(const struct dwarf_abbrevs *a, uint64_t code);
 
-/* NULL if there is none of this code. */
+/* NULL if no abbreviation has this code. */
 static inline const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *a, uint64_t code)
 {
         /* Compilers count from 1. */

@@ -4,8 +4,8 @@
  *
  * Way of the data:  debug_sections -> [dwarf_cursor] -> dwarf_abbrevs, dwarf_units, dwarf_lines, code_walk
  *
- * A byte_reader that knows the order of the file's bytes.  Sticky like it: what
- * is not there reads as 0 and sets `r.short_read`.
+ * A byte_reader that knows the order of the file's bytes.  Sticky like it: bytes after the end read as
+ * 0 and set `r.short_read`.
  */
 #ifndef SYMBOLIZE_INDEX_DWARF_CURSOR_H
 #define SYMBOLIZE_INDEX_DWARF_CURSOR_H
@@ -20,7 +20,7 @@ struct dwarf_cursor {
         bool is_big_endian;
 };
 
-/* At @offset of a section; one behind its end reads nothing. */
+/* At @offset of a section; an offset past its end reads nothing. */
 static inline struct dwarf_cursor dwarf_cursor_at(const struct debug_sections *sections,
                                                   enum debug_section section, uint64_t offset)
 {

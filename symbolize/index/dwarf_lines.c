@@ -39,7 +39,7 @@ static int add_file(struct dwarf_lines *lines, const char *name, uint64_t direct
         return 0;
 }
 
-/* Before DWARF 5: texts up to an empty one; those of files with three numbers behind. */
+/* Before DWARF 5: texts up to an empty one; each text of a file is followed by three numbers. */
 static int load_old_tables(struct dwarf_lines *lines, const struct dwarf_unit *unit, struct dwarf_cursor *c)
 {
         const char *name;
@@ -130,7 +130,7 @@ static int load_header(struct dwarf_lines *lines, const struct dwarf_unit *unit,
 
         if (lines->version >= 5) {
                 lines->address_bytes = bytes_u8(&c->r);
-                (void)bytes_u8(&c->r); /* segments, which nobody has */
+                (void)bytes_u8(&c->r); /* segments, which no compiler writes */
         }
         header_bytes = dwarf_cursor_offset(c, own.encoding.is_64);
         header = *c;

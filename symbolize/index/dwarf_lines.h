@@ -20,7 +20,7 @@ struct dwarf_line_row {
         uint64_t address; /* as the file states it */
         uint64_t file;    /* number of the file */
         uint32_t line, column;
-        bool is_end; /* the address is behind the sequence; the rest does not count */
+        bool is_end; /* the address is past the sequence; the rest does not count */
 };
 
 struct dwarf_lines {

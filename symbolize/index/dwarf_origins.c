@@ -45,10 +45,12 @@ struct hop {
         const struct dwarf_abbrevs *abbrevs;
         const struct dwarf_units *file;
         uint64_t offset;
-        const char *plain; /* name that is taken if there is none of linkers */
+        const char *plain; /* the name to use if there is no linkage name */
 };
 
-/* Returns the name that ends the search, or NULL: then the hop is at the next entry, or `offset` is none. */
+/*
+ * Returns the name that ends the search, or NULL: then the hop is at the next entry, or `offset` is invalid.
+ */
 static const char *follow(struct dwarf_origins *origins, struct hop *hop)
 {
         struct dwarf_value values[DWARF_WANTED_COUNT];

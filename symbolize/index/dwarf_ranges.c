@@ -60,7 +60,7 @@ void dwarf_ranges_init(struct dwarf_ranges *ranges, const struct dwarf_unit *uni
 
 enum entry { ENTRY_END, ENTRY_RANGE, ENTRY_OTHER };
 
-/* Of .debug_ranges: two addresses; both 0 is the end, a first one of all ones is a new base. */
+/* Entries of .debug_ranges: two addresses; both 0 is the end, a first one of all ones is a new base. */
 static enum entry read_old_entry(struct dwarf_ranges *ranges, uint64_t *ret_low, uint64_t *ret_high)
 {
         unsigned n_bytes = ranges->unit->encoding.address_bytes;

@@ -227,7 +227,9 @@ static const char *pick_text(const struct dwarf_unit *unit, const struct dwarf_v
 
 static void fill_unit(struct dwarf_unit *unit, const struct dwarf_value *values, uint32_t seen)
 {
-        /* Where tables begin that nothing points to: behind their header, or, before DWARF 5, at once. */
+        /*
+         * The beginning of tables that no entry points to: after their header, or, before DWARF 5, at once.
+         */
         uint64_t header = unit->encoding.version < 5 ? 0 : unit->encoding.is_64 ? 16 : 8;
         uint64_t lists_header = unit->encoding.is_64 ? 20 : 12;
 
@@ -250,7 +252,7 @@ static void fill_unit(struct dwarf_unit *unit, const struct dwarf_value *values,
                 unit->low_pc = 0;
 }
 
-/* What the list keeps of tables of abbreviations: dwz lets units share one. */
+/* The list's record of a table of abbreviations: dwz lets units share one. */
 struct unit_reader {
         struct dwarf_abbrevs first; /* the first abbreviation of a unit's table */
         struct dwarf_abbrevs whole; /* all of the table at whole_offset */

@@ -78,7 +78,10 @@ const struct dwarf_unit *dwarf_units_find(const struct dwarf_units *units, uint6
 struct dwarf_value dwarf_value_read(struct dwarf_cursor *c, const struct dwarf_step *step,
                                     struct dwarf_encoding encoding);
 
-/* An entry's attributes: values[i] is for enum dwarf_wanted i if bit i of @ret_seen is set.  Steps behind the entry. */
+/*
+ * An entry's attributes: values[i] is for enum dwarf_wanted i if bit i of @ret_seen is set.
+ * Moves past the entry.
+ */
 void dwarf_values_read(struct dwarf_cursor *c, const struct dwarf_abbrevs *abbrevs,
                        const struct dwarf_abbrev *abbrev, struct dwarf_encoding encoding,
                        struct dwarf_value *values, uint32_t *ret_seen);

@@ -14,7 +14,7 @@
 
 #define MAGIC        "hyprofSI"
 #define MAGIC_BYTES  8
-#define VERSION      2 /* goes up with every change of what is saved, or of how names are made readable */
+#define VERSION      2 /* goes up with every change of the saved contents, or of how names are demangled */
 #define HEADER_BYTES 96
 #define HASHED_BYTES (HEADER_BYTES - 8) /* of the header; the hash follows */
 
@@ -215,7 +215,7 @@ int saved_index_write(const struct saved_content *content, struct byte_buffer *o
 
 /* ---------------------------------------------------------------- reading */
 
-/* Sets the parts one behind the other.  False if they do not fill the bytes exactly. */
+/* Places the parts in order.  False if they do not fill the bytes exactly. */
 static bool set_parts(struct saved_index *index, struct byte_reader r, uint64_t blocks_bytes,
                       uint64_t texts_bytes)
 {
@@ -304,7 +304,7 @@ bool saved_index_open(struct saved_index *index, const struct elf_image *image, 
         return true;
 }
 
-/* How many of @n ascending starts are not above @svma; no branch depends on what is found. */
+/* How many of @n ascending starts are not above @svma; no branch depends on the result. */
 static uint32_t count_not_above(const struct saved_index *index, enum saved_part starts, uint32_t first,
                                 uint32_t n, uint64_t svma)
 {
@@ -319,7 +319,7 @@ static uint32_t count_not_above(const struct saved_index *index, enum saved_part
         return low;
 }
 
-/* What one of the two maps of an index consists of. */
+/* The parts of one of the two maps of an index. */
 struct map_parts {
         enum saved_part starts, numbers, bounds;
 };

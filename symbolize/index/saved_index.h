@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/index/saved_index.h - what is known of a module's addresses as bytes, which are used where they lie
+ * symbolize/index/saved_index.h - the facts about a module's addresses as bytes, which are used
+ * where they lie
  *
  * Way of the data:  symbol_table, code_index -> [saved_index] -> cache on disk -> [saved_index] -> module_symbols
  *
@@ -57,7 +58,7 @@ struct saved_index {
         size_t texts_bytes;
 };
 
-/* What a saved index is made of. */
+/* The parts of a saved index. */
 struct saved_content {
         const struct elf_image *image;
         const struct symbol_table *functions;
@@ -88,7 +89,7 @@ uint32_t saved_index_find(const struct saved_index *index, uint64_t svma, struct
 bool saved_index_find_extent(const struct saved_index *index, uint64_t svma, uint64_t *ret_start_svma,
                              uint64_t *ret_end_svma);
 
-/* NULL for 0 and what is not there. */
+/* NULL for 0 and offsets past the end. */
 const char *saved_index_name(const struct saved_index *index, uint32_t id);
 const char *saved_index_path(const struct saved_index *index, uint32_t id);
 

@@ -31,18 +31,18 @@ struct split_files_place {
         const struct symbol_search *search; /* NULL = the machine's own folders */
 };
 
-/* What the skeleton of a unit says of it. */
+/* The attributes of a unit's skeleton. */
 struct split_files_unit {
         const char *name;      /* DW_AT_dwo_name */
         const char *directory; /* DW_AT_comp_dir, or NULL */
         uint64_t dwo_id;
 };
 
-/* All zero is none found yet. */
+/* All zero means not found yet. */
 struct split_files {
         struct split_file *files; /* heap list: those that are open */
         size_t n_files;
-        struct split_view **views; /* heap: what was found */
+        struct split_view **views; /* heap: the files that were found */
         size_t n_views, views_capacity;
         struct split_file *package; /* the .dwp, in `files` too; NULL = there is none */
         bool is_package_searched;

@@ -8,14 +8,14 @@
 #include <dwarf.h>
 #include <string.h>
 
-#define LENGTH_64BIT    UINT32_MAX /* the length of 8 bytes is behind it */
+#define LENGTH_64BIT    UINT32_MAX /* an 8-byte length follows */
 #define LENGTH_RESERVED UINT32_C(0xfffffff0)
 #define ATTRIBUTES_MAX  64 /* of the first entry, that are looked at */
 
 /* One unit of INFO. */
 struct unit {
         size_t offset, n_bytes;  /* with its head */
-        struct byte_reader rest; /* behind the head */
+        struct byte_reader rest; /* after the head */
         uint64_t abbrev_off;
         uint64_t dwo_id;
         size_t offset_bytes; /* 4 or 8 */
@@ -30,7 +30,9 @@ static uint64_t take_number(struct byte_reader *r, size_t n_bytes, bool is_big_e
         return at ? byte_order_read(at, n_bytes, is_big_endian) : 0;
 }
 
-/* Reads the head of the next unit and steps over the unit.  Returns false at the end, or at what is no unit. */
+/*
+ * Reads the head of the next unit and steps over the unit.  Returns false at the end, or if no unit follows.
+ */
 static bool next_unit(struct byte_reader *info, const uint8_t *start, bool is_big, struct unit *ret_unit)
 {
         struct unit unit = { .offset = (size_t)(info->at - start), .offset_bytes = 4 };
@@ -99,7 +101,7 @@ static bool skip_value(struct byte_reader *r, uint64_t form, size_t offset_bytes
         }
 }
 
-/* Puts @r behind the code, tag and flag of the abbreviation with this code.  False if there is none. */
+/* Moves @r past the code, tag and flag of the abbreviation with this code.  False if the table lacks it. */
 static bool find_abbreviation(struct byte_reader *r, uint64_t wanted)
 {
         while (!r->short_read) {

@@ -4,12 +4,10 @@
  *
  * Way of the data:  debug_files -> [symbol_table] -> symbolizer
  *
- * Of several names of one address the best is kept, by the rules of perf: one
- * with a size before one without, one that is not weak, a global one before a
- * local one, fewer leading underscores; then the first.  A symbol without a
- * size, as assembly has them, reaches to the next symbol or to the end of its
- * section, and counts only outside of symbols that have one.  Stubs of the PLT
- * are functions too: "write@plt".
+ * The best of several names of one address is kept, by the rules of perf: one with a size before one without,
+ * one that is not weak, a global one before a local one, fewer leading underscores; then the first.  A symbol
+ * without a size, as assembly has them, reaches to the next symbol or to the end of its section, and counts
+ * only outside of symbols that have one.  Stubs of the PLT are functions too: "write@plt".
  */
 #ifndef SYMBOLIZE_INDEX_SYMBOL_TABLE_H
 #define SYMBOLIZE_INDEX_SYMBOL_TABLE_H
@@ -28,7 +26,7 @@ enum symbol_binding { SYMBOL_BINDING_GLOBAL = 0, SYMBOL_BINDING_LOCAL = 1, SYMBO
 struct symbol_table_entry {
         uint64_t svma;
         uint64_t size_bytes;  /* 0 = unknown */
-        uint64_t section_end; /* address behind its section: a symbol without a size ends there */
+        uint64_t section_end; /* address after its section: a symbol without a size ends there */
         const char *name;     /* borrowed, mangled, not empty */
         enum symbol_binding binding;
         uint32_t order; /* of adding */

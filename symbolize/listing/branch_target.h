@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum branch_kind {
-        BRANCH_NONE,        /* goes on behind itself, or where to is not known */
+        BRANCH_NONE,        /* continues after itself, or has an unknown target */
         BRANCH_JUMP,        /* always */
         BRANCH_CONDITIONAL, /* perhaps */
         BRANCH_CALL,

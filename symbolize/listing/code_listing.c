@@ -159,7 +159,9 @@ static uint32_t take_u32(struct byte_reader *in)
         return in->short_read ? 0 : (uint32_t)number;
 }
 
-/* How many rows follow, none of which takes less than @row_bytes: so a small stream cannot ask for much memory. */
+/*
+ * The number of rows that follow, each of at least @row_bytes: so a small stream cannot ask for much memory.
+ */
 static size_t take_count(struct byte_reader *in, size_t row_bytes)
 {
         uint64_t n_rows = bytes_varint(in);

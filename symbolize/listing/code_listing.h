@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/listing/code_listing.h - the instructions of a function, with what is known of each
+ * symbolize/listing/code_listing.h - the instructions of a function, with the facts about each
  *
  * Way of the data:  listing_reader (child) -> [code_listing] -> pipe -> [code_listing] -> annotation
  *
@@ -55,7 +55,7 @@ struct listing_part {
 };
 
 #define LISTING_PART_GUESSED UINT32_C(1) /* the module does not say where the function begins and ends */
-#define LISTING_PART_CUT     UINT32_C(2) /* it goes on behind its last instruction here */
+#define LISTING_PART_CUT     UINT32_C(2) /* it continues after its last instruction here */
 
 struct code_listing {
         struct intern strings;
@@ -88,7 +88,7 @@ int code_listing_add(struct code_listing *l, const struct listing_instruction *i
 void code_listing_encode(const struct code_listing *l, struct byte_buffer *out);
 
 /*
- * code_listing_decode() - the same, back from bytes that nobody vouches for
+ * code_listing_decode() - the same, back from untrusted bytes
  * @l:  fresh; to be deinitialised in any case
  * Returns 0, -EBADMSG, -ENOMEM.
  */

@@ -172,7 +172,7 @@ void disassembler_close(struct disassembler *d)
         free(d);
 }
 
-/* What is no instruction is stepped over by the least that one can have. */
+/* Bytes that are no instruction are skipped, by the smallest length that an instruction can have. */
 static size_t spell_bytes(const struct disassembler *d, const uint8_t *bytes, size_t n_bytes,
                           char ret_text[DISASSEMBLER_TEXT_BYTES])
 {
@@ -194,7 +194,7 @@ static size_t spell_bytes(const struct disassembler *d, const uint8_t *bytes, si
         return n_wanted;
 }
 
-/* LLVM's blanks and tabs, one after the other, are one blank; what comes before the mnemonic is none. */
+/* LLVM's runs of blanks and tabs become one blank; those before the mnemonic are dropped. */
 static void squeeze(char *text)
 {
         char *to = text;

@@ -4,10 +4,10 @@
  *
  * Way of the data:  code of a module -> [disassembler] -> code_listing
  *
- * LLVM's disassembler, through its C functions.  The library is large, so it is
- * loaded when the first disassembler is opened, and by nobody who does not need
- * one.  It writes warnings to standard error as it pleases, and code that no
- * compiler made may crash it: run it in a process of its own.  Not thread-safe.
+ * LLVM's disassembler, through its C functions.  The library is large, so it is loaded when the first
+ * disassembler is opened, and never by a process that does not need one.  It writes warnings to
+ * standard error as it pleases, and code that no compiler made may crash it: run it in a process of its
+ * own.  Not thread-safe.
  */
 #ifndef SYMBOLIZE_LISTING_DISASSEMBLER_H
 #define SYMBOLIZE_LISTING_DISASSEMBLER_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the child sends: one byte, 0 and then the listing, or 1 and then the failure: its code as a varint, its words. */
+/*
+ * The child's message: one byte, 0 and then the listing, or 1 and then the failure: its code as a
+ * varint, its words.
+ */
 #include "symbolize/listing/listing_process.h"
 
 #include "base/byte_buffer.h"

@@ -4,8 +4,8 @@
  *
  * Way of the data:  annotation -> fork, drop rights -> listing_reader -> pipe -> [listing_process] -> annotation
  *
- * A file or code that crashes the disassembler costs the listing, and nothing
- * else.  What it has to say on its standard error goes nowhere.
+ * A file or code that crashes the disassembler costs the listing, and nothing else.  Its standard
+ * error is discarded.
  */
 #ifndef SYMBOLIZE_LISTING_LISTING_PROCESS_H
 #define SYMBOLIZE_LISTING_LISTING_PROCESS_H
@@ -26,7 +26,7 @@ struct listing_request;
 int listing_process_run(const struct listing_request *request, struct code_listing *ret_listing,
                         struct error *err);
 
-/* What the child does: listing_reader_run(), or another function for a test. */
+/* The child's function: listing_reader_run(), or another one for a test. */
 typedef int listing_process_task(const struct listing_request *request, struct code_listing *ret_listing,
                                  struct error *err);
 

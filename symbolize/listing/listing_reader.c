@@ -21,7 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where nobody knows the function: places that are no further apart are one part, which ends so far behind the last. */
+/*
+ * For unknown functions: places close to each other are one part, which ends at this distance after the last.
+ */
 #define GUESS_GAP_BYTES  4096
 #define GUESS_TAIL_BYTES 64
 
@@ -41,7 +43,7 @@ struct listing_reader {
 
 /* ---- the image ------------------------------------------------------------------------------------------ */
 
-/* Why there is no code; no words for what has an image. */
+/* The reason why there is no code; empty if there is an image. */
 static int explain_finding(const struct listing_request *request, const struct found_image *found,
                            struct error *err)
 {
@@ -138,7 +140,7 @@ static const struct elf_image_segment *find_segment(const struct elf_image *imag
 
 /* ---- instructions --------------------------------------------------------------------------------------- */
 
-/* What a jump or call out of the part leads to. */
+/* The function that a jump or call out of the part leads to. */
 static int name_target(struct listing_reader *l, struct listing_instruction *row)
 {
         const struct symbol *symbols;

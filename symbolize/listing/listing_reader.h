@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LISTING_PART_BYTES_MAX (UINT64_C(4) << 20) /* of code; what is behind is cut off */
+#define LISTING_PART_BYTES_MAX (UINT64_C(4) << 20) /* of code; the rest is cut off */
 
 struct code_listing;
 struct error;
@@ -34,7 +34,7 @@ struct listing_request {
         size_t image_bytes;
         uint64_t region_avma;  /* of one that a program announced: where its code lies; */
         uint64_t region_bytes; /* then `offsets` are addresses there.  0 = it is a module's */
-        /* 3. What is found of a module of a trace: a file that is certainly the same, this machine's vdso. */
+        /* 3. The files for a module of a trace: a file that is certainly the same, this machine's vdso. */
         const struct image_finder *finder;
         uint32_t module;
 

@@ -4,9 +4,9 @@
  *
  * Way of the data:  trace_dictionary (SYMBOLS) -> [source_embedder] -> attachment_chunk -> trace_writer
  *
- * Files that rows of SYMBOLS name become attachments of the kind SOURCE_TEXT, of the same name.  What the program
- * handed over itself stays, and is not read again.  Reads with the rights of the process, which has given up all
- * that it does not need by then.
+ * Files that rows of SYMBOLS name become attachments of the kind SOURCE_TEXT, of the same name.  Sources that
+ * the program handed over itself stay, and are not read again.  Reads with the rights of the process, which
+ * has given up all that it does not need by then.
  */
 #ifndef SYMBOLIZE_LISTING_SOURCE_EMBEDDER_H
 #define SYMBOLIZE_LISTING_SOURCE_EMBEDDER_H

@@ -61,7 +61,10 @@ static int open_kept(const struct lookup *l, struct elf_image **ret_image, bool 
         image_spool_unmap(&bytes);
         if (r < 0)
                 return r == -ENOMEM ? r : 0;
-        /* What a loader mapped may have its note elsewhere than where we look; another one is another file. */
+        /*
+         * The loader's mapping may have its note elsewhere than where we look; a different note
+         * means another file.
+         */
         if (l->build_id_bytes > 0 && image->build_id_bytes > 0 && !has_build_id(l, image)) {
                 elf_image_close(image);
                 return 0;

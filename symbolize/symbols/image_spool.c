@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * An attachment has its place in the memfd from its first part on, as large as its row says, so that the
- * parts of several may come in turns; what was never written takes no memory.  Places begin on pages.
+ * An attachment has its place in the memfd from its first part on, as large as its row says, so that parts of
+ * several attachments may alternate; unwritten parts take no memory.  Places begin on pages.
  */
 #define PLACE_ALIGN UINT64_C(65536) /* the largest page of any machine of ours */
 

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of all attachments together; what is beyond is passed over, as if the trace had lost it. */
+/* The limit of all attachments together; the rest is skipped, as if the trace had lost it. */
 #define IMAGE_SPOOL_BYTES_MAX (UINT64_C(4) << 30)
 
 struct error;
@@ -63,7 +63,10 @@ int image_spool_map(const struct image_spool *s, const struct trace_dictionary *
                     uint32_t attachment, struct spooled_image *ret_image, struct error *err);
 void image_spool_unmap(struct spooled_image *image);
 
-/* Nobody can change what is in it any more, whoever has the descriptor; nothing is added after that.  0 or -errno. */
+/*
+ * No process can change the contents any more, even with the descriptor; nothing is added after that.
+ * 0 or -errno.
+ */
 int image_spool_seal(const struct image_spool *s, struct error *err);
 
 #endif /* SYMBOLIZE_SYMBOLS_IMAGE_SPOOL_H */

@@ -27,7 +27,7 @@
 
 #define KEY_FILE     "key"
 #define ENTRY_SUFFIX ".index"
-#define PART_SUFFIX  ".part" /* of an entry that is not whole; one so old was left behind */
+#define PART_SUFFIX  ".part" /* of an incomplete entry; one this old was abandoned */
 #define PART_AGE_S   3600
 
 #define ENTRY_MAGIC      UINT64_C(0x3178646e69707968) /* "hypindx1" */
@@ -71,7 +71,7 @@ static int open_folder(const struct index_cache *c, const char *folder, struct e
         return r < 0 ? r : fd;
 }
 
-/* What root makes for somebody else is theirs. */
+/* Files that root makes for another user belong to that user. */
 static void give(const struct index_cache *c, int fd)
 {
         if (c->owner_uid != geteuid())
@@ -352,7 +352,7 @@ void index_cache_unmap(struct index_cache_entry *entry)
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-/* Returns false if there is none left. */
+/* Returns false if no more is left. */
 static bool take_spare(const struct index_cache *c, struct index_cache_writer *w)
 {
         for (int i = 0; i < INDEX_CACHE_SPARES; i++) {
@@ -411,7 +411,7 @@ void index_cache_abort(const struct index_cache *c, struct index_cache_writer *w
         (void)unlinkat(c->folder_fd, w->file, 0);
 }
 
-/* What lies in the folder. */
+/* An entry of the folder. */
 struct old_file {
         char name[64];
         uint64_t n_bytes;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/symbols/index_cache.h - what was made of large debug information, kept in a folder for the next time
+ * symbolize/symbols/index_cache.h - indexes of large debug information, kept in a folder for the next time
  *
  * Way of the data:  symbolizer (child) -> pipe -> symbol_process -> [index_cache] -> folder
  *                   folder -> [index_cache] -> symbolizer (child) -> module_symbols
  *
- * An entry is named after what the trace says of the module, where files are looked
- * for, and the content of the code if the trace keeps it, and holds the identity of
- * the file that it was made of; so what was made of one file is never taken for that
- * of another.  The names cannot be made without a key that lies in the folder.
- * The child reads; only the parent, which looks into no file of the program's, writes.
+ * The name of an entry is made from what the trace states about the module, the places where files are
+ * looked for, and the content of the code if the trace keeps it; the entry holds the identity of the
+ * file that it was made from, so the index of one file is never taken for that of another.  The names
+ * cannot be made without a key that lies in the folder.  The child reads; only the parent, which looks
+ * into no file of the program's, writes.
  */
 #ifndef SYMBOLIZE_SYMBOLS_INDEX_CACHE_H
 #define SYMBOLIZE_SYMBOLS_INDEX_CACHE_H
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define INDEX_CACHE_ENTRY_MIN (UINT64_C(1) << 20)   /* bytes: what is smaller is quickly made again */
+#define INDEX_CACHE_ENTRY_MIN (UINT64_C(1) << 20)   /* bytes: smaller ones are made again quickly */
 #define INDEX_CACHE_ENTRY_MAX (UINT64_C(512) << 20) /* of one entry */
 #define INDEX_CACHE_BYTES_MAX (UINT64_C(2) << 30)   /* of the folder: the oldest go first */
 
@@ -68,7 +68,7 @@ struct index_cache_writer {
 
 /*
  * index_cache_open() - make the folder if it is not there, and read its key
- * The folder must belong to us, and nobody else may be able to write into it.
+ * The folder must belong to us, and no other user may be able to write into it.
  * Returns 0, -EPERM, -ENOTDIR, -errno.
  */
 int index_cache_open(struct index_cache *c, const char *folder, struct error *err);
@@ -87,7 +87,7 @@ void index_cache_close(struct index_cache *c);
  */
 int index_cache_prepare(struct index_cache *c, struct error *err);
 
-/* What an entry is of; everything is borrowed. */
+/* The key of an entry; everything is borrowed. */
 struct index_cache_subject {
         const struct trace_dictionary *dictionary;
         const struct module_images *images;
@@ -100,7 +100,7 @@ struct index_cache_subject {
 bool index_cache_name_of(const struct index_cache *c, const struct index_cache_subject *subject,
                          struct index_cache_name *ret_name);
 
-/* What an entry begins with: the identity of the file @fd, or, with -1, that there is none. */
+/* The beginning of an entry: the identity of the file @fd, or, with -1, a mark that there is none. */
 void index_cache_add_identity(struct byte_buffer *out, int fd);
 
 /* The entry, if it was made of the file @fd (-1 = of none).  Returns 1 or 0. */
@@ -109,8 +109,8 @@ int index_cache_map(const struct index_cache *c, const struct index_cache_name *
 void index_cache_unmap(struct index_cache_entry *entry);
 
 /*
- * Writing: begin, add, then commit or abort.  A failure of add ends it as abort does; nobody sees the entry before
- * it is whole.  Zero bytes are no entry.  Return 0 or -errno.
+ * Writing: begin, add, then commit or abort.  A failure of add ends it as abort does; other processes see the
+ * entry only when it is whole.  Zero bytes are no entry.  Return 0 or -errno.
  */
 int index_cache_begin(const struct index_cache *c, const struct index_cache_name *name,
                       struct index_cache_writer *ret_writer, struct error *err);

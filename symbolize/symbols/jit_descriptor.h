@@ -4,8 +4,8 @@
  *
  * Way of the data:  elf_image -> [jit_descriptor] -> table_process -> code_tables
  *
- * GDB's interface for JITs: whoever makes code at run time has a variable
- * __jit_debug_descriptor, which leads to a list of ELF objects in memory.
+ * GDB's interface for JITs: a program that makes code at run time has a variable __jit_debug_descriptor,
+ * which leads to a list of ELF objects in memory.
  */
 #ifndef SYMBOLIZE_SYMBOLS_JIT_DESCRIPTOR_H
 #define SYMBOLIZE_SYMBOLS_JIT_DESCRIPTOR_H

@@ -4,7 +4,7 @@
  *
  * Way of the data:  /proc/kallsyms, index_cache -> [kernel_lookup] -> symbolizer
  *
- * The whole list is read when an address is met that what was saved has nothing of: of a module, or of code that the
+ * The whole list is read when an address is not covered by the saved part: in a module, or in code that the
  * kernel made while it ran.
  */
 #ifndef SYMBOLIZE_SYMBOLS_KERNEL_LOOKUP_H
@@ -41,7 +41,10 @@ void kernel_lookup_close(struct kernel_lookup *k);
 /* The name of the function that holds @address, or NULL; borrowed until the close. */
 const char *kernel_lookup_find(struct kernel_lookup *k, uint64_t address);
 
-/* Appends what is worth an entry, behind the identity of no file.  Returns 0, -ENODATA if nothing is, -ENOMEM. */
+/*
+ * Appends the symbols that are worth an entry, with the identity of no file.  Returns 0, -ENODATA if
+ * nothing is, -ENOMEM.
+ */
 int kernel_lookup_save(const struct kernel_lookup *k, struct byte_buffer *out);
 
 #endif /* SYMBOLIZE_SYMBOLS_KERNEL_LOOKUP_H */

@@ -15,7 +15,7 @@
 #define NAME_BYTES_MAX  1024 /* the kernel's own limit is 512 */
 #define HEX_DIGITS_MAX  16
 
-/* What one line says; the parts are borrowed from the text. */
+/* The parts of one line; they are borrowed from the text. */
 struct line {
         uint64_t address;
         char type;

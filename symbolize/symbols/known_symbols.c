@@ -50,7 +50,7 @@ void known_symbols_deinit(struct known_symbols *k)
         *k = (struct known_symbols){ .first_rows = NULL };
 }
 
-/* The row behind @id in its group, or 0. */
+/* The row after @id in its group, or 0. */
 static uint32_t next_row(const struct trace_dictionary *d, uint32_t id)
 {
         const struct trace_symbol *row = symbol_row(d, id);

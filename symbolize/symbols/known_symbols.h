@@ -29,7 +29,7 @@ struct known_symbols {
 int known_symbols_init(struct known_symbols *k, const struct trace_dictionary *dictionary, struct error *err);
 void known_symbols_deinit(struct known_symbols *k);
 
-/* Whether the symbols of a frame (a record of that kind) say more than what is known, or otherwise. */
+/* Whether the symbols of a frame (a record of that kind) say more than the known ones, or something else. */
 bool known_symbols_is_news(const struct known_symbols *k, const struct symbol_stream_record *record);
 
 struct known_symbols_totals {

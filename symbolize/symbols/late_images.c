@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * At one address the mappings of a process follow each other in time.  Frames of an anonymous module were made between
- * one of its mappings and the next mapping there, of whatever module.  So each of its mappings that lasted has to be
- * followed by the same place of the same image.  A mapping that is followed by another anonymous one was perhaps of
- * code that nobody saw; but a JIT that makes more and more memory executable before its list is read has the kernel
- * tell of ever larger mappings.
+ * At one address the mappings of a process follow each other in time.  Frames of an anonymous module were
+ * made between one of its mappings and the next mapping there, of whatever module.  So each of its mappings
+ * that lasted has to be followed by the same place of the same image.  A mapping that is followed by another
+ * anonymous one perhaps held unobserved code; but a JIT that makes more and more memory executable before its
+ * list is read has the kernel report ever larger mappings.
  */
 #include "symbolize/symbols/late_images.h"
 
@@ -26,12 +26,12 @@ struct late_mapping {
         bool is_image, is_told; /* is_told: by a JIT */
 };
 
-/* What an address became later. */
+/* The later image at an address. */
 struct late_place {
         uint32_t module; /* 0 = nothing is known of it */
         uint64_t file_off;
         bool has_unseen; /* memory that is no image came there as well, ... */
-        bool has_anew;   /* ... which was no larger than what was there before */
+        bool has_anew;   /* ... which was no larger than the previous one */
         bool is_untold;  /* not by a JIT */
 };
 
@@ -75,7 +75,7 @@ static void add_mapping(struct late_images *l, uint32_t id, const struct trace_m
         l->mappings[l->n_mappings++] = m;
 }
 
-/* Of processes without images nothing is needed. */
+/* Processes without images need nothing. */
 static void drop_others(struct late_images *l)
 {
         size_t n_kept = 0;

@@ -4,10 +4,9 @@
  *
  * Way of the data:  trace_dictionary (MAPPINGS, MODULES) -> [late_images] -> symbolizer
  *
- * A JIT's list of objects is read a moment after it has changed, and an image in memory may
- * be recognised at the second look.  What was sampled before that is a frame in
- * ANONYMOUS memory.  If that memory became one image at that address, and never anything
- * else, the frame is the image's.
+ * A JIT's list of objects is read a moment after it has changed, and an image in memory may be recognised at
+ * the second look.  Samples before that have a frame in ANONYMOUS memory.  If that memory became one image at
+ * that address, and never anything else, the frame is the image's.
  */
 #ifndef SYMBOLIZE_SYMBOLS_LATE_IMAGES_H
 #define SYMBOLIZE_SYMBOLS_LATE_IMAGES_H

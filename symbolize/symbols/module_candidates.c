@@ -42,8 +42,8 @@ static bool has_parent_part(const char *path)
 }
 
 /*
- * "//anon" and "[heap]" are no files; a NUL would cut the path to that of another one, and a ".." lead out of
- * the folder that it is put behind.  Returns 0 or -ENOMEM.
+ * "//anon" and "[heap]" are not files; a NUL would cut the path to that of another one, and a ".." lead out
+ * of the folder that it is appended to.  Returns 0 or -ENOMEM.
  */
 static int take_path(struct module_candidates *c, const char *text, size_t n_bytes)
 {
@@ -124,7 +124,7 @@ static int make_name(struct module_candidates *c, const char *folder, enum name_
         return n < 0 ? -ENOMEM : 1;
 }
 
-/* What comes behind the folders: below the root, at its own place, the machine's debug files. */
+/* Places after the given folders: below the root, at its own place, the machine's debug files. */
 static int make_own_name(struct module_candidates *c, size_t i)
 {
         const char *root = c->search->sysroot;

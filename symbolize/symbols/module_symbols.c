@@ -24,7 +24,7 @@
 
 struct module_symbols {
         const struct elf_image *image;
-        /* What a saved index says; without one all of what follows. */
+        /* The contents of a saved index; without one all of the following. */
         bool is_saved;
         struct saved_index saved;
 

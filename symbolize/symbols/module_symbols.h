@@ -4,11 +4,10 @@
  *
  * Way of the data:  elf_image -> [module_symbols] -> symbolizer
  *
- * Puts together the symbol table (names of functions), stubs of the PLT, and the
- * debug information (inlined calls, files and lines).  A function that none of them
- * names is called by its module and its first address in the file, which the unwind
- * information tells: "libruby-3.1+0x1a20", TRACE_SYMBOL_UNNAMED.  What is missing or
- * damaged is left out, the rest is used.  An object belongs to one thread at a time.
+ * Puts together the symbol table (names of functions), stubs of the PLT, and the debug information (inlined
+ * calls, files and lines).  A function that none of them names gets a name from its module and its first
+ * address in the file, which the unwind information gives: "libruby-3.1+0x1a20", TRACE_SYMBOL_UNNAMED.
+ * Missing or damaged parts are left out, the rest is used.  An object belongs to one thread at a time.
  */
 #ifndef SYMBOLIZE_SYMBOLS_MODULE_SYMBOLS_H
 #define SYMBOLIZE_SYMBOLS_MODULE_SYMBOLS_H
@@ -32,7 +31,7 @@ struct module_symbols_options {
         size_t index_bytes;
 };
 
-/* First address of a function, and the first one behind it; of one in several parts, those of the part. */
+/* First address of a function, and the first one after it; for one in several parts, those of the part. */
 struct function_range {
         uint64_t start_svma, end_svma;
 };
@@ -56,7 +55,7 @@ char *module_symbols_copy_name(const char *path, size_t n_bytes);
 void module_symbols_close(struct module_symbols *module);
 
 /*
- * module_symbols_find() - what is at an address
+ * module_symbols_find() - the symbols at an address
  * @ret_symbols:  the chain, innermost first, borrowed until the next call
  * Returns how many there are, at most SYMBOLIZER_CHAIN_MAX; 0 if nothing is known.
  * Fast for addresses in any order; a unit of the debug information is read when the first address in it comes.

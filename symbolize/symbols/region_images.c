@@ -61,7 +61,7 @@ void region_images_free(struct region_images *r)
         free(r);
 }
 
-/* What cannot be read stays NULL: it is not tried again. */
+/* An unreadable image stays NULL: it is not tried again. */
 static int open_image(const struct region_images *r, struct open_image *o)
 {
         const struct module_symbols_options options = { .search = r->search };

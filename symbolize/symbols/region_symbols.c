@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process's rows are ranked: by generation, and within one in the order of the trace.  A frame of generation G is of
- * the highest-ranked region at its address that is not behind G, unless a row of an earlier generation that says "gone"
- * ranks higher.  What is gone in G itself may have been there when the frame was made.
+ * A process's rows are ranked: by generation, and within one in the order of the trace.  A frame of
+ * generation G belongs to the highest-ranked region at its address that is not later than G, unless a row of
+ * an earlier generation that says "gone" ranks higher.  A region that is gone in G itself may have been there
+ * when the frame was made.
  *
  * Each row lies in some nodes of a segment tree over all addresses at which a row begins or ends; in a node the rows
  * ascend.  Those that say "gone" have a tree of their own.  An address is looked up in the nodes from its leaf to the root.  So rows that lie over each other
@@ -386,7 +387,7 @@ static uint32_t find_rank(const struct region_nodes *nodes, size_t node, uint32_
         return low > first ? nodes->ranks[low - 1] + 1 : 0;
 }
 
-/* The same of all nodes from a leaf, which is none of the first, to the root. */
+/* The same for all nodes from a leaf, which is not one of the first, to the root. */
 static uint32_t find_highest(const struct region_nodes *nodes, size_t leaf, uint32_t n_rows)
 {
         uint32_t best = 0;

@@ -13,7 +13,7 @@
 #define NOTES_PATH      "/sys/kernel/notes"
 #define NOTES_BYTES_MAX (UINT32_C(1) << 20)
 
-/* Of the list; variables of processors may come first, some hundred lines. */
+/* Limit of the list; variables of processors may come first, some hundred lines. */
 #define HEAD_BYTES_MIN (UINT32_C(1) << 12)
 #define HEAD_BYTES_MAX (UINT32_C(1) << 18)
 #define HEAD_NAMES_MIN 16 /* that are compared */
@@ -34,7 +34,7 @@ static bool read_build(uint64_t *ret_build)
         return is_read;
 }
 
-/* The last one may have more names, and better ones, behind the cut. */
+/* The last address may have more names, and better ones, after the cut. */
 static bool read_first(struct kernel_symbols *first, int fd, size_t n_wanted)
 {
         struct byte_buffer text = { .data = NULL };

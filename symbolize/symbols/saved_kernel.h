@@ -22,7 +22,7 @@
 
 struct byte_buffer;
 
-/* What tells the running kernel from others. */
+/* The identity of the running kernel. */
 struct kernel_head {
         uint64_t build;              /* a hash of its build-id, and what else it notes of itself */
         struct kernel_symbols first; /* the first ones of the list */

@@ -147,7 +147,7 @@ static int take_finding(struct symbol_intake *in, bool *ret_is_own_failure, stru
         return r < 0 ? error_set(err, r, "no memory for what was found") : 0;
 }
 
-/* An entry that cannot be written is none; the symbols are the same. */
+/* An entry that cannot be written is skipped; the symbols are the same. */
 static void take_index(struct symbol_intake *in)
 {
         const struct index_cache *cache = in->options->cache;

@@ -36,7 +36,7 @@ struct symbol_intake {
         uint32_t n_frames;
         struct symbol_stream_record *record; /* heap: the one being looked at */
         uint64_t n_news;                     /* frames that got rows */
-        /* Of the task that is taken in. */
+        /* The task whose symbols arrive. */
         uint32_t task;
         uint32_t module; /* that the child works at; 0 before its first */
         bool is_at_end;  /* the child said that it was done */
@@ -51,11 +51,11 @@ int symbol_intake_init(struct symbol_intake *in, struct trace_dictionary *dictio
                        struct error *err);
 void symbol_intake_deinit(struct symbol_intake *in);
 
-/* What follows is of @task. */
+/* The following records belong to @task. */
 void symbol_intake_begin(struct symbol_intake *in, uint32_t task);
 
 /*
- * symbol_intake_take() - all whole records in @bytes; what is left of it is kept for later
+ * symbol_intake_take() - all whole records in @bytes; the rest is kept for later
  * Returns 0; -EBADMSG for what the symbolizer does not send; the code that the child failed with, in words;
  * -ENOMEM and -EOVERFLOW, with *@ret_is_own_failure, when the tables are full.
  */

@@ -134,7 +134,7 @@ static void read_worker(struct symbol_worker *w)
                 w->why = err;
 }
 
-/* Until something was read, somebody is late, or it is time to stop: -EINTR then. */
+/* Waits until something was read, a child is late, or it is time to stop: -EINTR then. */
 static int wait_for_workers(struct pool *p, struct error *err)
 {
         struct pollfd fds[SLOTS_MAX + 1];
@@ -187,7 +187,10 @@ static void finish_head(struct pool *p, struct symbol_worker *w, size_t slot, co
         p->head_has_begun = false;
 }
 
-/* Of the task whose turn it is.  Returns 1 if that is over, 0 if there is more to come, or a failure of ours. */
+/*
+ * Reads from the task whose turn it is.  Returns 1 if that is over, 0 if there is more to come, or a
+ * failure of ours.
+ */
 static int take_head(struct pool *p, size_t slot, struct error *err)
 {
         struct symbol_worker *w = &p->slots[slot];

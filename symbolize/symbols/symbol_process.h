@@ -5,11 +5,10 @@
  * Way of the data:  symbolizer (tasks) -> symbol_worker (children) -> [symbol_process] -> symbol_intake ->
  *                   trace_dictionary (symbols)
  *
- * Each module has a child of its own, which has no capabilities, cannot gain
- * any, cannot make a file longer and hands back plain data, which is checked as
- * foreign bytes on this side.  If a file kills its child, or keeps it busy
- * without end, that costs the names of this module.  What the children say is
- * taken in the order of the tasks, whichever ends first.
+ * Each module has a child of its own, which has no capabilities, cannot gain any, cannot make a file longer
+ * and hands back plain data, which is checked as foreign bytes on this side.  If a file kills its child, or
+ * keeps it busy without end, that costs the names of this module.  The children's results are read in the
+ * order of the tasks, whichever ends first.
  */
 #ifndef SYMBOLIZE_SYMBOLS_SYMBOL_PROCESS_H
 #define SYMBOLIZE_SYMBOLS_SYMBOL_PROCESS_H

@@ -21,7 +21,7 @@
 struct symbolizer;
 struct symbolizer_sink;
 
-/* What the child does: symbolizer_resolve(), or another function for a test. */
+/* The child's function: symbolizer_resolve(), or another one for a test. */
 typedef int symbol_process_task(struct symbolizer *symbolizer, uint32_t task,
                                 const struct symbolizer_sink *sink, struct error *err);
 
@@ -37,18 +37,20 @@ struct symbol_worker {
         pid_t pid; /* 0 = it has ended */
         int fd;    /* the reading end of its pipe */
         uint32_t task;
-        struct byte_buffer in; /* what it sent, and nobody took yet */
+        struct byte_buffer in; /* received, and not read yet */
         uint64_t n_bytes;      /* that it sent */
         uint64_t deadline_ns;  /* CLOCK_MONOTONIC */
-        struct error
-                why; /* of an end that was none of its own: a signal, a limit; code 0 = as it should be */
+        struct error why;      /* of an abnormal end: a signal, a limit; code 0 = normal */
 };
 
-/* Starts the child for @task.  Returns 0 or -errno; nothing is left behind then. */
+/* Starts the child for @task.  Returns 0 or -errno; then nothing is left over. */
 int symbol_worker_start(struct symbol_worker *w, const struct symbol_worker_options *options, uint32_t task,
                         struct error *err);
 
-/* What can be read now.  Returns 1, 0 at the end of the pipe, -ENOMEM, -EBADMSG if it sends without end, -errno. */
+/*
+ * Reads the available bytes.  Returns 1, 0 at the end of the pipe, -ENOMEM, -EBADMSG if it sends
+ * without end, -errno.
+ */
 int symbol_worker_read(struct symbol_worker *w, struct error *err);
 
 /* Ends the child if it has not ended, waits for it, and notes in `why` how it did. */

@@ -311,7 +311,7 @@ static int resolve_places(struct module_symbols *module, const struct elf_image 
         return r;
 }
 
-/* What cannot be saved is made again next time. */
+/* An index that cannot be saved is made again next time. */
 static int save_index(struct symbolizer *s, struct module_symbols *module, const struct found_image *found,
                       const struct symbolizer_sink *sink, struct error *err)
 {
@@ -338,7 +338,7 @@ static char *copy_module_path(const struct symbolizer *s, const struct group *gr
                        : NULL;
 }
 
-/* What functions without a symbol are called by.  Heap; NULL without memory: they have no names then. */
+/* The prefix for functions without a symbol.  Heap; NULL without memory: they have no names then. */
 static char *copy_module_name(const struct symbolizer *s, const struct group *group)
 {
         size_t n_bytes;
@@ -431,7 +431,7 @@ static void open_kernel(struct symbolizer *s, const struct group *group, const s
         kernel_lookup_open(&s->kernel, fd, is_cached ? &s->cache : NULL, &name);
 }
 
-/* What cannot be saved is read again next time. */
+/* A list that cannot be saved is read again next time. */
 static int save_kernel(const struct symbolizer *s, const struct symbolizer_sink *sink, struct error *err)
 {
         struct byte_buffer out = { .data = NULL };

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SYMBOLIZER_CHAIN_MAX 128 /* symbols of one frame; what is inlined into more is cut at the outer end */
+#define SYMBOLIZER_CHAIN_MAX 128   /* symbols of one frame; more inlined functions are cut at the outer end */
 #define SYMBOLIZER_TEXT_MAX  65535 /* bytes of a function's or file's name; longer ones are cut */
 
 struct error;
@@ -33,7 +33,7 @@ struct symbol {
         uint32_t flags;  /* TRACE_SYMBOL_* */
 };
 
-/* What there was for a module. */
+/* The result for a module. */
 struct module_finding {
         uint32_t module;
         uint32_t source;   /* enum image_source */
@@ -43,14 +43,14 @@ struct module_finding {
         const char *path;  /* of the file; NULL = none; borrowed for the call that passes it */
 };
 
-/* Receives what was found; each function returns 0, or -errno to stop. */
+/* Receives the results; each function returns 0, or -errno to stop. */
 struct symbolizer_sink {
         /* The code of @module is about to be read; the symbols that follow are of its frames. */
         int (*begin_module)(void *context, uint32_t module, struct error *err);
         /* The symbols of one frame, 1 .. SYMBOLIZER_CHAIN_MAX, innermost inlined function first. */
         int (*add_symbols)(void *context, uint32_t frame, const struct symbol *symbols, uint32_t n_symbols,
                            struct error *err);
-        /* What came of the module; NULL = not wanted. */
+        /* Gets the result of the module; NULL = not wanted. */
         int (*end_module)(void *context, const struct module_finding *finding, struct error *err);
         /* Bytes for struct index_cache, in one piece, before the end of the module; NULL = not wanted. */
         int (*add_index)(void *context, const void *bytes, size_t n_bytes, struct error *err);

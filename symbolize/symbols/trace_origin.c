@@ -88,7 +88,7 @@ bool trace_origin_find_realtime(const struct trace_dictionary *dictionary, uint3
         }
         if (first_ns == UINT64_MAX)
                 return false;
-        /* What was there before the recording began was there at its beginning. */
+        /* Mappings from before the recording count from its beginning. */
         *ret_ns = start_realtime_ns + (first_ns > start_raw_ns ? first_ns - start_raw_ns : 0);
         return true;
 }
