@@ -60,7 +60,10 @@ struct task_struct___old {
         long state;
 } KERNEL_STRUCT;
 
-/* What is remembered of a thread, to copy its stack not too often.  One of the two is for its waits, one for whom it wakes. */
+/*
+ * Per thread, the times that keep its stack from being copied too often.  One of the two is for its waits,
+ * one for whom it wakes.
+ */
 struct thread_place {
         __u64 key; /* of the last place */
         __u64 copied_ns, refilled_ns;
@@ -99,9 +102,9 @@ struct {
         __type(value, __u8);
 } processes SEC(".maps");
 
-/* Who came last onto this CPU. */
+/* The thread that came last onto this CPU. */
 struct last_task {
-        __u64 task_avma; /* it may be freed by now; 0 = nobody who is wanted */
+        __u64 task_avma; /* it may be freed by now; 0 = not a wanted task */
         __u64 sum_ns;    /* what it had run in all, then */
         __u32 pid, tid;
 };
@@ -124,9 +127,9 @@ char license_name[] SEC("license") = "Dual MIT/GPL";
 /* ---- whose ---------------------------------------------------------------------------------------------- */
 
 /*
- * A task's cgroup is further down than the wanted one, or nobody knows how deep that lies.  By calls, which is slow but rare:
- * for each load of a pointer that it has to follow, the verifier looks through all types of the kernel.  Not static,
- * and with a number for a pointer: so it is verified once, and not wherever it is called.
+ * A task's cgroup is further down than the wanted one, or its depth is unknown.  By calls, which is slow but
+ * rare: for each load of a pointer that it has to follow, the verifier looks through all types of the kernel.
+ * Not static, and with a number for a pointer: so it is verified once, and not wherever it is called.
  */
 __attribute__((noinline)) int is_below_cgroup(__u64 parent_avma)
 {
@@ -197,7 +200,7 @@ static __always_inline bool has_room(const struct switch_ring_head *ring, __u64 
         return ring->head - ring->tail + n_bytes <= settings.ring_bytes;
 }
 
-/* Where the next record goes.  It may stick out behind the end, where there is room for the largest. */
+/* Where the next record goes.  It may extend past the end, where there is room for the largest. */
 static __always_inline void *place_of(struct switch_ring_head *ring)
 {
         return (char *)ring + SWITCH_RING_HEAD_BYTES + (ring->head & (settings.ring_bytes - 1));
@@ -340,7 +343,7 @@ static __always_inline struct thread_slot *slot_of(__u32 tid)
 /* With a full copy a record takes that much; without room for it the record goes without. */
 #define STACK_BYTES_MAX(record) (sizeof(record) + sizeof(struct switch_stack) + settings.copy_bytes + 8)
 
-/* ---- what is hooked -------------------------------------------------------------------------------------- */
+/* ---- hooks --------------------------------------------------------------------------------------------- */
 
 static __always_inline __u32 state_of(const __u64 *ctx, struct task_struct *prev)
 {
@@ -351,7 +354,7 @@ static __always_inline __u32 state_of(const __u64 *ctx, struct task_struct *prev
         return (__u32)((struct task_struct___old *)prev)->state;
 }
 
-/* The scheduler has counted up to now before it tells of the switch. */
+/* The scheduler has counted up to now before it reports the switch. */
 static __always_inline __u64 ran_ns_of(struct task_struct *task)
 {
         if (!bpf_core_field_exists(task->se.prev_sum_exec_runtime))
@@ -380,7 +383,10 @@ static __always_inline __u64 gone_ran_ns_of(const struct last_task *last)
         return sum_ns > last->sum_ns ? sum_ns - last->sum_ns : 0;
 }
 
-/* Kernels trace nothing of what happens while some threads run: then nobody hears of the switch from them to others. */
+/*
+ * Kernels trace nothing that happens while certain threads run: then the switch from them to
+ * others is not reported.
+ */
 static __always_inline void follow_cpu(struct switch_record_switch *record, struct task_struct *prev,
                                        struct task_struct *next, bool is_next_wanted)
 {
@@ -487,7 +493,7 @@ int on_waking(__u64 *ctx)
         if (woken->pid == waker->pid || !is_wanted(woken))
                 return 0;
         ring = own_ring();
-        /* Who waits on a CPU that is wanted may be woken from any other. */
+        /* A thread that waits on a wanted CPU may be woken from any other. */
         if (!ring || (ring->is_off && is_cpu_off((__u32)woken->wake_cpu)))
                 return 0;
         if (!has_room(ring, sizeof(*record))) {
@@ -511,7 +517,7 @@ int on_waking(__u64 *ctx)
                 record->waker_pid = (__u32)waker->tgid;
                 record->waker_tid = (__u32)waker->pid;
                 (void)bpf_get_current_comm(record->waker_name, sizeof(record->waker_name));
-                /* Of others nothing is known that could make a callstack of it. */
+                /* Other threads have nothing from which a callstack could be made. */
                 if (is_other_wanted(waker, woken, true) && (slot = slot_of(record->waker_tid)) != NULL) {
                         flags = choose(&slot->wakes, record->waker_tid, regs ? key_of(regs) : 0,
                                        record->head.time_ns);

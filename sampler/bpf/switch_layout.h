@@ -65,7 +65,7 @@ struct switch_record_switch {
         __u32 prev_pid, prev_tid, next_pid, next_tid;
         __u64 prev_ran_ns; /* since it was last switched in, as the scheduler counts; 0 = not known, or it is not wanted */
         __u32 gone_pid,
-                gone_tid; /* came last onto this CPU and is not who leaves it: it left unseen; 0 = nobody did */
+                gone_tid; /* came last onto this CPU and is not who leaves it: it left unseen; 0 = none did */
         __u64 gone_ran_ns; /* how long it ran, as the scheduler counts; 0 = not known */
 };
 
@@ -76,7 +76,7 @@ struct switch_record_wakeup {
         char waker_name[SWITCH_NAME_BYTES];
 };
 
-/* Behind a record with SWITCH_FLAG_STACK; then the copy, up to the end of the record. */
+/* Follows a record with SWITCH_FLAG_STACK; then the copy, up to the end of the record. */
 struct switch_stack {
         __u32 copy_bytes;   /* 0 = a thread of the kernel's, or nothing could be read */
         __u32 kernel_bytes; /* of `kernel` */
@@ -97,10 +97,10 @@ struct switch_scope {
 
 /* Constants of the program, set before it is loaded: the verifier knows their values. */
 struct switch_settings {
-        __u64 ring_bytes;     /* of a CPU, a power of two; a record may stick out behind */
+        __u64 ring_bytes;     /* of a CPU, a power of two; a record may extend past it */
         __u64 wake_shift;     /* 2 to this are the bytes after which the reader is woken */
         __u64 copy_bytes;     /* of a user's stack; less than SWITCH_COPY_BYTES_MAX */
-        __u32 has_prev_state; /* sched_switch tells the state (Linux 5.18); else it is in the task */
+        __u32 has_prev_state; /* sched_switch reports the state (Linux 5.18); else it is in the task */
         __u32 stacks;
         __u32 n_skipped_frames; /* of the kernel's stack: those of the tracing itself */
         __u32 frame_pointers;   /* the user's frames instead of a copy of the stack */

@@ -36,9 +36,9 @@ struct pt_regs {
 #define MACHINE_TASK_MEMBERS    void *stack;
 
 /*
- * The kernel's count of interrupts is a variable of the CPU that has moved often, and not every kernel tells where it
- * is.  But an interrupt in the kernel goes on on a stack of its own, and one from the user's code leaves no number
- * of a system call.  Nor does a page fault, which hardly ever wakes anybody.
+ * The kernel's count of interrupts is a variable of the CPU that has moved often, and not every kernel tells
+ * where it is.  But an interrupt in the kernel runs on a stack of its own, and one from the user's code
+ * leaves no number of a system call.  Nor does a page fault, which hardly ever wakes anybody.
  */
 #define X86_STACK_BYTES 16384
 #define MACHINE_IS_INTERRUPT(task, regs, at) \

@@ -33,8 +33,8 @@ struct waiting_attachment {
 struct attachment_store {
         struct trace_dictionary *dictionary; /* borrowed, like the next */
         struct loss_counter *losses;
-        struct image_spool *
-                spool; /* gets a copy of code, for the names; NULL = none is needed, until somebody sets it */
+        struct image_spool
+                *spool; /* gets a copy of code, for the names; NULL = not needed, until it is set */
         struct waiting_attachment *waiting; /* heap, owned; the first one goes first */
         size_t n_waiting, capacity;
         size_t n_done; /* of these are in their chunks already */

@@ -148,7 +148,7 @@ size_t build_id_note_find(const uint8_t *bytes, size_t n_bytes, const uint8_t **
         return n;
 }
 
-/* Some tools put the notes behind everything else, where the kernel finds them too (Linux 6.12). */
+/* Some tools put the notes after everything else, where the kernel finds them too (Linux 6.12). */
 static size_t find_far(int fd, uint8_t *scratch, size_t n_first, const uint8_t **ret_id)
 {
         uint8_t *notes = scratch + BUILD_ID_NOTE_FIRST_BYTES;

@@ -40,7 +40,7 @@ size_t build_id_note_find_in(const uint8_t *notes, size_t n_bytes, const uint8_t
 /*
  * build_id_note_find() - the build-id, if it lies within these first bytes
  * @ret_id:  borrows @bytes
- * Returns its length, or 0: there is none, or none here.
+ * Returns its length, or 0: there is no note, or not here.
  */
 size_t build_id_note_find(const uint8_t *bytes, size_t n_bytes, const uint8_t **ret_id);
 

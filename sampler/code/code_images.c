@@ -43,7 +43,7 @@
 #define PAUSE_MS           4
 #define NOTED_MAX          4096                 /* mappings of files whose tables are on their way */
 #define WANTED_MAX         4                    /* times that an image is handed to the keeper */
-#define HELD_BYTES_MAX     (UINT64_C(1) << 20)  /* of what is mapped of an image: that much is read at once */
+#define HELD_BYTES_MAX     (UINT64_C(1) << 20)  /* of an image's mapped bytes: that much is read at once */
 #define WHOLE_BYTES_MAX    (UINT64_C(64) << 20) /* of an image that is looked for at once, ... */
 #define WHOLE_SEARCH_NS    (4 * NS_PER_MS)      /* ... how long, ... */
 #define WHOLE_SEARCH_BYTES (UINT64_C(64) << 20) /* ... and in how much memory */
@@ -140,7 +140,7 @@ bool code_images_next(struct code_images *c, uint64_t until_ns, struct image_cha
         return image_changes_next(&c->changes, until_ns, ret_change);
 }
 
-/* Memory that an image was taken out of: another module than before, for what was sampled there before may be the image's. */
+/* Memory that lost an image: another module now, because earlier samples may belong to the image. */
 static int add_anonymous(const struct code_images *c, uint32_t process, uint32_t *ret_module)
 {
         struct trace_module row = { .kind = TRACE_MODULE_ANONYMOUS, .process = process };
@@ -173,7 +173,7 @@ int code_images_put(struct code_images *c, struct process_track *process, const 
         return r < 0 ? r : address_space_add(&process->space, &range);
 }
 
-/* ---- what is kept of an image -------------------------------------------------------------------------- */
+/* ---- the kept parts of an image ------------------------------------------------------------------------ */
 
 static bool has_table(const struct code_images *c, uint32_t module)
 {
@@ -231,7 +231,7 @@ static int add_whole(struct code_images *c, uint32_t module, const struct code_s
 
 /* ---- images that the program put there ----------------------------------------------------------------- */
 
-/* A look at memory, and what it is about: what has been there since `time_ns`. */
+/* A look at memory, and its subject: the contents since `time_ns`. */
 struct image_look {
         struct memory_image_place place;
         uint64_t time_ns;
@@ -250,10 +250,10 @@ static bool is_unchanged(const struct code_images *c, const struct memory_image_
 }
 
 /*
- * All that was read of the image up to now has been there since the time in question, if its code is executable still and
- * no record tells of other code.  To put that there the program has to take away what was there, and to make
- * the new memory executable in the end, of which the kernel tells before anybody can see it: so first it is asked what
- * is executable, then what is in the rings.
+ * All bytes of the image that were read up to now have been there since the time in question, if its code is
+ * still executable and no record reports other code.  To replace the code the program has to remove the old
+ * code, and to make the new memory executable in the end, which the kernel reports before it becomes visible:
+ * so the executable ranges are read first, then the rings.
  */
 static bool is_true(struct code_images *c, const struct image_look *look)
 {
@@ -267,7 +267,7 @@ static bool is_true(struct code_images *c, const struct image_look *look)
         return is_unchanged(c, part, look->time_ns, until_ns);
 }
 
-/* What is mapped of it is enough for its unwind table.  @held: the same, if it was read already. */
+/* The mapped part is enough for its unwind table.  @held: the same, if it was read already. */
 static int want_table(struct code_images *c, uint32_t module, const struct image_look *look,
                       const struct byte_buffer *held)
 {
@@ -284,7 +284,7 @@ static int want_table(struct code_images *c, uint32_t module, const struct image
         return r;
 }
 
-/* Reads what is mapped of it, if that is the image still.  Returns 0, -EFBIG, -EFAULT, -ENOMEM. */
+/* Reads its mapped part, if it still is the image.  Returns 0, -EFBIG, -EFAULT, -ENOMEM. */
 static int hold(struct code_images *c, const struct image_look *look, void *source)
 {
         int r = image_source_hold(source, HELD_BYTES_MAX);
@@ -297,7 +297,8 @@ static int hold(struct code_images *c, const struct image_look *look, void *sour
 }
 
 /*
- * Its code is kept, and its table is built.  It may be gone at any moment, so what is little is read first of all.
+ * Its code is kept, and its table is built.  It may be gone at any moment, so small parts are read
+ * first of all.
  * @whole:  all of it, if that was looked for and found
  */
 static int keep_image(struct code_images *c, uint32_t module, const struct image_look *look,
@@ -373,7 +374,7 @@ static int add_image(struct code_images *c, const struct image_look *look, uint3
         return r;
 }
 
-/* Does the process put code where no record tells of it? */
+/* Does the process put code where no record reports it? */
 static bool writes_code(struct code_images *c, uint32_t pid)
 {
         const struct searched_process *process = searched_processes_get(&c->searched, pid);
@@ -421,7 +422,7 @@ static bool may_search(struct code_images *c, uint32_t pid)
         return process && process->n_searches++ < CODE_IMAGES_SEARCHES_MAX;
 }
 
-/* In all memory, too, if it is there still: what is gone needs no search, and who comes next would be looked at too late for it. */
+/* Also in all memory, if it is still there: searching for one that is gone would delay the next one. */
 static int find_image(struct code_images *c, struct memory_image_place *place)
 {
         int r = memory_image_find(place, &c->image);
@@ -437,8 +438,8 @@ static int find_image(struct code_images *c, struct memory_image_place *place)
 }
 
 /*
- * What is there and has been since @time_ns.
- * Returns 1 if that is an image, 0 if not, -ESTALE if what was there is gone, or may be; -ENOMEM.
+ * The image that has been there since @time_ns.
+ * Returns 1 if that is an image, 0 if not, -ESTALE if the contents are gone, or may be; -ENOMEM.
  */
 static int look_at(struct code_images *c, const struct memory_image_place *place, uint64_t time_ns)
 {
@@ -460,8 +461,8 @@ static int look_at(struct code_images *c, const struct memory_image_place *place
 }
 
 /*
- * Memory was made executable.  What is something else by now was perhaps an image, perhaps code of a compiler that tells
- * of it in its own way: it counts in processes that have images.
+ * Memory was made executable.  Memory with other contents by now perhaps held an image, perhaps code of a
+ * compiler that announces it in its own way: it counts in processes that have images.
  */
 static int look_at_mapping(struct code_images *c, const struct memory_image_place *place, uint64_t time_ns)
 {
@@ -549,8 +550,8 @@ int code_images_meet(struct code_images *c, const struct process_track *process,
 }
 
 /*
- * What replaced it is looked for; in between it is unknown what was there.  Memory that was unmapped was not written over; that of a program
- * that has ended may have been, before.
+ * Its replacement is looked for; in between the contents are unknown.  Memory that was unmapped was not
+ * written over; that of a program that has ended may have been, before.
  */
 static int note_replaced(struct code_images *c, uint64_t seen_ns)
 {
@@ -624,7 +625,7 @@ static int add_object(void *context, uint32_t pid, struct jit_object *object, st
         return r;
 }
 
-/* It is there since its memory was made executable; if that was not told, or code can be written there, since now. */
+/* It counts since its memory was made executable; if that was not reported or it is writable, since now. */
 static int see_object(void *context, uint32_t pid, const struct jit_object *object, uint64_t seen_ns)
 {
         struct code_images *c = context;
@@ -646,7 +647,7 @@ static int see_object(void *context, uint32_t pid, const struct jit_object *obje
         return add_parts(c, object, &change);
 }
 
-/* What cannot be written is what it was until it is made executable again, whatever the list says. */
+/* Read-only memory keeps its contents until it is made executable again, whatever the list says. */
 static int remove_object(void *context, uint32_t pid, const struct jit_object *object, uint64_t known_ns)
 {
         struct code_images *c = context;

@@ -5,15 +5,13 @@
  * Way of the data:  perf_record (MMAP2), memory_image, jit_lists -> [code_images] -> sample_source (address_space)
  *                   [code_images] -> code_keeper, code_tables
  *
- * A program maps executable memory and puts an image into it; or its JIT tells of
- * one.  The memory is read at once, before the record's turn comes; if it was the same
- * from the record on until it had been read, the image
- * becomes a module, whose code is kept and whose unwind table is built; and when
- * the records have come so far, the process's addresses become the image's.
+ * A program maps executable memory and puts an image into it; or its JIT announces one.  The memory is read
+ * at once, before the record's turn comes; if it was the same from the record on until it had been read, the
+ * image becomes a module, whose code is kept and whose unwind table is built; and when the records have come
+ * so far, the process's addresses become the image's.
  *
- * What is looked at costs time that the program determines: it is bounded to a
- * share of all time.  Where there was none, or the code was not there yet, it is
- * looked again when samples fall into such memory.
+ * Looking costs time that the program determines: it is bounded to a share of all time.  Where there was
+ * none, or the code was not there yet, it is looked again when samples fall into such memory.
  *
  * Used by the collector's thread.
  */
@@ -41,7 +39,7 @@ struct process_track;
 struct trace_dictionary;
 
 struct code_images_parts {
-        const struct event_set *events; /* whose rings tell what is mapped; all borrowed */
+        const struct event_set *events; /* the rings that report mappings; all borrowed */
         struct trace_dictionary *dictionary;
         struct code_keeper *keeper;   /* NULL = nothing is kept */
         struct code_regions *regions; /* NULL = there are no generations */
@@ -57,19 +55,20 @@ void code_images_free(struct code_images *c);
 
 /*
  * code_images_look() - an MMAP2 record was seen, perhaps ahead of its turn
- * Memory is as it is now: what was executable meanwhile, and is gone, is not seen.  Returns 0 or -ENOMEM.
+ * Reads the present memory: memory that was executable meanwhile, and is gone, is not seen.
+ * Returns 0 or -ENOMEM.
  */
 int code_images_look(struct code_images *c, const struct perf_record *record);
 
 /* A file is mapped in a process now: it may be that of a JIT.  Returns 0 or -ENOMEM. */
 int code_images_note_file(struct code_images *c, uint32_t pid, const struct address_range *range);
 
-/* Records are about to be given back to the kernel: what they tell of mappings is remembered. */
+/* Records are about to be given back to the kernel: the mappings that they report are remembered. */
 void code_images_see_records(struct code_images *c);
 
 /*
  * code_images_meet() - a sample fell on this address
- * In executable memory that is no file's and no image's it is looked for one.  What is found becomes a change of
+ * In executable memory that is no file's and no image's it is looked for one.  The result becomes a change of
  * @time_ns.  Cheap but for a few samples.  Returns 0 or -ENOMEM.
  */
 int code_images_meet(struct code_images *c, const struct process_track *process, uint64_t avma,
@@ -79,12 +78,12 @@ int code_images_meet(struct code_images *c, const struct process_track *process,
 int code_images_update(struct code_images *c);
 
 /*
- * How long to wait at most before the lists are read again: a JIT that has made memory executable a moment ago may be
- * about to tell of it.
+ * The longest time to wait before the lists are read again: a JIT that has just made memory executable may be
+ * about to announce it.
  */
 int code_images_pause_ms(const struct code_images *c);
 
-/* The next change up to @until_ns, in the order of time.  Returns false if there is none. */
+/* The next change up to @until_ns, in the order of time.  Returns false if no change is left. */
 bool code_images_next(struct code_images *c, uint64_t until_ns, struct image_change *ret_change);
 
 /* Makes the change in its process: a row of MAPPINGS, and its address space.  Returns 0 or -ENOMEM. */

@@ -4,8 +4,8 @@
  * build-id, where the kernel tells it, which saves opening the file; else a module has its own,
  * and what turns out to be the same by its content shares an attachment.
  *
- * A file that was gone in one process may be there in the next that maps it.  So what is
- * missing is counted at the end.
+ * A file that was gone in one process may be there in the next that maps it.  So missing files are
+ * counted at the end.
  */
 #include "sampler/code/code_keeper.h"
 
@@ -41,8 +41,8 @@
 #define LAST_WAIT_NS (10 * NS_PER_S)
 
 /*
- * Of what was mapped before the recording began: with so many places in callstacks it is kept at once.  The rest is kept
- * at the end, those with more places first, as long as it takes no more than this together.
+ * Files that were mapped before the recording began: one with this many places in callstacks is kept at once.
+ * The rest is kept at the end, those with more places first, as long as it takes no more than this together.
  */
 #define PLACES_ENOUGH 3
 #define FEW_BYTES_MAX (UINT64_C(8) << 20)
@@ -63,10 +63,10 @@ struct kept_code {
         uint32_t first_module; /* of those with this code */
 };
 
-/* Where a module can be found, for who wants it later. */
+/* Where a module can be found, for later use. */
 struct module_place {
         uint32_t pid;
-        struct perf_mmap mmap; /* its path lies behind */
+        struct perf_mmap mmap; /* its path follows */
         char path[];
 };
 
@@ -154,7 +154,7 @@ int code_keeper_fd(const struct code_keeper *k)
         return k->reader ? image_reader_fd(k->reader) : -1;
 }
 
-/* ---- what is known of code ----------------------------------------------------------------------------- */
+/* ---- known code ---------------------------------------------------------------------------------------- */
 
 static struct kept_code *code_of_id(const struct code_keeper *k, uint32_t id)
 {
@@ -184,7 +184,7 @@ static int add_code(struct code_keeper *k, uint32_t *ret_id)
         return 0;
 }
 
-/* The code with this build-id, made if there is none. */
+/* The code with this build-id, made if it is new. */
 static int add_code_of_build_id(struct code_keeper *k, const struct perf_mmap *mmap, uint32_t *ret_id)
 {
         uint32_t build_id;
@@ -201,7 +201,7 @@ static int add_code_of_build_id(struct code_keeper *k, const struct perf_mmap *m
         return r;
 }
 
-/* A row; when the table is full there is none. */
+/* A row; none when the table is full. */
 static int add_row(struct code_keeper *k, uint32_t module, uint32_t attachment, enum trace_image_state state)
 {
         struct trace_module_image row = { .module = module, .attachment = attachment, .state = state };
@@ -257,7 +257,7 @@ static uint64_t room_wait_ns(struct code_keeper *k, uint64_t now_ns)
         return left_ns < ROOM_WAIT_MAX_NS ? left_ns : ROOM_WAIT_MAX_NS;
 }
 
-/* Has it read.  What finds no room can only be wanted again. */
+/* Has it read.  A file that finds no room can only be requested again. */
 static void put(struct code_keeper *k, uint32_t id, struct image_request *request)
 {
         uint64_t now_ns = clock_raw_ns();
@@ -334,7 +334,10 @@ static int judge(struct code_keeper *k, uint32_t module, uint32_t pid, const str
         return 0;
 }
 
-/* Whether the file is one to keep; what cannot even be opened is one if it is gone, or should have been kept. */
+/*
+ * Whether the file is to be kept; a file that cannot even be opened counts if it is gone, or should
+ * have been kept.
+ */
 static bool is_wanted(const struct code_keeper *k, uint32_t pid, const struct perf_mmap *mmap, int fd)
 {
         struct stat status;
@@ -432,7 +435,7 @@ static void want_few(struct code_keeper *k, uint32_t module, uint64_t *left_byte
         want_place(k, module, fd);
 }
 
-/* The recording is over: what has few places, those with more first. */
+/* The end of the recording: files with few places, those with more first. */
 static void want_all_few(struct code_keeper *k)
 {
         uint64_t left_bytes = FEW_BYTES_MAX;
@@ -520,7 +523,7 @@ int code_keeper_add(struct code_keeper *k, uint32_t module, uint32_t kind, struc
         return code_keeper_want(k, module, &source);
 }
 
-/* ---- what was read ------------------------------------------------------------------------------------- */
+/* ---- files that were read ------------------------------------------------------------------------------ */
 
 /* An attachment of its own, or that of the same bytes.  Returns 0 with @ret_id, -EOVERFLOW, -ENOMEM. */
 static int attach(struct code_keeper *k, const struct staged_image *image, uint32_t *ret_id)

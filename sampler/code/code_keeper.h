@@ -5,10 +5,9 @@
  * Way of the data:  perf_record (MMAP2) -> module_file, memory_image, jit_objects -> [code_keeper] <-> image_reader (thread)
  *                   [code_keeper] -> ATTACHMENTS, MODULE_IMAGES, attachment_chunk -> merge; image_spool
  *
- * Decides which modules are kept, opens them at once, has them read by a thread
- * of its own, and writes what came of it.  The same code, by build-id or content,
- * is kept once; all together within a limit.  What was not kept is counted, and
- * MODULE_IMAGES says why.
+ * Decides which modules are kept, opens them at once, has them read by a thread of its own, and writes what
+ * came of it.  The same code, by build-id or content, is kept once; all together within a limit.  Code that
+ * was not kept is counted, and MODULE_IMAGES gives the reason.
  *
  * Used by the collector's thread.
  */
@@ -70,7 +69,7 @@ struct code_source {
 int code_keeper_new(const struct code_keeper_options *options, struct code_keeper **ret_keeper,
                     struct error *err);
 
-/* Ends the thread; what was not taken is left out.  NULL is fine. */
+/* Ends the thread; results that were not taken are dropped.  NULL is fine. */
 void code_keeper_free(struct code_keeper *k);
 
 /* Readable when something was read: code_keeper_take() takes it.  -1 with CODE_KEEPER_NONE. */
@@ -81,7 +80,7 @@ int code_keeper_fd(const struct code_keeper *k);
  * @module, @row:  id and row in MODULES
  * @pid, @mmap:    where it can be found at this moment
  * Opens the file at once if it is one to keep.  The second call for a module that is kept does nothing.
- * Returns 0 or -ENOMEM; what cannot be kept is counted.
+ * Returns 0 or -ENOMEM; code that cannot be kept is counted.
  */
 int code_keeper_want_file(struct code_keeper *k, uint32_t module, const struct trace_module *row,
                           uint32_t pid, const struct perf_mmap *mmap);
@@ -106,14 +105,14 @@ int code_keeper_add(struct code_keeper *k, uint32_t module, uint32_t kind, struc
 void code_keeper_note_place(struct code_keeper *k, uint32_t module);
 
 /*
- * Makes rows of what was read since.
- * @wait:  the end of the recording: until everything that was wanted is there, a bounded time; then what is missing is
- *         counted, and has rows as well
+ * Makes rows for the files that were read since.
+ * @wait:  the end of the recording: waits a bounded time until all requested code is there; then missing code
+ *         is counted, and has rows as well
  * Returns 0 or -ENOMEM.
  */
 int code_keeper_take(struct code_keeper *k, bool wait);
 
-/* All rows that there are now were handed to the writer: parts of what they tell of may follow. */
+/* All rows so far were handed to the writer: parts of the attachments that they announce may follow. */
 void code_keeper_rows_written(struct code_keeper *k);
 
 /* True if code_keeper_next() has a part. */
@@ -122,7 +121,7 @@ bool code_keeper_has_parts(const struct code_keeper *k);
 /*
  * code_keeper_next() - the body of the next ATTACHMENT chunk; the spool gets the same part
  * @body:  appended to
- * Returns 1, 0 if there is none now, -ENOMEM, -errno.
+ * Returns 1, 0 if nothing is ready, -ENOMEM, -errno.
  */
 int code_keeper_next(struct code_keeper *k, struct byte_buffer *body);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pieces of code that a process has now are a binary tree without overlaps: two of them compare as equal
- * if they share an address, so a piece that lies over others finds them one by one.  What is left of those at their
- * ends stays.
+ * The pieces of code that a process has now are a binary tree without overlaps: two of them compare as
+ * equal if they share an address, so a piece that lies over others finds them one by one.  The
+ * uncovered ends of those stay.
  *
  * A new generation costs modules and all that was remembered of callstacks.  It is begun only if code was seen to run
  * where other code comes to lie, for otherwise no frame could be mistaken.  Frames are only looked at
@@ -165,7 +165,7 @@ static bool has_frame(struct process_code *code, uint64_t start_avma, uint64_t e
 
 /* ---- generations --------------------------------------------------------------------------------------- */
 
-/* Points what is anonymous in the address space to modules of the process's own, of its generation. */
+/* Points the anonymous memory in the address space to modules of the process's own, of its generation. */
 static int point_to_modules(const struct code_regions *c, struct process_track *track, uint32_t generation)
 {
         struct trace_dictionary *d = c->parts.dictionary;
@@ -189,7 +189,7 @@ static int point_to_modules(const struct code_regions *c, struct process_track *
                 if (r == 0)
                         range->module = new;
         }
-        track->space.generation = 0; /* to nobody it is what it was */
+        track->space.generation = 0; /* invalidates cached modules */
         return r == -EOVERFLOW ? 0 : r;
 }
 
@@ -216,7 +216,7 @@ static int begin_generation(struct code_regions *c, struct process_code *code, s
                                        time_ns);
 }
 
-/* The module of a process's memory at an address; 0 if that is none of its own, of its generation. */
+/* The module of a process's memory at an address; 0 if it is not one of its own, of its generation. */
 static uint32_t module_at(const struct code_regions *c, const struct process_track *track, uint64_t avma,
                           bool *ret_is_old)
 {
@@ -294,7 +294,7 @@ static int add_piece(struct process_code *code, const struct code_piece *piece)
         return -ENOMEM;
 }
 
-/* Takes away what is there, but for what reaches beyond it.  @ret_seen: some of it was seen to run. */
+/* Removes the covered pieces, except their parts outside.  @ret_seen: some of it was seen to run. */
 static int cut_away(struct process_code *code, const struct code_piece *piece, bool *ret_seen)
 {
         struct code_piece *there;
@@ -319,7 +319,7 @@ static int cut_away(struct process_code *code, const struct code_piece *piece, b
         return r;
 }
 
-/* Is it what is there already? */
+/* Is it there already? */
 static bool is_same(const struct code_regions *c, const struct code_piece *there,
                     const struct trace_code_region *row)
 {
@@ -361,7 +361,7 @@ static int make_room(struct code_regions *c, struct process_track *track, const 
                 r = cut_away(code, &piece, &was_seen);
         if (was_seen && was_unknown)
                 loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_REPLACED, 1);
-        /* What is gone stays the code that it was to all frames so far; what comes next will be over it. */
+        /* Removed code remains the code of all frames so far; the next code will be put over it. */
         return r == 0 && was_seen && !row->gone ? begin_generation(c, code, track, row->time_ns) : r;
 }
 

@@ -50,7 +50,8 @@ uint32_t code_regions_generation(const struct code_regions *c, uint32_t process)
  * code_regions_add() - code lies there from now on, or with `gone` none does
  * @row:         all but its module
  * @ret_region:  its id in CODE_REGIONS, of the same code as before if that is told again; 0 if it was left out
- * Returns 1 if it is new, 0 if not, or -ENOMEM, -errno of before_change().  What is too much is counted.
+ * Returns 1 if it is new, 0 if not, or -ENOMEM, -errno of before_change().  Pieces beyond the
+ * limit are counted.
  */
 int code_regions_add(struct code_regions *c, struct trace_code_region *row, uint32_t *ret_region);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Modules of the trace have files, and a file has one table, however many modules and processes
- * it is in: by its build-id, or by what fstat(2) says of it.  What is known is
- * never opened again, so that hundreds of new processes a second cost a lookup each.
+ * Modules of the trace have files, and a file has one table, however many modules and processes it is in: by
+ * its build-id, or by what fstat(2) says of it.  A known file is never opened again, so that hundreds of new
+ * processes a second cost a lookup each.
  *
  * The table process takes some files at a time.  Others wait here, opened, up to a number;
  * beyond it by their place alone, to be opened when it is their turn.
@@ -133,7 +133,7 @@ void code_tables_use_opened(struct code_tables *t, struct opened_files *opened)
         t->opened = opened;
 }
 
-/* ---- what is known of a file --------------------------------------------------------------------------- */
+/* ---- known files --------------------------------------------------------------------------------------- */
 
 static struct file *file_of_id(const struct code_tables *t, uint32_t id)
 {
@@ -322,7 +322,7 @@ static int reserve_module(struct code_tables *t, uint32_t module)
         return 0;
 }
 
-/* What makes two files the same.  Where the kernel told no build-id the file is opened for it: @ret_fd. */
+/* The identity of a file.  Where the kernel told no build-id the file is opened for it: @ret_fd. */
 static struct unwind_cache_key identify(const struct code_tables *t, uint32_t module,
                                         const struct trace_module *row, uint32_t pid,
                                         const struct perf_mmap *mmap, int *ret_fd)
@@ -469,7 +469,7 @@ static int take_answer(struct code_tables *t, const struct table_answer *answer)
                 return take_jit_answer(t, answer);
         if (answer->id == 0 || answer->id > t->cache.keys.n_items ||
             file_of_id(t, answer->id)->state != FILE_COMING)
-                return 0; /* nobody waits for it */
+                return 0; /* no stack waits for it */
         switch (answer->status) {
         case TABLE_STATUS_BUILT:
                 file_of_id(t, answer->id)->jit_svma = answer->jit_svma;

@@ -68,7 +68,7 @@ int code_tables_find_jit(const struct code_tables *t, uint32_t module, uint64_t 
  * code_tables_want_jit() - what a process's JIT has said so far of how to unwind its code
  * @process:  id in PROCESSES
  * @frames:   needed during the call only
- * What is new is sent to the table process, now or in a later call.  Returns 0 or -ENOMEM.
+ * New files are sent to the table process, now or in a later call.  Returns 0 or -ENOMEM.
  */
 int code_tables_want_jit(struct code_tables *t, uint32_t process, const struct jit_frames *frames);
 
@@ -81,7 +81,7 @@ void code_tables_forget_jit(struct code_tables *t, uint32_t process);
 
 enum code_tables_answer { CODE_TABLES_NONE, CODE_TABLES_READY, CODE_TABLES_COMING };
 
-/* What is known of a module now.  @ret_module: if READY; borrowed, lives as long as @t and never changes. */
+/* The present state of a module.  @ret_module: if READY; borrowed, lives as long as @t and never changes. */
 enum code_tables_answer code_tables_find(const struct code_tables *t, uint32_t module,
                                          const struct unwind_module **ret_module);
 
@@ -95,7 +95,7 @@ int code_tables_take(struct code_tables *t);
  */
 bool code_tables_wait(struct code_tables *t, uint32_t module, uint64_t limit_ns);
 
-/* Takes in what comes within @limit_ns; returns false if nothing will come any more. */
+/* Takes in the results that come within @limit_ns; returns false if no more will come. */
 bool code_tables_wait_next(struct code_tables *t, uint64_t limit_ns);
 
 /* Changes each time that any answer does; part of stack_walk_space.generation. */

@@ -33,10 +33,10 @@
 #define PAUSE_TIMES    3
 #define PAUSE_MAX_NS   NS_PER_MS
 
-/* While the bells are silent: how often the collector hears of what is not urgent. */
+/* While the bells are silent: how often the collector is woken for files that are not urgent. */
 #define REPORT_NS (10 * NS_PER_MS)
 
-/* In one look at most; what is not looked at by then stays for the next, after a rest if that is due. */
+/* The limit of one look; the rest stays for the next, after a rest if that is due. */
 #define OPENS_AT_ONCE 16
 #define LOOKS_AT_ONCE 256
 
@@ -87,7 +87,7 @@ static void note_mapping(struct early_opener *o, const struct perf_record *rec, 
         o->urgent |= is_urgent;
 }
 
-/* Opens what the records of a ring tell of.  Returns false if there may be more. */
+/* Opens the files that the records of a ring report.  Returns false if there may be more. */
 static bool look(struct early_opener *o, struct ring_watch *ring)
 {
         const uint8_t *bytes;
@@ -134,7 +134,9 @@ static uint64_t count_own_ns(void)
         return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* Sleeps if this window's time is used up: not for long, since what is mapped meanwhile may be gone again. */
+/*
+ * Sleeps if this window's time is used up: briefly, since files that are mapped meanwhile may be gone again.
+ */
 static void rest(struct early_opener *o)
 {
         uint64_t now_ns = clock_raw_ns(), spent_ns = count_own_ns();
@@ -161,7 +163,7 @@ static void say_ready(struct early_opener *o)
         (void)pthread_mutex_unlock(&o->lock);
 }
 
-/* Wakes the collector: for each ring of a bell; while these are silent, at once only for what is urgent. */
+/* Wakes the collector: for each ring of a bell; while these are silent, at once only for urgent files. */
 static void report(struct early_opener *o, bool rang)
 {
         static const uint64_t one = 1;
@@ -183,7 +185,7 @@ static bool calm_down(struct early_opener *o, unsigned n_rings, bool all)
             doorbell_calm_decide(&o->calm, n_rings, clock_raw_ns()) == was_silent)
                 return all;
         event_set_silence(o->events, !was_silent);
-        /* What came before they were on rang none of them. */
+        /* Records from before they were on have rung no bell. */
         return was_silent ? look_at_all(o) : all;
 }
 

@@ -24,16 +24,18 @@ struct error;
 struct event_set;
 struct opened_files;
 
-/* What may be gone soon, as far as its name tells: neither in a folder of the system nor memory of no file. */
+/*
+ * A file that may be gone soon, judging by its name: neither in a folder of the system nor memory of no file.
+ */
 bool early_opener_wants_path(const char *path, size_t path_bytes);
 
 /*
  * early_opener_start() - watch the tracker's rings of @events
- * @events:  all rings are mapped; stays as it is until early_opener_stop(), and its doorbells belong to this thread
- * It waits for the doorbells; where there are none, for the tracker's rings, and a ring wakes one waiter, once: from
- * here on no other thread may poll these.  Signals are blocked in the thread.
- * It has narrowed its capabilities when this returns, but not filtered its system calls: privileges_narrow() does.
- * Returns 0, -ENOMEM, -EAGAIN, -errno; then the rings are to be polled by somebody else.
+ * @events:  all rings are mapped; stays as it is until early_opener_stop(), and its doorbells belong to this
+ * thread It waits for the doorbells; where there are none, for the tracker's rings, and a ring wakes one
+ * waiter, once: from here on no other thread may poll these.  Signals are blocked in the thread.  It has
+ * narrowed its capabilities when this returns, but not filtered its system calls: privileges_narrow() does.
+ * Returns 0, -ENOMEM, -EAGAIN, -errno; then the caller has to poll the rings.
  */
 int early_opener_start(struct event_set *events, struct early_opener **ret_opener, struct error *err);
 
@@ -43,7 +45,7 @@ void early_opener_stop(struct early_opener *o);
 /* Becomes readable anew (EPOLLET) when something urgent is in a tracker's ring, after that was looked at; never read it. */
 int early_opener_fd(const struct early_opener *o);
 
-/* What is open; NULL for NULL. */
+/* The open file; NULL for NULL. */
 struct opened_files *early_opener_files(struct early_opener *o);
 
 #endif /* SAMPLER_CODE_EARLY_OPENER_H */

@@ -49,8 +49,8 @@ struct elf_header_section {
 /*
  * elf_header_read() - the begin of an image
  * @n_bytes:  that are there; more than the headers do no harm
- * Returns 0; -ENODATA if the program headers reach behind @n_bytes; -EBADMSG if it is no image that
- * could run on this machine, or says what cannot be.
+ * Returns 0; -ENODATA if the program headers reach past @n_bytes; -EBADMSG if it cannot be an image that runs
+ * on this machine, or contradicts itself.
  */
 int elf_header_read(const void *bytes, size_t n_bytes, struct elf_header *ret_header);
 
@@ -63,7 +63,10 @@ uint64_t elf_header_count_bytes(const struct elf_header *header);
 /* Where the byte of the file with this number is loaded, in addresses of the file.  Returns false if nowhere. */
 bool elf_header_find_svma(const struct elf_header *header, uint64_t file_off, uint64_t *ret_svma);
 
-/* The next executable PT_LOAD from *@at on that has bytes in the file, or NULL; *@at is behind it then.  Begins with 0. */
+/*
+ * The next executable PT_LOAD from *@at on that has bytes in the file, or NULL; *@at is moved past it.
+ * Begins with 0.
+ */
 const struct elf_header_segment *elf_header_next_code(const struct elf_header *header, size_t *at);
 
 /* One header of a section: ELF_HEADER_SECTION_BYTES bytes. */

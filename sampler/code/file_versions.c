@@ -24,7 +24,7 @@ struct file_key {
         uint32_t generation, reserved;
 };
 
-/* What it was at the last look that was in time. */
+/* The state at the last look that was in time. */
 struct file_state {
         int64_t written_ns; /* CLOCK_REALTIME */
         uint64_t n_bytes;
@@ -35,7 +35,7 @@ struct file_state {
         uint8_t build_id[FILE_VERSIONS_BUILD_ID_MAX];
 };
 
-/* What was said of a mapping. */
+/* The facts about a mapping. */
 struct file_answer {
         uint64_t time_ns;
         uint32_t file;
@@ -100,9 +100,9 @@ int64_t file_written_ns(const struct stat *status)
 }
 
 /*
- * Was it written since it was mapped?  A time to come was not made by writing.  The time of a file stands still for a tick
- * of the system's clock: of one that is written over again and again, and was written so shortly before it was mapped,
- * only a look that came at once can tell.
+ * Was it written since it was mapped?  A time to come was not made by writing.  The time of a file stands
+ * still for a tick of the system's clock: for a file that is written over again and again, and was written so
+ * briefly before it was mapped, only a look that came at once is reliable.
  */
 static bool is_lost(const struct file_state *state, int64_t written_ns, uint64_t mapped_ns)
 {

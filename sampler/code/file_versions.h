@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/file_versions.h - what tells the content of a mapped file, where the kernel's record has no build-id
+ * sampler/code/file_versions.h - the identity of a mapped file's content, where the kernel's
+ * record has no build-id
  *
  * Way of the data:  perf_record (MMAP2), opened_files -> [file_versions] -> sample_source (MODULES)
  *
@@ -33,7 +34,7 @@ struct file_version {
         uint32_t number;    /* 0 = the first one that was seen, or it is not known that there are several */
         uint8_t build_id[FILE_VERSIONS_BUILD_ID_MAX];
         uint8_t build_id_bytes; /* 0 = the file has none, or it could not be read */
-        bool is_lost; /* the file was changed between the mapping and the look at it: nobody has this content */
+        bool is_lost; /* the file was changed between the mapping and the look at it: this content is lost */
 };
 
 struct file_versions;
@@ -46,7 +47,7 @@ void file_versions_free(struct file_versions *v);
 
 /*
  * file_versions_find() - the version that a mapping is of
- * Of files whose build-id the kernel reported, of jitdumps, and of those that are installed, there is one version.
+ * Files whose build-id the kernel reported, jitdumps, and installed files have one version.
  * @time_ns:  of the mapping.  The first call for it looks at the file, later ones remember
  * Reads some thousand bytes of each version of a file, once.
  * Returns 0 or -ENOMEM.

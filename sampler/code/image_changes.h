@@ -4,7 +4,7 @@
  *
  * Way of the data:  code_images -> [image_changes] -> sample_source (address_space)
  *
- * What is seen in memory waits here until the records have come as far as that.  Used by one thread.
+ * Code that is seen in memory waits here until the records have come as far as that.  Used by one thread.
  */
 #ifndef SAMPLER_CODE_IMAGE_CHANGES_H
 #define SAMPLER_CODE_IMAGE_CHANGES_H
@@ -35,13 +35,13 @@ struct image_changes {
 
 void image_changes_deinit(struct image_changes *c);
 
-/* Behind those of the same time.  Returns 0 or -ENOMEM. */
+/* Inserted after those of the same time.  Returns 0 or -ENOMEM. */
 int image_changes_add(struct image_changes *c, const struct image_change *change);
 
-/* From then on it is unknown what is where the code of @image was.  Returns 0 or -ENOMEM. */
+/* From then on the contents at the place of @image's code are unknown.  Returns 0 or -ENOMEM. */
 int image_changes_add_gone(struct image_changes *c, const struct memory_image *image, uint64_t time_ns);
 
-/* The next one up to @until_ns, in the order of time.  Returns false if there is none. */
+/* The next one up to @until_ns, in the order of time.  Returns false if no change is left. */
 bool image_changes_next(struct image_changes *c, uint64_t until_ns, struct image_change *ret_change);
 
 #endif /* SAMPLER_CODE_IMAGE_CHANGES_H */

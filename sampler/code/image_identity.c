@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What tells an image of a program from its others; `instance`: of those that were not found whole, else 0. */
+/* The key of an image among a program's others; `instance`: of those that were not found whole, else 0. */
 struct image_key {
         uint32_t pid, program;
         uint64_t content;

@@ -4,10 +4,11 @@
  *
  * Way of the data:  memory_image, image_source -> [image_identity] -> code_images (MODULES)
  *
- * An image without a build-id is told from others by what is mapped of it: headers, code and constants.  That is the same for
- * two that differ only in symbols, lines or the names of local functions.  So it is known by all of its bytes where
- * the program has them: then its names are its own.  Where they were not found in time it is one of its own, for which
- * the keeper's thread looks; after so many of these it is the image that was found in this program before, if that was only one.
+ * An image without a build-id is identified by its mapped bytes: headers, code and constants.  That is the
+ * same for two that differ only in symbols, lines or the names of local functions.  So it is known by all of
+ * its bytes where the program has them: then its names are its own.  Where they were not found in time it is
+ * one of its own, for which the keeper's thread looks; after so many of these it is the image that was found
+ * in this program before, if that was only one.
  *
  * Used by the collector's thread.
  */
@@ -28,7 +29,7 @@
 struct byte_buffer;
 struct memory_image;
 
-/* What is known of an image of a program. */
+/* The facts about an image of a program. */
 struct image_whole {
         uint64_t number;    /* of all its bytes; 0 = they were never found */
         uint64_t base_avma; /* where it lay when it was looked for last */

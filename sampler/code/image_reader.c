@@ -43,7 +43,7 @@ struct image_reader {
         struct staged_image *answers; /* heap; from first_answer on */
         size_t first_answer, n_answers, answers_capacity;
         uint64_t left_bytes; /* of the limit */
-        uint64_t end_bytes;  /* of what is staged */
+        uint64_t end_bytes;  /* of the staged bytes */
         size_t n_staged;     /* images that were not released */
 };
 
@@ -80,7 +80,7 @@ static int take_room(struct image_reader *t, struct staged_image *image, uint64_
         return r;
 }
 
-/* Memory of our own, that nobody cuts. */
+/* Memory of our own, which no other process shrinks. */
 static int hash_staged(const struct image_reader *t, struct staged_image *image)
 {
         void *bytes = mmap(NULL, (size_t)image->size_bytes, PROT_READ, MAP_SHARED, t->staged_fd,
@@ -258,7 +258,7 @@ static void *run(void *context)
         struct image_reader *t = context;
         struct image_request request;
 
-        (void)privileges_drop(NULL); /* what it reads is open; fails for nobody who is let in here */
+        (void)privileges_drop(NULL); /* the files to read are open; dropping rights cannot fail here */
         while (take_request(t, &request)) {
                 struct staged_image image = { .id = request.id };
 

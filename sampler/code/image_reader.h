@@ -4,9 +4,9 @@
  *
  * Way of the data:  code_keeper (open files, code_source) -> [image_reader] -> code_keeper
  *
- * A thread without capabilities.  What it has read lies in memory without a name
- * (memfd) until the collector has handed it to the writer, part by part; all
- * together it is never more than the limit, so the thread waits for nobody.
+ * A thread without capabilities.  The files that it has read lie in memory without a name (memfd) until the
+ * collector has handed them to the writer, part by part; all together they never exceed the limit, so the
+ * thread never waits.
  * A file that is changed or cut meanwhile is read again, and given up when that
  * happens again and again; files are never mapped.
  *
@@ -48,7 +48,7 @@ struct staged_image {
 /* @bytes_max: of all that is ever kept.  Signals are blocked in the thread.  Returns 0, -ENOMEM, -errno. */
 int image_reader_start(uint64_t bytes_max, struct image_reader **ret_reader, struct error *err);
 
-/* Ends the thread.  One that hangs in a file which does not let itself be read is left behind.  NULL is fine. */
+/* Ends the thread.  One that hangs in a file which cannot be read is left behind.  NULL is fine. */
 void image_reader_stop(struct image_reader *t);
 
 /* Readable when image_reader_next() has something. */

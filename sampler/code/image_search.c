@@ -34,8 +34,8 @@ struct image_search {
         size_t n_stretches, capacity;
         enum rank rank;
         size_t stretch;      /* in which the search is */
-        uint64_t at_avma;    /* in it: what is before was looked through; 0 = nothing was */
-        uint64_t chunk_avma; /* of what is in `chunk` */
+        uint64_t at_avma;    /* in it: the part before was searched; 0 = nothing was */
+        uint64_t chunk_avma; /* of the bytes in `chunk` */
         size_t chunk_bytes, chunk_at;
         uint64_t n_bytes;
         uint64_t page_bytes;
@@ -57,7 +57,7 @@ static int add_stretch(struct image_search *s, const struct stretch *stretch)
         return 0;
 }
 
-/* What lies around the place that was named; it comes once more in its turn. */
+/* The surroundings of the given place; they are searched again in their turn. */
 static int add_near(struct image_search *s, const struct stretch *whole)
 {
         uint64_t near_avma = s->limits.near_avma;
@@ -162,7 +162,7 @@ static void leave_stretch(struct image_search *s)
         s->at_avma = 0;
 }
 
-/* Reads what comes next into the chunk; false at the end. */
+/* Reads the next part into the chunk; false at the end. */
 static bool read_chunk(struct image_search *s)
 {
         while (!is_over(s)) {
@@ -194,7 +194,7 @@ static bool read_chunk(struct image_search *s)
                 s->chunk_bytes = process_memory_read(s->memory, s->at_avma, s->chunk, n);
                 s->n_bytes += s->chunk_bytes;
                 s->at_avma += n;
-                if (s->chunk_bytes < n) /* what cannot be read here cannot be read behind it */
+                if (s->chunk_bytes < n) /* an error here means that the following pages cannot be read */
                         s->at_avma = stretch->end_avma;
                 else if (n == CHUNK_BYTES) /* one that begins at the very end is seen whole in the next */
                         s->at_avma -= sizeof(magic) - 1;

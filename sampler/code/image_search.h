@@ -4,10 +4,10 @@
  *
  * Way of the data:  process_maps, process_memory -> [image_search] -> memory_image, image_source
  *
- * Where a program loads code itself it has the image from somewhere: mostly the
- * heap or other anonymous memory, which comes first; then files that are mapped
- * as data; then what is mapped of programs and libraries.  Pages that were never
- * written are passed over.  Who knows where such images were before says so: that is looked at first.
+ * A program that loads code itself has the image from somewhere: mostly the heap or other anonymous memory,
+ * which comes first; then files that are mapped as data; then the mapped parts of programs and libraries.
+ * Pages that were never written are passed over.  The caller may give the place where such images were
+ * before: it is searched first.
  */
 #ifndef SAMPLER_CODE_IMAGE_SEARCH_H
 #define SAMPLER_CODE_IMAGE_SEARCH_H

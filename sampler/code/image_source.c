@@ -16,8 +16,8 @@
 
 struct image_source {
         struct memory_image image;
-        struct byte_buffer held; /* what was mapped of it; empty = it is read when its turn comes */
-        bool has_several;        /* wholes: nobody could say which of them it is */
+        struct byte_buffer held; /* its mapped bytes; empty = they are read when its turn comes */
+        bool has_several;        /* wholes: ambiguous, since several match */
 };
 
 /*
@@ -42,7 +42,7 @@ static bool has_sections(const struct elf_header *header, const uint8_t *bytes, 
                bytes[names.file_off + names.n_bytes - 1] == 0;
 }
 
-/* Section headers are the end of most files, but some have sections behind them. */
+/* Section headers are at the end of most files, but some have sections after them. */
 static uint64_t count_with_sections(const struct elf_header *header, const uint8_t *bytes, uint64_t n_bytes)
 {
         uint64_t end = n_bytes;
@@ -132,7 +132,10 @@ static int find_copy(struct image_source *s, const struct image_search_limits *l
         return r == -ENOENT ? 0 : r;
 }
 
-/* Is the image at @avma another one than @whole, though what is mapped may be of both?  Returns 1, 0, -ENOMEM. */
+/*
+ * Is the image at @avma another one than @whole, though the mapped part may belong to both?
+ * Returns 1, 0, -ENOMEM.
+ */
 static int is_other_whole(const struct image_source *s, uint64_t avma, uint64_t bytes_max,
                           const struct byte_buffer *whole)
 {

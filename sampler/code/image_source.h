@@ -4,13 +4,13 @@
  *
  * Way of the data:  memory_image -> code_images -> [image_source] (then in the keeper's thread) -> code_keeper
  *
- * What is mapped of an image lacks its symbols and lines.  The program often has
- * all of it elsewhere: an image that begins alike, and whose code is the mapped one, is
- * cut by its own headers.  If there is none, what is mapped is put together.
+ * The mapped part of an image lacks its symbols and lines.  The program often has all of it elsewhere: an
+ * image that begins alike, and whose code is the mapped one, is cut by its own headers.  If no such copy
+ * exists, the mapped parts are put together.
  *
- * A program may free both within a millisecond.  So who found the image reads what is
- * mapped at once, if that is little, and looks for a moment for the whole; the thread
- * goes on with what is larger or was not found.
+ * A program may free both within a millisecond.  So the finder of the image reads its mapped part at
+ * once, if it is small, and looks briefly for the whole; the thread goes on with larger ones and those
+ * that were not found.
  */
 #ifndef SAMPLER_CODE_IMAGE_SOURCE_H
 #define SAMPLER_CODE_IMAGE_SOURCE_H
@@ -31,16 +31,16 @@ struct memory_image;
 int image_source_new(const struct memory_image *image, struct code_source *ret_source);
 
 /*
- * image_source_hold() - reads what is mapped now: then nothing that the program does can take it away
+ * image_source_hold() - reads the mapped part now: then nothing that the program does can take it away
  * @source:  of a struct code_source that image_source_new() made
  * Returns 0, -EFBIG over @bytes_max, -EFAULT if the image is gone or another one is there by now, -ENOMEM.
  */
 int image_source_hold(void *source, uint64_t bytes_max);
 
-/* What is held turned out not to be the image. */
+/* The held bytes turned out not to be the image. */
 void image_source_drop(void *source);
 
-/* What is held; empty if nothing is.  Borrowed. */
+/* The held bytes; empty if there are none.  Borrowed. */
 const struct byte_buffer *image_source_held(const void *source);
 
 /*
@@ -55,10 +55,10 @@ int image_source_search(void *source, const struct image_search_limits *limits, 
 
 /*
  * image_source_find_only() - the whole image, if the program has no other one that could be it
- * Two images may be alike in all that is mapped, and differ in names and lines: then nobody can say which it is.
+ * Two images may have the same mapped part, and differ in names and lines: then neither can be chosen.
  * @limits:  bytes_max is that of the image as well
  * @out:     empty; the image
- * Returns 1, 0 if there is none within the limits, -EEXIST if there are several, -ENOMEM.
+ * Returns 1, 0 if none is found within the limits, -EEXIST if there are several, -ENOMEM.
  */
 int image_source_find_only(const struct memory_image *image, const struct image_search_limits *limits,
                            struct byte_buffer *out, uint64_t *ret_avma);
@@ -66,10 +66,10 @@ int image_source_find_only(const struct memory_image *image, const struct image_
 /* The whole image at @avma, where it was the last time.  Returns 1, 0 if it is not there, -ENOMEM. */
 int image_source_read_at(const struct memory_image *image, uint64_t avma, struct byte_buffer *out);
 
-/* There are several images that this one may be: none is looked for, and what is mapped is read. */
+/* This image may be any of several: the search is skipped, and the mapped part is read. */
 void image_source_note_several(void *source);
 
-/* What struct code_source calls: see sampler/code/code_keeper.h. */
+/* The functions of struct code_source: see sampler/code/code_keeper.h. */
 int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out, uint32_t *ret_kind,
                       struct error *err);
 

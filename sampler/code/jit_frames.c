@@ -74,7 +74,7 @@ bool jit_frames_is_file(int fd)
                memcmp(bytes, magic, sizeof(magic)) == 0;
 }
 
-/* What is read of a file, which is then taken apart. */
+/* The bytes of a file, which are then taken apart. */
 struct frames_source {
         uint8_t *bytes; /* heap */
         size_t n_bytes;

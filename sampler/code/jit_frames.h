@@ -4,8 +4,9 @@
  *
  * Way of the data:  jitdump -> jit_files -> [jit_frames] -> table_process (in its child: [jit_frames]) -> jit_tables
  *
- * Each function has an .eh_frame of its own, of some ten bytes, whose pointers are relative to where it would lie: behind the
- * code, at the next multiple of 8.  The recorder only copies them; they are parsed in a child without rights.
+ * Each function has an .eh_frame of its own, of some ten bytes, whose pointers are relative to its intended
+ * place: after the code, at the next multiple of 8.  The recorder only copies them; they are parsed in a
+ * child without rights.
  */
 #ifndef SAMPLER_CODE_JIT_FRAMES_H
 #define SAMPLER_CODE_JIT_FRAMES_H

@@ -144,7 +144,7 @@ static int update_list(struct reading *reading, const struct jit_lists_place *pl
                 return r;
         find_executable(objects);
         seen_ns = clock_raw_ns();
-        r = read_list(reading); /* what comes only now is not marked */
+        r = read_list(reading); /* later ones are not marked */
         for (size_t i = 0; i < objects->n_objects && r == 0; i++) {
                 struct jit_object *object = &objects->objects[i];
 

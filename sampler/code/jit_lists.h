@@ -4,10 +4,10 @@
  *
  * Way of the data:  process_memory, process_maps -> jit_objects -> [jit_lists] -> code_images
  *
- * An object in a list need not be code yet, and one that is code need not be in the
- * list any more: programs register it before or after they make its memory executable, and
- * memory is used again.  So the list is read, then which memory is executable, then the list
- * once more: what was in it both times, in executable memory, was there in between.
+ * An object in a list need not be code yet, and one that is code need not be in the list any more: programs
+ * register it before or after they make its memory executable, and memory is used again.  So the list is
+ * read, then the executable ranges, then the list once more: an object that was in it both times, in
+ * executable memory, was there in between.
  *
  * Used by the collector's thread.
  */
@@ -30,7 +30,7 @@ struct jit_lists {
         size_t n_lists, capacity;
 };
 
-/* Told of what was found; each returns 0 or -ENOMEM. */
+/* Receive the results; each returns 0 or -ENOMEM. */
 struct jit_lists_sink {
         /* A new object: its module goes into @object; @bytes may be emptied. */
         int (*add)(void *context, uint32_t pid, struct jit_object *object, struct byte_buffer *bytes);
@@ -49,7 +49,9 @@ struct jit_lists_place {
 
 void jit_lists_deinit(struct jit_lists *l);
 
-/* The list that begins there is followed from now on; what is too much is not.  Returns 0 or -ENOMEM. */
+/*
+ * The list that begins there is followed from now on; lists beyond the limit are not.  Returns 0 or -ENOMEM.
+ */
 int jit_lists_follow(struct jit_lists *l, uint32_t pid, uint64_t descriptor_avma);
 
 /* The process has ended, or runs another program. */

@@ -58,7 +58,7 @@ static bool read_entry(uint32_t pid, uint64_t avma, struct entry *ret_entry)
         return true;
 }
 
-/* Of the object's begin and end: two objects of one length at one place differ there, or are the same. */
+/* The object's first and last bytes: two objects of one length at one place differ there, or are the same. */
 static uint64_t mark_of(uint32_t pid, const struct entry *entry)
 {
         const struct process_memory memory = process_memory_of(pid);
@@ -73,8 +73,8 @@ static uint64_t mark_of(uint32_t pid, const struct entry *entry)
 }
 
 /*
- * The descriptor, and a mark that is another one when the list has changed: whoever adds or removes an object changes
- * the descriptor, but may come back to the same addresses.
+ * The descriptor, and a mark that differs when the list has changed: a program that adds or removes an object
+ * changes the descriptor, but may come back to the same addresses.
  */
 static bool read_descriptor(const struct jit_objects *list, uint64_t *ret_first_avma, uint64_t *ret_mark)
 {
@@ -90,7 +90,7 @@ static bool read_descriptor(const struct jit_objects *list, uint64_t *ret_first_
                 return false;
         if (bytes_u32(&in) != INTERFACE_VERSION)
                 return false;
-        (void)bytes_u32(&in); /* what is being done */
+        (void)bytes_u32(&in); /* the present action */
         (void)bytes_u64(&in); /* to which entry */
         *ret_first_avma = bytes_u64(&in);
         if (read_entry(list->pid, *ret_first_avma, &all.first))
@@ -143,7 +143,7 @@ static int hash_content(struct jit_object *object, const struct elf_header *head
         return 0;
 }
 
-/* Of one that is linked already: its segments. */
+/* The segments of an object that is linked already. */
 static int read_segments(struct jit_object *object, const struct elf_header *header)
 {
         const struct elf_header_segment *s;

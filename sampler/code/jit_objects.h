@@ -4,12 +4,10 @@
  *
  * Way of the data:  process_memory (__jit_debug_descriptor) -> [jit_objects] -> jit_lists
  *
- * GDB's interface: a variable leads to a list of ELF objects in the program's
- * memory, each with the addresses at which its sections were loaded.  A debugger
- * stops the program to read it; here it is read from time to time while the
- * program runs, so a list may be seen in the middle of a change: then the rest of it is
- * seen the next time.  The list is the program's, and may be anything: what is
- * read of it is bounded.
+ * GDB's interface: a variable leads to a list of ELF objects in the program's memory, each with the addresses
+ * at which its sections were loaded.  A debugger stops the program to read it; here it is read from time to
+ * time while the program runs, so a list may be seen in the middle of a change: then the rest of it is seen
+ * the next time.  The list is the program's, and may be anything: reading it is bounded.
  */
 #ifndef SAMPLER_CODE_JIT_OBJECTS_H
 #define SAMPLER_CODE_JIT_OBJECTS_H
@@ -28,7 +26,7 @@
 
 /* Where a section of code was put. */
 struct jit_object_part {
-        uint64_t start_avma, end_avma; /* end is the first address behind it */
+        uint64_t start_avma, end_avma; /* end is the first address after it */
         uint64_t file_off;
 };
 
@@ -53,7 +51,7 @@ struct jit_objects {
                 mark; /* of the descriptor and the first entry when they were last followed to the end; 0 = never */
 };
 
-/* Told of changes; each returns 0 or -ENOMEM. */
+/* Receive changes; each returns 0 or -ENOMEM. */
 struct jit_objects_sink {
         /* Its module goes into @object; @bytes may be emptied. */
         int (*add)(void *context, const struct jit_objects *list, struct jit_object *object,

@@ -4,8 +4,8 @@
  *
  * Way of the data:  jit_frames -> table_process -> [jit_tables] -> code_tables -> stack_unwinder
  *
- * What a jitdump added since the last time becomes a table; when a process has JIT_TABLES_MAX of them, one of all its code
- * takes their place.  One request of a process is under way at a time.
+ * The additions to a jitdump since the last time become a table; when a process has JIT_TABLES_MAX of them,
+ * one of all its code takes their place.  One request of a process is under way at a time.
  *
  * Used by the collector's thread.
  */

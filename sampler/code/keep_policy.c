@@ -16,7 +16,7 @@
 static const char deleted[] = " (deleted)";
 static const char memfd[] = "/memfd:";
 
-/* What the next start of the machine, or somebody's clean-up, empties. */
+/* Folders that the next start of the machine, or a clean-up, empties. */
 static const char *const temporary_folders[] = { "/tmp", "/var/tmp", "/dev/shm", "/run" };
 
 int keep_policy_init(struct keep_policy *p, const char *temporary_folder)
@@ -25,7 +25,7 @@ int keep_policy_init(struct keep_policy *p, const char *temporary_folder)
         struct stat status;
 
         *p = (struct keep_policy){ .temporary_folder = NULL };
-        /* That of file systems, which may be a tick behind the other one. */
+        /* The clock of file systems, which may be a tick late. */
         (void)clock_gettime(CLOCK_REALTIME_COARSE, &now);
         p->began_ns = now.tv_sec * (int64_t)NS_PER_S + now.tv_nsec;
         if (stat("/proc/self/ns/mnt", &status) == 0) {
@@ -109,7 +109,7 @@ bool keep_policy_wants_file(const struct keep_policy *p, uint32_t pid, const cha
 {
         int64_t changed_ns = status->st_ctim.tv_sec * (int64_t)NS_PER_S + status->st_ctim.tv_nsec;
 
-        /* What a compiler makes while the program runs is as short-lived elsewhere as in /tmp. */
+        /* Files that a compiler makes while the program runs are as short-lived elsewhere as in /tmp. */
         if (status->st_nlink == 0 || changed_ns >= p->began_ns)
                 return true;
         return keep_policy_wants_path(p, path, path_bytes) ||

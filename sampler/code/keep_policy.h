@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/keep_policy.h - which files of code may be gone when somebody asks for their names
+ * sampler/code/keep_policy.h - which files of code may be gone when their names are needed
  *
  * Way of the data:  perf_record (MMAP2), fstat(2), /proc/PID/{ns/mnt,root} -> [keep_policy] -> code_keeper
  *
@@ -23,7 +23,7 @@ struct keep_policy {
 
 /*
  * keep_policy_init() - from now on files are new
- * @temporary_folder:  as in $TMPDIR; copied; NULL or a relative one is none
+ * @temporary_folder:  as in $TMPDIR; copied; NULL or a relative one is ignored
  * Returns 0 or -ENOMEM.
  */
 int keep_policy_init(struct keep_policy *p, const char *temporary_folder);

@@ -98,8 +98,8 @@ static bool is_there_still(const struct memory_image *image, uint64_t avma)
 }
 
 /*
- * What names functions lies beside the code: two images may have the same code, and other names or constants.  What can be
- * written is left out: it is another at each address, and changes.
+ * Constants with the names of functions lie beside the code: two images may have the same code, and other
+ * names or constants.  Writable parts are left out: they differ at each address, and change.
  */
 static bool is_constant(const struct elf_header_segment *s)
 {
@@ -171,7 +171,7 @@ static int hash_mapped(const struct memory_image *image, uint32_t *constants, ui
                 room -= n;
                 r = process_memory_append(&image->memory, p->start_avma, n, &bytes);
         }
-        /* Where its header is not, nobody knows if the memory around its code is its own. */
+        /* Without its header, it is unknown whether the memory around its code belongs to it. */
         if (r == 0 && image->header_avma != 0)
                 r = append_constants(image, constants, &bytes);
         if (r == 0 && bytes.failed)
@@ -293,7 +293,7 @@ static bool find_below(struct memory_image *image, const struct memory_image_pla
 
 /* ---- the image elsewhere ------------------------------------------------------------------------------- */
 
-/* Is the code of the image at @copy_avma the same as what is mapped, as far as it is hashed? */
+/* Is the code of the image at @copy_avma the same as the mapped code, as far as it is hashed? */
 static bool is_copy(const struct memory_image *image, uint64_t copy_avma, uint8_t *scratch)
 {
         for (size_t i = 0; i < image->n_parts; i++) {
@@ -520,7 +520,7 @@ int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_m
         return 0;
 }
 
-/* Code beyond what is hashed is compared with what is mapped now. */
+/* Code beyond the hashed part is compared with the present mapping. */
 static bool has_rest(const struct memory_image *image, const uint8_t *bytes, uint8_t *scratch)
 {
         uint64_t hashed = 0;

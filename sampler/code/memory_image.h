@@ -34,7 +34,7 @@ struct byte_buffer;
 
 /* A stretch of executable memory, and its place in the image's file. */
 struct memory_image_part {
-        uint64_t start_avma, end_avma; /* end is the first address behind it */
+        uint64_t start_avma, end_avma; /* end is the first address after it */
         uint64_t file_off;
 };
 
@@ -48,7 +48,7 @@ struct memory_image {
         uint8_t build_id[MEMORY_IMAGE_BUILD_ID_MAX];
         size_t build_id_bytes; /* 0 = it has none */
         uint64_t content;      /* XXH3 of its headers, code and constants, the first mebibyte of both */
-        uint32_t constants;    /* bit i: what cannot be written of segment i is mapped, and hashed */
+        uint32_t constants;    /* bit i: the read-only part of segment i is mapped, and hashed */
         struct memory_image_part parts[MEMORY_IMAGE_PARTS_MAX];
         size_t n_parts;
 };
@@ -64,23 +64,23 @@ struct memory_image_place {
 /*
  * memory_image_find() - the image that this memory is part of
  * Takes some tens of microseconds where the header lies below, or nothing does.
- * Returns 1; 0 if there is none; -ENOMEM.
+ * Returns 1; 0 if there is no image; -ENOMEM.
  */
 int memory_image_find(const struct memory_image_place *place, struct memory_image *ret_image);
 
-/* The part that the memory in question is in; NULL if there is none. */
+/* The part that the memory in question is in; NULL if no part contains it. */
 const struct memory_image_part *memory_image_find_part(const struct memory_image *image,
                                                        const struct memory_image_place *place);
 
 /*
- * memory_image_append_parts() - what is mapped of it: headers and loaded segments, at their places in the file
+ * memory_image_append_parts() - its mapped parts: headers and loaded segments, at their places in the file
  * The header says that there are no section headers: those are not mapped.
  * Returns 0, -EFBIG over @bytes_max, -EFAULT if its code cannot be read any more or is another by now, -ENOMEM.
  */
 int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_max, struct byte_buffer *out);
 
 /*
- * memory_image_is_unchanged() - is what is mapped there now what was found?
+ * memory_image_is_unchanged() - is the present mapping the image that was found?
  * Returns 1, 0 (also if it cannot be read), -ENOMEM.
  */
 int memory_image_is_unchanged(const struct memory_image *image);
@@ -88,7 +88,9 @@ int memory_image_is_unchanged(const struct memory_image *image);
 /* Are headers, code and constants in @bytes, a whole image with this one's header, those that were found, as far as hashed? */
 bool memory_image_has_content(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes);
 
-/* The same, and of longer code than is hashed the rest is compared with what is mapped, which may be another image by now. */
+/*
+ * The same, and code beyond the hashed part is compared with the mapping, which may be another image by now.
+ */
 bool memory_image_has_code(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes);
 
 /* Has the file in @bytes the same build-id?  Images of the same code may be different ones.  True for one that has none. */

@@ -33,7 +33,7 @@
 static const char vdso_name[] = "[vdso]";
 static const char deleted[] = " (deleted)";
 
-/* Of 64 bits: a 32-bit process has another one, which lies where its numbers reach. */
+/* For 64 bits: a 32-bit process has another one, at an address within its range. */
 #define VDSO_AVMA_MIN (UINT64_C(1) << 32)
 
 /* ------------------------------------------------------------------------ vdso */
@@ -70,7 +70,10 @@ static bool is_next_of_inode(int fd, const struct perf_mmap *mmap)
                (uint32_t)generation != mmap->inode_generation;
 }
 
-/* Whose files a process makes, if it lives.  That of its folder in /proc is another one if the program likes. */
+/*
+ * The user whose files a living process makes.  That of its folder in /proc is another
+ * one if the program likes.
+ */
 static bool find_user(uint32_t pid, uid_t *ret_user)
 {
         static const char name[] = "\nUid:";
@@ -92,8 +95,8 @@ static bool find_user(uint32_t pid, uid_t *ret_user)
 }
 
 /*
- * Whether the process could have read it.  In a user namespace anybody can put any file that he can name at
- * any path, and unmap what was there: what that path leads to is then read with our rights, not with his.
+ * Whether the process could have read it.  In a user namespace any user can put any file that he can name at
+ * any path, and unmap the previous one: that file is then read with our rights, not with the user's.
  */
 static bool is_readable_by(uint32_t pid, const struct perf_mmap *mmap, const struct stat *status)
 {
@@ -165,8 +168,8 @@ static bool is_same_file(const struct perf_mmap *a, const struct perf_mmap *b)
 }
 
 /*
- * A loader maps all of a file and then parts of it over that, and what the kernel told of first is gone
- * a moment later.  The file is still there, at another range.
+ * A loader maps all of a file and then parts of it over that, and the first mapping that the kernel reported
+ * is gone a moment later.  The file is still there, at another range.
  */
 static int open_current_range(uint32_t pid, const struct perf_mmap *mmap, struct error *err)
 {
@@ -233,7 +236,7 @@ static int open_below(int root_fd, uint32_t pid, const char *path, const struct 
         return reopen(folder_fd, mmap, path, err);
 }
 
-/* In what is our root now. */
+/* In our own root now. */
 static int open_here(uint32_t pid, const char *path, const struct perf_mmap *mmap, struct error *err)
 {
         int root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -244,8 +247,8 @@ static int open_here(uint32_t pid, const char *path, const struct perf_mmap *mma
 }
 
 /*
- * The process has another root than when it mapped this, as after chroot(2): then likely it had ours.  Where only an
- * inode's number tells the file, it has to be on the same device.
+ * The process has another root than when it mapped this, as after chroot(2): then likely it had ours.  Where
+ * only an inode's number identifies the file, it has to be on the same device.
  */
 static int open_outside(uint32_t pid, const char *path, const struct perf_mmap *mmap, struct error *err)
 {
@@ -289,7 +292,7 @@ int module_file_open(uint32_t pid, const struct perf_mmap *mmap, struct error *e
         if (mapped_fd >= 0 || mapped_fd == -EMFILE || mapped_fd == -ENFILE || mapped_fd == -ENOMEM)
                 return mapped_fd;
         if (mmap->path_bytes == 0 || mmap->path[0] != '/' || mmap->path_bytes > PATH_BYTES_MAX ||
-            (mmap->inode == 0 && mmap->build_id_bytes == 0)) /* nobody could say if it is that file */
+            (mmap->inode == 0 && mmap->build_id_bytes == 0)) /* it cannot be verified as that file */
                 return mapped_fd;
         memcpy(path, mmap->path, mmap->path_bytes);
         path[mmap->path_bytes] = '\0';

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/module_file.h - the file behind a mapping of another process, opened while it can be
+ * sampler/code/module_file.h - the file of a mapping of another process, opened while it can be
  *
  * Way of the data:  perf_record (MMAP2), /proc/PID -> [module_file] -> code_tables
  *
- * In this order: /proc/PID/map_files (also what is deleted, or in no folder at
- * all; needs CAP_CHECKPOINT_RESTORE), at the range that the kernel told or, where
- * that has become another since, at the one that /proc/PID/maps shows now;
- * /proc/PID/root/PATH (the program's own view of the file system); PATH, if the program has ended, or has
- * another root by now, in which nothing has that name.  A file that is not the one that was mapped is passed
- * over: by its inode and the inode's generation, where the kernel told that (the device is another number in stat(2)
- * on btrfs and overlays); where it told the build-id, whoever reads the file has to compare.  By its path, only a
- * file that the process's user can read: everybody may, or it is his, or the very inode of that device.
+ * In this order: /proc/PID/map_files (also deleted files, and those in no folder at all; needs
+ * CAP_CHECKPOINT_RESTORE), at the range that the kernel reported or, where that has become another since, at
+ * the one that /proc/PID/maps shows now; /proc/PID/root/PATH (the program's own view of the file system);
+ * PATH, if the program has ended, or has another root by now, in which nothing has that name.  A file other
+ * than the mapped one is skipped: it is compared by its inode and the inode's generation, where the kernel
+ * reported that (the device is another number in stat(2) on btrfs and overlays); where it reported the
+ * build-id, the reader of the file has to compare.  By its path, only a file that the process's user can
+ * read: everybody may, or it is his, or the very inode of that device.
  */
 #ifndef SAMPLER_CODE_MODULE_FILE_H
 #define SAMPLER_CODE_MODULE_FILE_H

@@ -4,8 +4,9 @@
  *
  * Way of the data:  early_opener (thread) -> [opened_files] -> code_keeper, code_tables
  *
- * A file belongs to one mapping: the process, where it begins, and when the kernel told of it.  It stays until its
- * mapping was dealt with, or for OPENED_FILES_AGE_NS, or until there is no more room: then the oldest one goes.
+ * A file belongs to one mapping: the process, its first address, and the time when the kernel reported it.
+ * It stays until its mapping was dealt with, or for OPENED_FILES_AGE_NS, or until there is no more room: then
+ * the oldest one goes.
  *
  * All functions may be called from two threads, and never block for long.
  */
@@ -35,7 +36,7 @@ struct opened_files {
         size_t first, n_files;
 };
 
-/* It stays where it is until opened_files_deinit(), which closes what is left. */
+/* It stays where it is until opened_files_deinit(), which closes the rest. */
 void opened_files_init(struct opened_files *o);
 void opened_files_deinit(struct opened_files *o);
 
@@ -55,7 +56,7 @@ int opened_files_open(struct opened_files *o, uint32_t pid, const struct perf_mm
 /* The mapping was dealt with. */
 void opened_files_forget(struct opened_files *o, uint32_t pid, const struct perf_mmap *mmap);
 
-/* Closes what is too old; @now_ns is of the clock of the records. */
+/* Closes files that are too old; @now_ns is of the clock of the records. */
 void opened_files_expire(struct opened_files *o, uint64_t now_ns);
 
 #endif /* SAMPLER_CODE_OPENED_FILES_H */

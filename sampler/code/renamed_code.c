@@ -81,7 +81,7 @@ static int compare_numbers(uint64_t left, uint64_t right)
         return left < right ? -1 : left > right;
 }
 
-/* What is 0 says the same. */
+/* Zero members have the same meaning. */
 static int compare_rows(const struct trace_code_region *x, const struct trace_code_region *y)
 {
         int by_start = compare_numbers(x->start_avma, y->start_avma);
@@ -232,11 +232,17 @@ static size_t count_alike(const struct renamed_code *r, size_t line, size_t *ret
         return n;
 }
 
-/* From the begin of the window on nobody knows, from its end on it is the line's; the last line's, of several. */
+/*
+ * From the begin of the window on the name is unknown, from its end on it is the line's; the last
+ * line's, of several.
+ */
 static int add_window(struct renamed_code *r, struct trace_code_region *row, bool is_last,
                       const struct renamed_reading *reading)
 {
-        /* What was read was there when nothing more was to be read; from then on the next reading's window begins. */
+        /*
+         * Lines that were read were there at the end of the reading; from then on the next
+         * reading's window begins.
+         */
         uint64_t from_ns = r->read_ns,
                  until_ns = reading->empty_ns > from_ns ? reading->empty_ns : reading->now_ns;
         struct trace_code_region unknown = *row;

@@ -25,7 +25,7 @@
 
 struct perf_mmap;
 
-/* From `row.time_ns` on the memory is this, or, with `row.gone`, nobody knows what. */
+/* From `row.time_ns` on the memory is this, or, with `row.gone`, unknown. */
 struct renamed_change {
         struct trace_code_region row;
         size_t number; /* of the line in its reading */
@@ -37,7 +37,7 @@ struct made_executable {
         uint64_t time_ns;
 };
 
-/* Of one process.  All zero is empty. */
+/* The state of one process.  All zero is empty. */
 struct renamed_code {
         struct made_executable made[RENAMED_CODE_MADE_MAX];
         size_t n_made;
@@ -54,7 +54,7 @@ struct renamed_code {
 
 void renamed_code_deinit(struct renamed_code *r);
 
-/* Executable memory of no file was mapped, or became executable.  The same record may be told of twice. */
+/* Executable memory of no file was mapped, or became executable.  The same record may be reported twice. */
 void renamed_code_note(struct renamed_code *r, const struct perf_mmap *mmap, uint64_t time_ns);
 
 /* Does this memory change at a time to come? */
@@ -73,10 +73,10 @@ int renamed_code_add_fresh(struct renamed_code *r, const struct trace_code_regio
  */
 int renamed_code_sort(struct renamed_code *r);
 
-/* What is known of a reading; CLOCK_MONOTONIC_RAW. */
+/* The facts about a reading; CLOCK_MONOTONIC_RAW. */
 struct renamed_reading {
         uint64_t empty_ns;         /* there was nothing more to read then */
-        uint64_t now_ns;           /* and none of its lines is newer than this */
+        uint64_t now_ns;           /* and no line is newer than this */
         uint64_t changed_ns;       /* when the file was changed last, at the earliest; 0 = not known */
         uint64_t changed_until_ns; /* at the latest */
         uint64_t lag_ns;           /* samples of so long ago wait still */
@@ -89,7 +89,7 @@ int renamed_code_end_reading(struct renamed_code *r, const struct renamed_readin
 /* When the next change is due; UINT64_MAX = none waits. */
 uint64_t renamed_code_next_ns(const struct renamed_code *r);
 
-/* Takes out the next one up to @until_ns.  Returns false if there is none. */
+/* Takes out the next one up to @until_ns.  Returns false if no row is left. */
 bool renamed_code_next(struct renamed_code *r, uint64_t until_ns, struct trace_code_region *ret_row);
 
 #endif /* SAMPLER_CODE_RENAMED_CODE_H */

@@ -231,7 +231,7 @@ static _Noreturn void run_child(struct confinement_user user, int fd, table_proc
         int fds[1] = { fd };
         int r;
 
-        /* Of no terminal: what is typed there is for the command. */
+        /* Detach from the terminal: keys typed there are for the command. */
         (void)setsid();
         (void)setpriority(PRIO_PROCESS, 0, CHILD_PRIORITY); /* if it is permitted */
         (void)prctl(PR_SET_NAME, PROCESS_NAME, 0, 0, 0);
@@ -363,7 +363,7 @@ int table_process_ask(struct table_process *p, const struct table_request *reque
         return 0;
 }
 
-/* What was handed out is the caller's no more.  After a large one the memory is given back. */
+/* An answer that was handed out belongs to the caller.  After a large one the memory is given back. */
 static void forget_answer(struct table_process *p)
 {
         if (p->received.capacity_bytes > KEEP_BYTES)
@@ -388,7 +388,9 @@ static int hand_out(struct table_process *p, enum table_status status, struct ta
         return 1;
 }
 
-/* One packet, whose part of an answer already lies behind `received`.  Returns 1 for a whole answer, 0, -EBADMSG. */
+/*
+ * One packet, whose part of an answer already follows `received`.  Returns 1 for a whole answer, 0, -EBADMSG.
+ */
 static int take_packet(struct table_process *p, const struct packet *packet, size_t part_bytes,
                        struct table_answer *ret_answer)
 {

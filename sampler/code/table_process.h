@@ -59,7 +59,7 @@ struct table_process {
         int fd;    /* nonblocking socket: readable when an answer or a part of one is there; -1 = closed */
         struct byte_buffer received; /* of the answer that is coming, or was handed out last */
         size_t answer_bytes;         /* of the whole answer that is coming; 0 = none is */
-        bool is_handed_out;          /* what is in `received` */
+        bool is_handed_out;          /* the bytes in `received` */
         uint32_t waiting[TABLE_PROCESS_WAITING_MAX]; /* ids without an answer yet, a ring */
         uint32_t first_waiting, n_waiting;
         uint32_t answered; /* the id that was answered last */
@@ -74,8 +74,8 @@ struct table_process {
 int table_process_start(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid, struct error *err);
 
 /*
- * What is done with a file there, in a process of its own: the module's bytes go into @out if it is BUILT, and
- * *@ret_jit_svma, 0 before, says where its __jit_debug_descriptor is.
+ * The work on a file there, in a process of its own: the module's bytes go into @out if it is BUILT, and
+ * *@ret_jit_svma, 0 before, receives the address of its __jit_debug_descriptor.
  * Another one than table_process_start()'s is for tests.
  */
 typedef enum table_status table_process_task(const struct table_request *request, int file_fd,
@@ -95,8 +95,9 @@ int table_process_ask(struct table_process *p, const struct table_request *reque
 
 /*
  * table_process_next() - the next answer that is there whole
- * Returns 1; 0 if there is none yet; -EPIPE if the child is gone and -EBADMSG if it sends what it should not: then
- * `fd` is closed, and nothing comes any more; -ENOMEM.  Never blocks, and takes in a few megabytes at a time at most.
+ * Returns 1; 0 if no answer is there yet; -EPIPE if the child is gone and -EBADMSG if it sends malformed
+ * data: then `fd` is closed, and no more comes; -ENOMEM.  Never blocks, and takes in a few megabytes at a
+ * time at most.
  */
 int table_process_next(struct table_process *p, struct table_answer *ret_answer);
 

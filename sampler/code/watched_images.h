@@ -31,12 +31,12 @@ void watched_images_deinit(struct watched_images *w);
 
 /*
  * watched_images_put() - an image was found
- * It counts from after the look: what was there before is not known, since no record tells when it was written.  If it was seen there
- * before, it was there when the look began, too.  Another one that was seen in its place counts until it was seen last, and is not
- * watched any more.
+ * It counts from after the look: its earlier contents are unknown, since no record says when it was written.
+ * If it was seen there before, it was there when the look began, too.  Another one that was seen in its place
+ * counts until it was seen last, and is not watched any more.
  * @began_ns: the look at its memory
  * @from_ns:  after it; becomes the time from which it counts
- * @changes:  gets what is gone
+ * @changes:  receives images that are gone
  * Returns how many images it has replaced, or -ENOMEM.
  */
 int watched_images_put(struct watched_images *w, struct image_changes *changes,

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-/* What a thread writes that does nothing else: 20 million zones of 16 bytes a second. */
+/* The output of a thread that does nothing else: 20 million zones of 16 bytes a second. */
 #define FASTEST_BYTES_A_US 320
 /* A thread that begins is looked at after this if it has no spare memory: its ring is not always large enough. */
 #define REST_AT_FIRST_NS (5 * NS_PER_MS)

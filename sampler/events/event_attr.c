@@ -8,8 +8,8 @@
 #include <time.h>
 
 #define WAKE_WHEN_FULL_SHARE 4
-#define WAKE_BYTES_MAX       (UINT32_C(1) << 21) /* what was written is still in a cache when it is read */
-/* What read(2) gives of each event; the times tell whether it shared a counter. */
+#define WAKE_BYTES_MAX       (UINT32_C(1) << 21) /* written data is still in a cache when it is read */
+/* The result of read(2) for each event; the times show whether it shared a counter. */
 #define READ_FORMAT (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_LOST)
 
 /* How often the timers tick that programs live by, each second. */
@@ -31,7 +31,7 @@ static bool is_in_step(uint64_t period_ns, uint64_t timer_hz)
 {
         uint64_t timer_ns = NS_PER_S / timer_hz;
 
-        /* Of a slower timer's period the samples see more points than that, however they fall. */
+        /* With a slower timer's period the samples see more points than that, however they fall. */
         for (uint64_t b = 1; b <= POINTS && timer_ns <= POINTS * period_ns; b++) {
                 uint64_t rest_ns = b * period_ns % timer_ns;
 

@@ -17,7 +17,7 @@
 
 struct event_request;
 
-/* What the attributes of all events of a recording have in common. */
+/* The attributes that all events of a recording share. */
 struct event_attr_options {
         const struct event_request *request; /* borrowed */
         struct unwind_request unwinder;
@@ -25,7 +25,7 @@ struct event_attr_options {
         size_t tracker_ring_bytes; /* the same for the dummy's ring, where doorbells ring; else 0: each of its records wakes */
         bool inherit;      /* by threads and children */
         bool threads_only; /* of these: by threads, not by children (kernel 5.13) */
-        bool single;       /* samples are not inherited at all, what tells of mappings and ends is */
+        bool single;       /* samples are not inherited at all, records of mappings and ends are */
         bool enable_on_exec;
         bool disabled;  /* until event_set_enable() */
         bool cpu_wide;  /* of whole CPUs, which are idle at times */
@@ -33,16 +33,16 @@ struct event_attr_options {
         bool switches;  /* PERF_RECORD_SWITCH, by the first event: they come as often as samples */
 };
 
-/* Of the sampling or counting event number @i of the request. */
+/* Attributes of the sampling or counting event number @i of the request. */
 struct perf_event_attr event_attr_of_spec(const struct event_attr_options *options, size_t i);
 
-/* Of the dummy event that tells of mappings, names, forks and exits. */
+/* Attributes of the dummy event that reports mappings, names, forks and exits. */
 struct perf_event_attr event_attr_of_tracker(const struct event_attr_options *options);
 
 /* The event that wakes the recorder for mappings of code, forks and exits, and whose records are not read. */
 struct perf_event_attr event_attr_of_doorbell(const struct event_attr_options *options);
 
-/* What the records of these events look like: the same for all. */
+/* The layout of these events' records: the same for all. */
 struct perf_record_layout event_attr_layout(const struct event_attr_options *options);
 
 /*

@@ -21,7 +21,7 @@ enum event_catalog_kind {
         EVENT_CATALOG_HARDWARE, /* generic: each processor translates them to its own */
         EVENT_CATALOG_SOFTWARE,
         EVENT_CATALOG_CACHE,
-        EVENT_CATALOG_PMU,        /* a unit of sysfs: what is behind "NAME/" */
+        EVENT_CATALOG_PMU,        /* a unit of sysfs: the part after "NAME/" */
         EVENT_CATALOG_PMU_EVENT,  /* that sysfs names */
         EVENT_CATALOG_TRACEPOINT, /* of the kernel's code */
         EVENT_CATALOG_LIBRARY,    /* of this processor, by libpfm4 */
@@ -44,8 +44,8 @@ struct event_catalog {
 /*
  * event_catalog_read() - what there is
  * @places:  NULL = the machine's own
- * @word:    only what has it in its name, in small or capital letters, or matches it, a glob; NULL = all
- * Opens each generic event once, to see whether it is there.  Some milliseconds.  Returns 0 or -ENOMEM.
+ * @word:    only events whose name contains it, in small or capital letters, or matches it, a glob; NULL =
+ * all Opens each generic event once, to see whether it is there.  Some milliseconds.  Returns 0 or -ENOMEM.
  */
 int event_catalog_read(struct event_catalog *catalog, const struct event_places *places, const char *word,
                        struct error *err);

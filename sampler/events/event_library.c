@@ -41,7 +41,7 @@ int event_library_encode(const char *name, struct event_spec *spec, struct error
         return r;
 }
 
-/* What the kernel itself translates is in event_table.c. */
+/* Events that the kernel itself translates are in event_table.c. */
 static bool is_processors(const pfm_pmu_info_t *pmu)
 {
         return pmu->is_present && pmu->pmu != PFM_PMU_PERF_EVENT && pmu->pmu != PFM_PMU_PERF_EVENT_RAW;

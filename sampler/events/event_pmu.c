@@ -56,7 +56,7 @@ static int read_file_of(const struct event_pmu *pmu, const char *folder, const c
         return read_line(pmu->dir_fd, path, line);
 }
 
-/* A number, decimal or with 0x; nothing behind it. */
+/* A number, decimal or with 0x; nothing follows it. */
 static bool parse_number(const char *text, size_t n_bytes, uint64_t *ret_value)
 {
         char digits[24], *end;
@@ -112,7 +112,7 @@ static int read_cpus(const struct event_pmu *pmu, struct event_spec *spec, struc
 
 /* ---- terms --------------------------------------------------------------------------------------------- */
 
-/* Finds the word of the attributes that a format speaks of, and steps behind it. */
+/* Finds the word of the attributes that a format describes, and steps past it. */
 static uint64_t *find_config(struct event_spec *spec, const char **format)
 {
         static const char *const names[] = { "config:", "config1:", "config2:" };
@@ -222,7 +222,7 @@ static bool is_word(const struct term *term, const char *word)
         return strlen(word) == term->name_bytes && memcmp(term->name, word, term->name_bytes) == 0;
 }
 
-/* Takes the next of @left bytes of terms; 1, or 0 behind the last. */
+/* Takes the next of @left bytes of terms; 1, or 0 after the last. */
 static int next_term(const char **at, size_t *left, struct term *ret_term)
 {
         const char *comma;

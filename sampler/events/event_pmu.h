@@ -31,7 +31,7 @@ struct event_pmu {
 
 /*
  * event_pmu_open() - the PMU with that name
- * Returns 0, -ENOENT if there is none (no words), -EBADMSG, -errno.
+ * Returns 0, -ENOENT if it does not exist (no words), -EBADMSG, -errno.
  */
 int event_pmu_open(struct event_pmu *pmu, const struct event_places *places, const char *name, size_t n_bytes,
                    struct error *err);
@@ -41,7 +41,7 @@ void event_pmu_close(struct event_pmu *pmu);
 /*
  * event_pmu_apply() - put terms into an event: "event=0x3c,umask=1", "cycles-ct", "config1=7", "tsc"
  * @spec:  type and CPUs become those of the PMU; undefined after a failure
- * Returns 0, -EINVAL with what is wrong, -errno.
+ * Returns 0, -EINVAL with the error in words, -errno.
  */
 int event_pmu_apply(const struct event_pmu *pmu, const char *terms, size_t n_bytes, struct event_spec *spec,
                     struct error *err);

@@ -80,7 +80,7 @@ static void add_to_name(struct event_spec *spec, const char *modifiers, size_t n
         spec->name[used + n_bytes] = '\0';
 }
 
-/* The modifiers behind the brace, without the S that is the group's own. */
+/* The modifiers after the brace, without the S that is the group's own. */
 static int modify_group(struct group *g, size_t n_specs, struct error *err)
 {
         char letters[EVENT_SPEC_NAME_BYTES];
@@ -123,7 +123,7 @@ static int parse_member(struct group *g, struct event_spec_list *list, const str
         return 0;
 }
 
-/* What is between the braces. */
+/* The text between the braces. */
 static int parse_members(struct group *g, const struct event_request *request, const char *text,
                          size_t n_bytes, struct error *err)
 {
@@ -220,7 +220,7 @@ int event_request_add(struct event_request *request, const char *list, struct er
         return r;
 }
 
-/* ---- what was not asked for ----------------------------------------------------------------------------- */
+/* ---- implied events ------------------------------------------------------------------------------------ */
 
 /* `perf stat` has these; the hardware's are the last. */
 static const struct {
@@ -233,7 +233,7 @@ static const struct {
         { "branches", true },        { "branch-misses", true },
 };
 
-/* What is sampled is counted as well; a part of it, such as user code alone, is something else. */
+/* A sampled event is counted as well; a part of it, such as user code alone, is a different event. */
 static bool has_whole(const struct event_request *request, const struct event_spec *wanted)
 {
         for (size_t i = 0; i < request->n_specs; i++) {

@@ -23,7 +23,7 @@ struct event_request {
         size_t n_specs;
         uint64_t rate_hz;                  /* samples a second, CPU and event; 0 = by @period */
         uint64_t period;                   /* -c: a sample every so many; 0 = by @rate_hz */
-        bool rate_is_default;              /* nobody asked for it: of tracepoints each one is taken */
+        bool rate_is_default;              /* implied, not requested: for tracepoints every hit is taken */
         bool wants_totals;                 /* --stat */
         bool no_samples;                   /* --no-sampling: there is no default event */
         const struct event_places *places; /* borrowed: where events are looked up; NULL = the real places */
@@ -34,13 +34,13 @@ struct event_request {
  * Such as "cycles", "page-faults:u,sched:sched_switch", "{cycles,instructions,cache-misses}:S", "cpu/event=0x3c,umask=1/k".
  * Where a machine has several kinds of cores, what the processor counts becomes an event of each, and a group a group
  * of each.
- * Returns 0; -EINVAL with what is wrong, the nearest known name or the way to 'hyprof list'; -ENOENT for a tracepoint
- * without tracefs, or a PMU that this machine does not have; -EACCES.
+ * Returns 0; -EINVAL with the error in words, the nearest known name or the way to 'hyprof list'; -ENOENT for
+ * a tracepoint without tracefs, or a PMU that this machine does not have; -EACCES.
  */
 int event_request_add(struct event_request *request, const char *list, struct error *err);
 
 /*
- * event_request_complete() - what was not asked for: the default event, and with --stat those of `perf stat`
+ * event_request_complete() - adds implied events: the default event, and with --stat those of `perf stat`
  * With `no_samples` nothing is added but those of --stat, and they only count.
  * @has_hardware:  there is a cycle counter
  * @ret_fallback:  cycles were the default and are not there
@@ -49,7 +49,7 @@ int event_request_complete(struct event_request *request, bool has_hardware, boo
                            struct error *err);
 
 /*
- * event_request_leave_kernel() - what is left without the right to see kernel code
+ * event_request_leave_kernel() - restricts events to those allowed without the right to see kernel code
  * Events count user code alone; those of --stat that happen in the kernel only are left out.
  * Returns 0, or -EACCES if one that was asked for can count nothing then.
  */
@@ -59,7 +59,8 @@ int event_request_leave_kernel(struct event_request *request, struct error *err)
 bool event_request_reads_groups(const struct event_request *request);
 
 /*
- * event_request_name_sampled() - what has samples of its own, for people: "cpu-clock, each sched:sched_switch"
+ * event_request_name_sampled() - the events that have samples of their own, in words for people:
+ * "cpu-clock, each sched:sched_switch"
  * @ret_names:     cut where it is too long
  * @ret_has_rate:  set if not each one of all of them
  */

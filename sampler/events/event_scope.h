@@ -22,7 +22,7 @@
 
 enum event_scope_kind { EVENT_SCOPE_AUTO = 0, EVENT_SCOPE_CGROUP, EVENT_SCOPE_CPUS, EVENT_SCOPE_THREADS };
 
-/* What is to be recorded, as the command line says. */
+/* The recording's subject, as given on the command line. */
 struct event_scope_request {
         enum event_scope_kind kind;
         const uint32_t *pids; /* -p; borrowed */

@@ -115,7 +115,7 @@ static int explain_open(const struct event_set *set, int code, const struct even
         }
 }
 
-/* Whose event it is, in the words of perf_event_open(2). */
+/* The owner of an event, in terms of perf_event_open(2). */
 static pid_t pid_of(const struct event_set *set, uint32_t tid, unsigned long *ret_flags)
 {
         *ret_flags = PERF_FLAG_FD_CLOEXEC;
@@ -261,7 +261,7 @@ static int add_doorbells(struct event_set *set, uint32_t tid, struct error *err)
         return r;
 }
 
-/* Of a thread, of the cgroup or of all CPUs; @n_specs 0: without samples. */
+/* Events of a thread, of the cgroup or of all CPUs; @n_specs 0: without samples. */
 static int add_events(struct event_set *set, uint32_t tid, size_t n_specs, struct error *err)
 {
         int r = wants_doorbells(&set->options) && !set->doorbells ? add_doorbells(set, tid, err) : 0;
@@ -285,7 +285,10 @@ static int add_thread(struct event_set *set, uint32_t tid, size_t n_specs, struc
         return r < 0 ? error_set(err, r, "no memory for events") : add_events(set, tid, n_specs, err);
 }
 
-/* The soft limit of descriptors costs nothing to raise; the hard one is somebody's decision, who may be us. */
+/*
+ * The soft limit of descriptors costs nothing to raise; the hard one is an administrator's decision,
+ * who may be us.
+ */
 static void raise_descriptor_limit(void)
 {
         struct rlimit files, more = { .rlim_cur = DESCRIPTORS_MAX, .rlim_max = DESCRIPTORS_MAX };
@@ -388,7 +391,7 @@ void event_set_answer(struct event_set *set, size_t at)
         perf_ring_release(ring);
 }
 
-/* Where it fails, it rings too often, or what is urgent waits for the collector's next look. */
+/* Where it fails, it rings too often, or urgent files wait for the collector's next look. */
 void event_set_silence(struct event_set *set, bool silent)
 {
         for (size_t at = 0; set->doorbells && at < set->cpus.n_cpus; at++)
@@ -484,7 +487,7 @@ bool event_set_is_double(struct event_set *set, const struct perf_record *rec)
                 if (rec->time_ns < set->added_ns && event_owners_find(&set->owners, rec->tid) == rec->tid)
                         return false;
                 owner = event_owners_find(&set->owners, rec->fork.parent_tid);
-                /* Without memory for it, what is recorded twice stays so. */
+                /* Without memory for it, records that are taken twice stay so. */
                 if (owner != 0)
                         (void)event_owners_add(&set->owners, rec->tid, owner);
                 return false;

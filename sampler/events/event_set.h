@@ -86,19 +86,22 @@ void event_set_close(struct event_set *set);
 
 /*
  * event_set_add() - open the events of threads (THREADS), and map the rings that are not mapped yet
- * Threads that have ended meanwhile are passed over.  After the first call that returned more than 0, all rings
- * are there, but of CPUs that have none of the sampling events: those stay unmapped, and empty.
- * Returns the number of threads; -EACCES/-EPERM, -ENOENT (no such event on this machine), -EMFILE, -errno, all with
- * advice.
+ * Threads that have ended meanwhile are passed over.  After the first call that returned more than 0, all
+ * rings are there, except those of CPUs without any of the sampling events: those stay unmapped, and empty.
+ * Returns the number of threads; -EACCES/-EPERM, -ENOENT (no such event on this machine), -EMFILE, -errno,
+ * all with advice.
  */
 int event_set_add(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err);
 
-/* The same with what tells of mappings, names and ends alone, for the other threads of a process.  Returns as that. */
+/*
+ * The same with only the records of mappings, names and ends, for the other threads of a process.
+ * Returns as that.
+ */
 int event_set_watch(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err);
 
 /*
  * event_set_enable() - begin, with the scopes CGROUP and CPUS; nothing happens with THREADS
- * What tells of mappings begins before the first sample.  Returns 0 or -errno.
+ * Records of mappings begin before the first sample.  Returns 0 or -errno.
  */
 int event_set_enable(struct event_set *set, struct error *err);
 

@@ -367,7 +367,7 @@ int event_spec_modify(struct event_spec *spec, const char *modifiers, size_t n_b
                         spec->name);
         if (hypervisor && !user && !kernel)
                 return error_set(err, -EINVAL, "event '%s': cannot record only the hypervisor", spec->name);
-        /* What is named is counted, the rest is not; a group's modifiers come on top of its members'. */
+        /* Named modes are counted, the others are not; a group's modifiers come on top of its members'. */
         if ((user || kernel) && !spec->exclude_user && !spec->exclude_kernel)
                 spec->exclude_user = spec->exclude_kernel = true;
         if (user)

@@ -18,7 +18,7 @@
 struct error;
 struct event_places;
 
-/* What its samples are for. */
+/* The use of its samples. */
 enum event_role {
         EVENT_ROLE_SAMPLES = 0, /* they are samples */
         EVENT_ROLE_WAITS,       /* where a thread leaves its CPU, for its SWITCH_OUT */
@@ -57,7 +57,7 @@ struct event_spec_list {
  * @text:    the name ends at @n_bytes
  * @places:  where the machine tells what it has; NULL = the real ones
  * @list:    one more, or one for each kind of core; unchanged on failure
- * What comes first: names that every kernel knows, sysfs, tracepoints, libpfm4.
+ * The order of lookup: names that every kernel knows, sysfs, tracepoints, libpfm4.
  * Returns 0; -EINVAL with the nearest known name in the words; -ENOENT for a PMU that is not there, or a tracepoint
  * where tracefs is not; -EACCES, -ENOMEM, -EOVERFLOW when the list is full.
  */
@@ -73,7 +73,7 @@ int event_spec_modify(struct event_spec *spec, const char *modifiers, size_t n_b
 /* Whether it is counted on that CPU. */
 bool event_spec_is_on_cpu(const struct event_spec *spec, int cpu);
 
-/* Of --stat: it is counted by itself, and nothing needs it.  @number: its own among the request's. */
+/* For --stat: it is counted by itself, and no other event needs it.  @number: its own among the request's. */
 bool event_spec_is_total(const struct event_spec *spec, uint32_t number);
 
 #endif /* SAMPLER_EVENTS_EVENT_SPEC_H */

@@ -24,7 +24,7 @@ struct event_table_row {
         bool in_kernel; /* it happens in kernel code alone: who may not see that counts none */
 };
 
-/* The rows by number, from 0; NULL behind the last. */
+/* The rows by number, from 0; NULL after the last. */
 const struct event_table_row *event_table_row(size_t i);
 
 /* By name or alias; NULL if there is none. */
@@ -39,7 +39,7 @@ const struct event_table_row *event_table_find_config(uint32_t type, uint64_t co
  */
 bool event_table_find_cache(const char *text, size_t n_bytes, uint64_t *ret_config);
 
-/* The names of those by number, from 0; false behind the last. */
+/* The names of those by number, from 0; false after the last. */
 bool event_table_cache_name(size_t i, char ret_name[EVENT_TABLE_CACHE_NAME_BYTES], uint64_t *ret_config);
 
 #endif /* SAMPLER_EVENTS_EVENT_TABLE_H */

@@ -10,7 +10,7 @@
 #include <linux/perf_event.h>
 #include <unistd.h>
 
-/* Of a group: how many, two times, and of each member value, id and losses. */
+/* The values of a group: how many, two times, and of each member value, id and losses. */
 #define READ_WORDS_MAX (3 + 3 * EVENT_REQUEST_SPECS_MAX)
 
 #define SLACK_SHARE 100 /* of the time; less is lost while events are switched on and off */
@@ -87,7 +87,7 @@ void event_totals_finish(struct event_totals *totals, const struct event_request
         for (size_t i = 0; i < request->n_specs; i++) {
                 struct event_count *count = &totals->specs[i];
 
-                /* On some CPUs only: how long what is recorded ran there is not known. */
+                /* On some CPUs only: how long the recorded threads ran there is unknown. */
                 if (request->specs[i].on_some_cpus || totals->watched_ns < count->enabled_ns)
                         count->enabled_ns = request->specs[i].on_some_cpus ? count->running_ns
                                                                            : totals->watched_ns;

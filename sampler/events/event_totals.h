@@ -4,9 +4,9 @@
  *
  * Way of the data:  event_set (read(2)) -> [event_totals] -> the table COUNTERS
  *
- * An event has a descriptor for each CPU, and for each thread that it was opened on; the kernel adds what children
- * counted to the descriptors that they inherited from.  Their sum is the event's total, also where it was sampled:
- * what was counted, not how often a sample was taken.
+ * An event has a descriptor for each CPU, and for each thread that it was opened on; the kernel adds what
+ * children counted to the descriptors that they inherited from.  Their sum is the event's total, even where
+ * it was sampled: the count, not the number of samples.
  */
 #ifndef SAMPLER_EVENTS_EVENT_TOTALS_H
 #define SAMPLER_EVENTS_EVENT_TOTALS_H
@@ -22,7 +22,7 @@ struct event_handle;
 struct event_set;
 struct trace_dictionary;
 
-/* Of one descriptor. */
+/* The values of one descriptor. */
 struct event_count {
         uint64_t value;
         uint64_t enabled_ns, running_ns;

@@ -33,7 +33,7 @@ void group_counts_deinit(struct group_counts *g)
         *g = (struct group_counts){ .entries = NULL };
 }
 
-/* ---- what was there before ------------------------------------------------------------------------------ */
+/* ---- previous values ----------------------------------------------------------------------------------- */
 
 static size_t slot_of(const struct group_counts *g, uint64_t event, uint32_t tid)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/events/group_counts.h - the counters that come with a sample -> what was counted since the sample before
+ * sampler/events/group_counts.h - the counters that come with a sample -> their increase since
+ * the sample before
  *
  * Way of the data:  perf_record (perf_sample.counts) -> [group_counts] -> sample_source
  *
- * With ":S" the kernel puts the values of a group into each sample of its leader.  They only grow, so what belongs to
- * a sample is the difference to the sample before of the same counters:
- *   events of a CPU, or of a cgroup on a CPU: to the CPU's sample before, whoever it hit; all samples are to be shown,
- *     also those that are left out then, or their counts would go to the next one;
- *   events that children inherit: each thread has counters of its own behind the same number, from 0 at its birth.
- * The first time, what was there before is 0: events begin with that, when they are opened, inherited, or started.
- * A value that is smaller than the one before comes from counters that began anew: it counts nothing.
+ * With ":S" the kernel puts the values of a group into each sample of its leader.  They only grow, so a
+ * sample's share is the difference to the sample before of the same counters: events of a CPU, or of a cgroup
+ * on a CPU: to the CPU's sample before, whichever thread it hit; all samples are to be shown, also those that
+ * are left out then, or their counts would go to the next one; events that children inherit: each thread has
+ * counters of its own under the same number, from 0 at its birth.  The first time, the previous value is 0:
+ * events begin with that, when they are opened, inherited, or started.  A value that is smaller than the one
+ * before comes from counters that began anew: it counts nothing.
  *
  * Memory: an entry for each event and CPU, and thread if they are inherited, until the thread ends.
  * Used by the collector's thread.
@@ -27,7 +28,7 @@
 struct event_set;
 struct perf_record;
 
-/* What a member counted. */
+/* The count of a member. */
 struct group_count {
         uint32_t spec;
         uint64_t weight; /* not 0 */
@@ -37,7 +38,7 @@ struct group_counts_entry {
         uint64_t event;          /* PERF_SAMPLE_IDENTIFIER */
         uint32_t tid;            /* 0 = the CPU's */
         uint32_t next_of_hash;   /* index + 1 of an entry; 0 = none */
-        uint32_t next_of_thread; /* the same; also of what is free */
+        uint32_t next_of_thread; /* the same; also of free slots */
         uint64_t value;
         uint64_t enabled_ns, running_ns; /* of the group; kept by its leader's entry */
 };
@@ -45,7 +46,7 @@ struct group_counts_entry {
 struct group_counts {
         uint64_t read_format; /* 0 = samples have no counters, and nothing is done */
         bool inherited;       /* counters of each thread */
-        bool scales;          /* times tell of shared counters; not with events of a thread */
+        bool scales;          /* times show shared counters; not with events of a thread */
         bool shared;          /* a value was scaled up: the group had its counters a part of the time */
         struct group_counts_entry *entries; /* heap, owned */
         size_t n_entries, capacity;

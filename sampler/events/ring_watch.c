@@ -22,7 +22,7 @@ static uint64_t read_tail(const struct ring_watch *w)
         return __atomic_load_n(&w->ring->meta->data_tail, __ATOMIC_ACQUIRE);
 }
 
-/* Records consist of words of 8 bytes, so none of those crosses the end. */
+/* Records consist of words of 8 bytes, so no word crosses the end. */
 static void copy_words(struct ring_watch *w, size_t from, size_t until)
 {
         for (size_t i = from; i < until; i++) {

@@ -4,9 +4,9 @@
  *
  * Way of the data:  kernel -> [ring_watch] -> early_opener
  *
- * Sees each record between the last one that it saw and the head, without taking any.  Who owns the ring may give
- * records back to the kernel meanwhile, which writes over them: so what is looked at is copied first, and is thrown away
- * if its place was given back by then.
+ * Sees each record between the last one that it saw and the head, without taking any.  The owner of the ring
+ * may give records back to the kernel meanwhile, which writes over them: so a record is copied first, and is
+ * thrown away if its place was given back by then.
  *
  * Used by one thread, beside the owner's.
  */
@@ -35,9 +35,9 @@ void ring_watch_init(struct ring_watch *w, const struct perf_ring *ring);
  * ring_watch_next() - the next record of a type that was not seen before
  * @type:        PERF_RECORD_*; others are passed over
  * @ret_record:  a copy, header included; valid until the next call
- * Records that were given back before they were seen are left out, and so is all up to the head behind what cannot be
- * a record.  Never blocks.
- * Returns 1, or 0 if there is none.
+ * Records that were given back before they were seen are left out, and so is everything up to the head after
+ * an invalid record.  Never blocks.
+ * Returns 1, or 0 if no record is left.
  */
 int ring_watch_next(struct ring_watch *w, uint32_t type, const uint8_t **ret_record, size_t *ret_bytes);
 

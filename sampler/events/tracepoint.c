@@ -55,7 +55,7 @@ int tracepoint_find_root(const struct event_places *places, const char **ret_pat
         return error_set(err, -ENOENT, "tracefs is not mounted, tracepoints have no names; try: " MOUNT);
 }
 
-/* Letters that the kernel's names are made of; none of a path. */
+/* Letters that occur in the kernel's names, but not in paths. */
 static bool is_name(const char *text, size_t n_bytes)
 {
         static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";

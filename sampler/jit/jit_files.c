@@ -115,7 +115,7 @@ static struct jit_process *find_process(const struct jit_files *f, uint32_t pid)
         return NULL;
 }
 
-/* Too many at a time: none of its files is read. */
+/* Too many at a time: its files are not read. */
 static int leave_out(struct jit_files *f, uint32_t pid)
 {
         uint32_t id;
@@ -203,7 +203,7 @@ static int take_line(struct jit_files *f, struct jit_process *p, const struct pe
         return r == 0 && p->renamed.n_fresh == FRESH_MAX ? take_fresh(f, p) : r;
 }
 
-/* What of all that was read is put over other code becomes changes. */
+/* Code that is put over other code becomes changes. */
 static int end_reading(struct jit_files *f, struct jit_process *p, struct renamed_reading *reading)
 {
         int r = take_fresh(f, p);
@@ -238,7 +238,7 @@ static int read_map(struct jit_files *f, struct jit_process *p, bool all)
         bool is_over_limit = false;
         int r = 1;
 
-        /* What a jitdump says is better; where both are written, the map says it once more. */
+        /* A jitdump's facts are better; where both are written, the map says it once more. */
         if (!p->wants_map || p->process == 0 || p->dump.has_header)
                 return 0;
         for (unsigned n = 0; r == 1 && (all || n < MAP_FILLS_ONCE); n++) {
@@ -413,7 +413,7 @@ static int take_item(struct jit_files *f, struct jit_process *p, const struct ji
         case JITDUMP_UNWINDING_INFO:
                 return take_unwinding(p, item);
         default:
-                return 0; /* the end, and what is not known */
+                return 0; /* the end, and an unknown result */
         }
 }
 

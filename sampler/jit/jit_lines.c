@@ -80,7 +80,7 @@ static bool has_prefix(const struct jitdump_load *load, const char *prefix)
         return load->name_bytes >= n_bytes && memcmp(load->name, prefix, n_bytes) == 0;
 }
 
-/* By the names that it gives to what has lines.  The lines are sorted. */
+/* Recognises it by the names that it gives to code with lines.  The lines are sorted. */
 static uint64_t find_shift(const struct jit_lines *l, const struct jitdump_load *load)
 {
         static const char *const prefixes[] = { "JS:",     "LazyCompile:", "Function:",
@@ -112,7 +112,7 @@ int jit_lines_add(struct jit_lines *l, struct trace_dictionary *dictionary, cons
                                                .line = l->lines[i].line };
                 uint32_t id;
 
-                /* Of several at one address the last one counts. */
+                /* If several have one address, the last one counts. */
                 if (offset >= load->length_bytes || offset > UINT32_MAX ||
                     (i + 1 < l->n_lines && l->lines[i + 1].avma == l->lines[i].avma))
                         continue;

@@ -27,7 +27,7 @@ struct jit_line {
         uint32_t reserved;
 };
 
-/* All zero is none. */
+/* All zero is empty. */
 struct jit_lines {
         uint64_t start_avma;    /* of the code */
         struct jit_line *lines; /* heap */

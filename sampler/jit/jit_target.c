@@ -42,7 +42,7 @@ static bool read_proc(uint32_t pid, const char *name, struct byte_buffer *text)
         return io_read_file(AT_FDCWD, path, TEXT_BYTES_MAX, text, NULL) == 0;
 }
 
-/* Numbers of a line of /proc/PID/status: one behind the other, the last one counts for those beyond. */
+/* Numbers of a line of /proc/PID/status, in order; the last one counts for those beyond. */
 static unsigned parse_numbers(const char *text, const char *name, uint32_t *numbers, unsigned n_max)
 {
         const char *at = strstr(text, name);

@@ -123,7 +123,7 @@ int jitdump_decode_debug_info(const uint8_t *bytes, size_t n_bytes, struct jitdu
         return 0;
 }
 
-/* The index of its entries, .eh_frame_hdr, lies behind it, and is not needed. */
+/* The index of its entries, .eh_frame_hdr, lies after it, and is not needed. */
 int jitdump_decode_unwinding(const uint8_t *bytes, size_t n_bytes, struct jitdump_unwinding *ret_unwinding,
                              struct error *err)
 {

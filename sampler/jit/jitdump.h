@@ -5,8 +5,8 @@
  * Way of the data:  jit_files -> [jitdump] -> code_regions
  * Specification:    tools/perf/Documentation/jitdump-specification.txt of Linux
  *
- * The program writes the file, and may write anything.  A record whose length
- * makes no sense ends the file: nobody could say where the next one begins.
+ * The program writes the file, and may write anything.  A record with an impossible length ends the file: the
+ * beginning of the next one is unknown.
  * Only the byte order of this machine is read: the program runs on it.
  */
 #ifndef SAMPLER_JIT_JITDUMP_H
@@ -27,7 +27,7 @@ struct error;
 #define JITDUMP_FILE_BYTES_MAX   (UINT64_C(1) << 32)
 
 struct jitdump_header {
-        uint32_t header_bytes; /* records begin behind them */
+        uint32_t header_bytes; /* records begin after them */
         uint32_t machine;      /* as in an ELF header */
         uint32_t pid;          /* as the program sees itself */
         bool has_arch_ticks;   /* times are of the processor's counter, else of CLOCK_MONOTONIC */
@@ -66,7 +66,10 @@ struct jitdump_debug_info {
         struct byte_reader lines; /* for jitdump_next_line() */
 };
 
-/* How to unwind the code that is loaded next: its .eh_frame, which is read as if it lay behind the code, at the next multiple of 8. */
+/*
+ * The unwind information of the code that is loaded next: its .eh_frame, which is read as if it lay after the
+ * code, at the next multiple of 8.
+ */
 struct jitdump_unwinding {
         const uint8_t *eh_frame;
         size_t n_bytes;
@@ -88,8 +91,8 @@ int jitdump_decode_prefix(const uint8_t *bytes, size_t n_bytes, struct jitdump_p
                           struct error *err);
 
 /*
- * The rest of a record, from behind its prefix.  Of a LOAD that is larger than JITDUMP_RECORD_BYTES_MAX the beginning is
- * enough, with the whole name.  What is returned is borrowed from @bytes.  Each returns 0 or -EBADMSG.
+ * The rest of a record, after its prefix.  For a LOAD larger than JITDUMP_RECORD_BYTES_MAX the beginning is
+ * enough, with the whole name.  Results are borrowed from @bytes.  Each returns 0 or -EBADMSG.
  */
 int jitdump_decode_load(const uint8_t *bytes, size_t n_bytes, struct jitdump_load *ret_load,
                         struct error *err);

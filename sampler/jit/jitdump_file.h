@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All zero but for fd, -1, is none. */
+/* All zero but for fd, -1, is empty. */
 struct jitdump_file {
         int fd;                /* owned */
         uint64_t offset_bytes; /* read up to here */
@@ -32,13 +32,13 @@ struct jitdump_file {
 
 struct jitdump_item {
         struct jitdump_prefix prefix;
-        const uint8_t *body; /* behind the prefix; borrowed, valid until the next call */
+        const uint8_t *body; /* after the prefix; borrowed, valid until the next call */
         size_t body_bytes;   /* less than the record says if that is over JITDUMP_RECORD_BYTES_MAX */
 };
 
 void jitdump_file_deinit(struct jitdump_file *f);
 
-/* Returns 1 with the oldest record, again if it was not consumed; 0 if there is none; -ENOMEM. */
+/* Returns 1 with the oldest record, again if it was not consumed; 0 if there is no whole record; -ENOMEM. */
 int jitdump_file_peek(struct jitdump_file *f, struct jitdump_item *ret_item);
 
 /* Steps over the record that jitdump_file_peek() returned. */

@@ -19,7 +19,7 @@ void perf_map_restart(struct perf_map *m)
         m->skips = false;
 }
 
-/* At most a line waits in front of what comes. */
+/* At most a line waits before new data. */
 int perf_map_add(struct perf_map *m, const void *bytes, size_t n_bytes)
 {
         size_t left = m->text.used_bytes - m->at_bytes;
@@ -42,7 +42,7 @@ static int digit_of(char c)
         return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* A number and the blanks behind it.  Returns what follows, or NULL. */
+/* A number and the blanks after it.  Returns what follows, or NULL. */
 static const char *parse_number(const char *at, const char *end, uint64_t *ret_number)
 {
         uint64_t number = 0;
@@ -86,7 +86,7 @@ int perf_map_parse(const char *line, size_t n_bytes, struct perf_map_line *ret_l
         return 0;
 }
 
-/* Returns 1 with a whole line, which may be empty; 0 if there is none. */
+/* Returns 1 with a whole line, which may be empty; 0 if no whole line is left. */
 static int next_text(struct perf_map *m, const char **ret_text, size_t *ret_bytes)
 {
         const char *text = (const char *)m->text.data + m->at_bytes;

@@ -31,7 +31,7 @@ struct perf_map_line {
 struct perf_map {
         struct byte_buffer text; /* from `at_bytes` on not looked at yet */
         size_t at_bytes;
-        bool skips; /* what comes is the rest of a line that was too long */
+        bool skips; /* the next bytes are the rest of a line that was too long */
         uint64_t n_garbage;
 };
 

@@ -53,7 +53,7 @@ void perf_map_file_try(struct perf_map_file *f, const struct jit_target *target)
                 (void)open_file(f, target);
 }
 
-/* Is what was read last still there? */
+/* Are the last bytes that were read still there? */
 static bool has_tail(const struct perf_map_file *f)
 {
         uint8_t tail[PERF_MAP_FILE_TAIL_BYTES];
@@ -88,7 +88,7 @@ static bool replace_file(struct perf_map_file *f, const struct jit_target *targe
         return true;
 }
 
-/* Opens it, or what has taken its place.  Returns false if there is nothing to read. */
+/* Opens it, or the file that has taken its place.  Returns false if there is nothing to read. */
 static bool is_ready(struct perf_map_file *f, const struct jit_target *target)
 {
         struct stat st;
@@ -148,7 +148,7 @@ void perf_map_file_changed(const struct perf_map_file *f, uint64_t *ret_ns, uint
         (void)clock_gettime(CLOCK_REALTIME, &now);
         (void)clock_getres(CLOCK_REALTIME_COARSE, &tick);
         age_ns = nanoseconds_of(&now) - nanoseconds_of(&status.st_mtim);
-        if (age_ns > now_ns) /* somebody has set it */
+        if (age_ns > now_ns) /* its time was set by hand */
                 return;
         *ret_ns = now_ns - age_ns;
         *ret_until_ns = *ret_ns + TICKS_MAX * nanoseconds_of(&tick);

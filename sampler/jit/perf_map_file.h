@@ -4,9 +4,8 @@
  *
  * Way of the data:  jit_target -> [perf_map_file] -> perf_map -> jit_files
  *
- * Kept open, because the process may end and the file go.  One that is made
- * shorter, written over from its beginning, or replaced by another is read from its
- * beginning again; what was told before is known then.
+ * Kept open, because the process may end and the file go.  A file that is made shorter, written over from its
+ * beginning, or replaced by another is read from its beginning again; its old lines are known then.
  */
 #ifndef SAMPLER_JIT_PERF_MAP_FILE_H
 #define SAMPLER_JIT_PERF_MAP_FILE_H

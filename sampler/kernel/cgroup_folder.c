@@ -87,7 +87,7 @@ int cgroup_mount_read(struct cgroup_mount *mount, struct error *err)
         return r;
 }
 
-/* Puts a path behind another one.  Returns false if it does not fit. */
+/* Appends a path to another one.  Returns false if it does not fit. */
 static bool join(char *ret_path, const char *folder, const char *name)
 {
         const char *between = name[0] == '/' || (folder[0] != '\0' && folder[strlen(folder) - 1] == '/')
@@ -164,7 +164,7 @@ static int add_pids(const char *text, struct running_numbers *pids)
         return r;
 }
 
-/* What cannot be read has gone, or holds threads of processes that another folder lists. */
+/* A folder that cannot be read has gone, or holds threads of processes that another folder lists. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the folders, with a limit */
 static int add_folder(const char *path, unsigned depth, struct running_numbers *pids)
 {

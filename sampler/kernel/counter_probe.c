@@ -12,7 +12,7 @@
 
 #define PERIODS_MANY 50 /* so late is no interrupt */
 #define SPIN_MAX_NS  (20 * NS_PER_MS)
-#define STOPPED_NS   (2 * NS_PER_MS) /* a counter that stands still for so long has been stopped */
+#define STOPPED_NS   (2 * NS_PER_MS) /* a counter that stands still for this long has been stopped */
 
 static int judge(int fd, uint64_t period)
 {

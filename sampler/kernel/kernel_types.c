@@ -52,7 +52,7 @@ struct picker {
 
 /* ---- the kernel's types -------------------------------------------------------------------------------- */
 
-/* What follows the head of a type; UINT32_MAX for a kind that is not known. */
+/* The bytes after the head of a type; UINT32_MAX for a kind that is not known. */
 static uint32_t count_tail_bytes(const struct btf_type *type)
 {
         uint32_t n = btf_vlen(type);
@@ -100,7 +100,7 @@ static const char *name_at(const struct kernel_types *k, uint32_t offset)
         return offset < k->names_bytes ? k->names + offset : "";
 }
 
-/* The type itself, behind names and qualifiers. */
+/* The type itself, after names and qualifiers. */
 static const struct btf_type *resolve(const struct kernel_types *k, uint32_t id, uint32_t *ret_id)
 {
         for (unsigned i = 0; i < CHAIN_MAX; i++) {
@@ -136,7 +136,7 @@ static int check_header(struct kernel_types *k, const void *bytes, size_t n_byte
         return 0;
 }
 
-/* ---- what is wanted ------------------------------------------------------------------------------------ */
+/* ---- the wanted types ---------------------------------------------------------------------------------- */
 
 static size_t count_name_bytes(const char *name)
 {
@@ -227,7 +227,7 @@ static int scan(struct picker *p, struct error *err)
         return 0;
 }
 
-/* ---- what comes of it ---------------------------------------------------------------------------------- */
+/* ---- the result ---------------------------------------------------------------------------------------- */
 
 /* Numbers of 1, 2, 4 and 8 bytes, a pointer, and then the wanted structs: their ids are known before they are made. */
 enum { OUT_NUMBERS = 1, OUT_POINTER = 5, OUT_STRUCTS = 6 };
@@ -261,7 +261,10 @@ static uint32_t find_out_type(const struct picker *p, uint32_t kernel_id)
         return 0;
 }
 
-/* A field, also inside of members without a name.  Adds to @bits where it is; returns NULL if there is none. */
+/*
+ * A field, also inside of members without a name.  Adds its place to @bits; returns NULL if it
+ * does not exist.
+ */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as such members, with a limit */
 static const struct btf_member *find_field(const struct kernel_types *k, const struct btf_type *type,
                                            const char *name, unsigned depth, uint32_t *bits)
@@ -290,7 +293,7 @@ static const struct btf_member *find_field(const struct kernel_types *k, const s
         return NULL;
 }
 
-/* What one view of a struct has of its fields. */
+/* One view's fields of a struct. */
 static int add_fields(struct picker *p, const struct btf_type *view, const struct btf_type *type)
 {
         int r = 0;
@@ -317,7 +320,7 @@ static int add_struct(struct picker *p, const struct wanted *wanted)
                 return -ENAMETOOLONG;
         memcpy(name, wanted->name, wanted->name_bytes);
         name[wanted->name_bytes] = '\0';
-        /* One that the kernel does not have keeps its number, under a name that nobody asks for. */
+        /* A type that the kernel lacks keeps its number, under a name that is never looked up. */
         r = type ? btf__add_struct(p->out, name, type->size) : btf__add_struct(p->out, NULL, 0);
         for (uint32_t id = 1; r >= 0 && type && id < btf__type_cnt(p->local); id++) {
                 const struct btf_type *view = btf__type_by_id(p->local, id);

@@ -28,7 +28,7 @@ struct kernel_hook {
         uint32_t id;      /* of its type in the kernel; 0 = the kernel has none */
 };
 
-/* What is looked for. */
+/* The types to look for. */
 struct kernel_types_request {
         const struct btf *local; /* of the program: its structs; NAME___FLAVOR is another view of NAME */
         struct kernel_hook *hooks;

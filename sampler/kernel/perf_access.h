@@ -29,7 +29,7 @@ struct perf_access {
         bool is_root;         /* effective user 0 */
         bool has_perfmon;     /* CAP_PERFMON, or CAP_SYS_ADMIN, which held it before Linux 5.8 */
         bool locks_memory;    /* CAP_IPC_LOCK: rings are not counted */
-        bool is_filtered;     /* somebody filters our system calls (seccomp), as containers do */
+        bool is_filtered;     /* a seccomp filter is active, as in containers */
 };
 
 /* Why an event cannot be opened, and what helps: one line each. */
@@ -38,7 +38,7 @@ struct perf_refusal {
         char remedy[200]; /* a command; "" = none is known */
 };
 
-/* Tries and reads everything; takes about a millisecond.  Never fails: what cannot be found out says so. */
+/* Tries and reads everything; takes about a millisecond.  Never fails: unknown results are marked as such. */
 void perf_access_read(struct perf_access *ret_access);
 
 /* kernel.perf_event_max_sample_rate as it is now: the kernel lowers it where interrupts take long; LONG_MIN = unknown. */

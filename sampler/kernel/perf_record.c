@@ -12,7 +12,10 @@
 
 #define SAMPLE_ID_BYTES 32 /* TID, TIME, CPU, IDENTIFIER at the end of every record that is no sample */
 
-/* What every tracepoint's record begins with: its number, in 2 bytes, and a byte of TRACE_FLAG_HARDIRQ, _SOFTIRQ, ... */
+/*
+ * The beginning of every tracepoint's record: its number, in 2 bytes, and a byte of
+ * TRACE_FLAG_HARDIRQ, _SOFTIRQ, ...
+ */
 #define TRACEPOINT_FLAGS_BYTES     2
 #define TRACEPOINT_FLAGS_INTERRUPT 0x18
 

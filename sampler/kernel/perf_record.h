@@ -15,7 +15,7 @@
 
 struct error;
 
-/* What every event of ours asks for; an unwinder and groups of counters add to it. */
+/* The sample type that all of our events request; an unwinder and groups of counters add to it. */
 #define PERF_RECORD_SAMPLE_TYPE                                                                           \
         (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
          PERF_SAMPLE_PERIOD)
@@ -37,7 +37,7 @@ enum perf_record_kind {
         PERF_RECORD_KIND_OTHER, /* of no interest */
 };
 
-/* What the bytes of records depend on; the same for all events whose records share a ring. */
+/* The settings that determine the bytes of records; the same for all events whose records share a ring. */
 struct perf_record_layout {
         uint64_t sample_type;
         uint64_t read_format;    /* with PERF_SAMPLE_READ */
@@ -104,9 +104,9 @@ struct perf_record {
                 struct {
                         uint32_t waker_pid, waker_tid; /* 0 = an interrupt, or the idle task */
                         char waker_name[16];           /* NUL-terminated */
-                        bool same_stack;        /* the waker is where it was when it last woke somebody */
-                        struct raw_stack stack; /* of the waker; all zero = not known */
-                } wakeup;                       /* somebody made `tid` ready to run */
+                        bool same_stack;               /* the waker is where it was at its previous wake-up */
+                        struct raw_stack stack;        /* of the waker; all zero = not known */
+                } wakeup;                              /* a waker made `tid` ready to run */
                 uint64_t n_lost;
         };
 };
@@ -123,7 +123,7 @@ bool perf_mmap_is_jitdump(const struct perf_mmap *mmap);
 
 /*
  * perf_record_decode() - decode a record of an event with sample_id_all
- * @layout:  of the events of this ring: PERF_RECORD_SAMPLE_TYPE and what was added to it
+ * @layout:  of the events of this ring: PERF_RECORD_SAMPLE_TYPE and its additions
  * Returns 0, or -EBADMSG if the bytes are too few for the record's type.
  */
 int perf_record_decode(const uint8_t *bytes, size_t n_bytes, const struct perf_record_layout *layout,

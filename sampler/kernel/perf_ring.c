@@ -77,7 +77,7 @@ static int borrow(struct perf_ring *ring, uint64_t at_bytes, const uint8_t **ret
         return 1;
 }
 
-/* True if something lies behind @at_bytes. */
+/* True if the ring has bytes after @at_bytes. */
 static bool look(struct perf_ring *ring, uint64_t at_bytes)
 {
         if (!ring->meta)
@@ -112,7 +112,7 @@ int perf_ring_scan(struct perf_ring *ring, uint64_t *position, const uint8_t **r
 
 size_t perf_ring_count_unread(const struct perf_ring *ring)
 {
-        /* Only the number counts: whoever reads the records looks again, with acquire. */
+        /* Only the number counts: the reader of the records looks again, with acquire. */
         return ring->meta ? (size_t)(__atomic_load_n(&ring->meta->data_head, __ATOMIC_RELAXED) -
                                      ring->tail_bytes)
                           : 0;

@@ -43,7 +43,7 @@ int perf_ring_peek(struct perf_ring *ring, const uint8_t **ret_record, size_t *r
 
 /*
  * perf_ring_scan() - look ahead: borrow the record at *@position and step the position over it
- * @position:  0 at first; moved up to what was consumed meanwhile
+ * @position:  0 at first; moved up to the consumed part
  * For what must be reacted to before its turn comes.  Returns as perf_ring_peek(); the record is
  * valid until the next call of either.
  */

@@ -37,7 +37,7 @@ static const struct capability_use uses[] = {
         { CAP_DAC_OVERRIDE, false, UNTIL_END_WITH_CGROUP },
 };
 
-/* What Linux 5.8 and 5.9 divided. */
+/* The uses that Linux 5.8 and 5.9 divided. */
 static const struct capability_use old_use = { CAP_SYS_ADMIN, true, UNTIL_END };
 
 /* ---- the user ------------------------------------------------------------------------------------------ */
@@ -106,7 +106,7 @@ static int set_variable(const char *name, const char *value, struct error *err)
         return 0;
 }
 
-/* As after a login.  What told of sudo goes: the command is not under it. */
+/* As after a login.  The variables of sudo go: the command is not under it. */
 static int set_environment(const struct account *account, struct error *err)
 {
         const struct passwd *entry = account->known ? &account->entry : NULL;
@@ -145,14 +145,14 @@ static int add_use(cap_t to, cap_t from, const struct capability_use *use)
                 return 0;
         if (cap_set_flag(to, CAP_PERMITTED, 1, &use->capability, CAP_SET) < 0)
                 return -errno;
-        /* What a file gave may be permitted only; what was not effective stays so. */
+        /* Capabilities from a file may be permitted only; those that were not effective stay so. */
         if (use->effective && cap_set_flag(to, CAP_EFFECTIVE, 1, &use->capability, CAP_SET) < 0)
                 return -errno;
         return 0;
 }
 
 /*
- * Of what is permitted now, keeps the uses whose bit is in @moments; nothing is inheritable.
+ * Keeps, of the permitted capabilities, the uses whose bit is in @moments; nothing is inheritable.
  * @permit_all:  the others stay permitted, not effective
  */
 static int keep(unsigned moments, bool permit_all, struct error *err)

@@ -4,10 +4,10 @@
  *
  * Way of the data:  sudo's environment, capabilities -> [privileges] -> command, output_file, recorder
  *
- * Under sudo the process becomes the invoking user at once, for files, folders and the
- * command that it starts, and keeps a few capabilities beside; docs/understand/privileges.md says which, when
- * and what for.  Capabilities belong to a thread: what is changed here is the calling thread's, and threads that it
- * starts later begin with the same.
+ * Under sudo the process becomes the invoking user at once, for files, folders and the command that it
+ * starts, and keeps a few capabilities beside; docs/understand/privileges.md says which, when and what for.
+ * Capabilities belong to a thread: changes here apply to the calling thread, and threads that it starts later
+ * begin with the same.
  */
 #ifndef SAMPLER_KERNEL_PRIVILEGES_H
 #define SAMPLER_KERNEL_PRIVILEGES_H
@@ -17,13 +17,13 @@
 
 struct error;
 
-/* For whom root works, as sudo says. */
+/* The user for whom root works, according to sudo. */
 struct invoking_user {
-        bool known; /* false: we are not root, or nobody said for whom; then the numbers are 0 */
+        bool known; /* false: we are not root, or no user was given; then the numbers are 0 */
         uint32_t uid, gid;
 };
 
-/* Whether the effective user is root and SUDO_UID and SUDO_GID name somebody. */
+/* Whether the effective user is root and SUDO_UID and SUDO_GID name a user. */
 struct invoking_user invoking_user_read(void);
 
 /* A new file that root wrote under sudo, open as @fd, becomes the invoking user's; else nothing happens. */
@@ -31,9 +31,9 @@ void invoking_user_give(int fd);
 
 /*
  * privileges_become_user() - from root under sudo to the invoking user, with capabilities
- * All user and group ids, the user's groups, and HOME, USER, LOGNAME, SHELL in the environment as in its entry in passwd(5);
- * the working directory stays.  Keeps only the capabilities of the first phase (docs/understand/privileges.md).
- * Nothing happens where there is nobody to become.
+ * All user and group ids, the user's groups, and HOME, USER, LOGNAME, SHELL in the environment as in its
+ * entry in passwd(5); the working directory stays.  Keeps only the capabilities of the first phase
+ * (docs/understand/privileges.md).  Nothing happens without a user to become.
  * @command_as_root:  the environment stays root's, and privileges_become_root() works until privileges_narrow(); for that
  *                    root's other capabilities are held till then, not effective
  * The process has one thread.  Returns 0, or -errno: then it is in between and has to end.
@@ -55,7 +55,8 @@ bool privileges_raise(int capability);
 void privileges_lower(int capability);
 
 /*
- * privileges_narrow() - for the rest of the recording: the capabilities to read what is recorded, no others
+ * privileges_narrow() - for the rest of the recording: only the capabilities that reading the
+ * recorded data needs
  * Sets no_new_privs and filters system calls (sampler/kernel/system_calls.h); children inherit both.
  * Everything is open, the command is forked.  Other threads have dropped theirs: privileges_drop().
  * @filter_fd:     of system_calls_prepare(); borrowed

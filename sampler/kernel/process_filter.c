@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is passed over here costs its record in the ring and its decoding.  Where
- * that becomes too much, the same sets can be handed to a BPF program on the
- * events (PERF_EVENT_IOC_SET_BPF), which drops foreign samples in the kernel;
- * then this file fills its map, and goes on to judge what came before.
+ * A record that is skipped here costs its room in the ring and its decoding.  Where that becomes too much,
+ * the same sets can be handed to a BPF program on the events (PERF_EVENT_IOC_SET_BPF), which drops foreign
+ * samples in the kernel; then this file fills its map, and goes on to judge what came before.
  */
 #include "sampler/kernel/process_filter.h"
 
@@ -116,7 +115,7 @@ bool process_filter_has_thread(const struct process_filter *f, uint32_t pid, uin
 
 /* ---- records ------------------------------------------------------------------------------------------- */
 
-/* A number that a fork gives out means nobody any more that it meant before. */
+/* A number that a fork gives out no longer means an earlier process. */
 static bool take_fork(struct process_filter *f, const struct perf_record *rec)
 {
         uint32_t parent_pid = rec->fork.parent_pid;

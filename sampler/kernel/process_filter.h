@@ -58,8 +58,9 @@ bool process_filter_takes(struct process_filter *f, const struct perf_record *re
 
 /*
  * process_filter_may_take() - is, or soon will be, this process recorded?
- * For records that are looked at ahead of their turn, when the fork that makes a process one of ours may still wait for
- * its own: whoever has one of ours above him is ours then, or soon is.  Reads /proc for those.
+ * For records that are examined ahead of their turn, when the fork that makes a process one of ours may still
+ * wait for its own: a process with one of ours among its ancestors is ours then, or soon will be.  Reads
+ * /proc for those.
  */
 bool process_filter_may_take(const struct process_filter *f, uint32_t pid);
 

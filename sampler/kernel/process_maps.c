@@ -77,7 +77,7 @@ void process_maps_close(struct process_maps *maps)
 
 /* ---- one line ------------------------------------------------------------------------------------------ */
 
-/* What is left of a line. */
+/* The rest of a line. */
 struct line {
         char *at;
         char *end;
@@ -90,7 +90,7 @@ static unsigned digit_of(char c)
         return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
 }
 
-/* A number in @base, at most 16 digits, and the character behind it.  Returns 0, or -EBADMSG. */
+/* A number in @base, at most 16 digits, and the character after it.  Returns 0, or -EBADMSG. */
 static int take_number(struct line *line, unsigned base, char behind, uint64_t *ret_number)
 {
         const char *begin = line->at;
@@ -153,7 +153,7 @@ static int parse_line(struct line line, struct perf_mmap *m)
         return 0;
 }
 
-/* The kernel reads it from the file; nobody of us opens a file of the program. */
+/* The kernel reads it from the file; hyprof opens no file of the program for it. */
 static void ask_build_id(int fd, struct perf_mmap *m)
 {
         struct mapping_query query = { .size = sizeof(query),

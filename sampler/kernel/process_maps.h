@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/process_maps.h - what is mapped in a process that runs already, as the kernel would have told of it
+ * sampler/kernel/process_maps.h - the mappings of a process that is already running, as the kernel
+ * would have reported them
  *
  * Way of the data:  /proc/TID/maps -> [process_maps] -> running_process
  *
@@ -44,7 +45,7 @@ void process_maps_close(struct process_maps *maps);
  */
 int process_maps_next(struct process_maps *maps, struct perf_mmap *ret_mapping);
 
-/* Has it ended, with all its memory?  What cannot be read is empty. */
+/* Has it ended, with all its memory?  Unreadable facts are empty. */
 bool process_maps_are_empty(uint32_t tid);
 
 /* Is the memory at @avma of a process executable now?  False if that cannot be known. */

@@ -52,7 +52,7 @@ static ssize_t read_some(const struct process_memory *m, uint64_t avma, void *to
         return process_vm_readv((pid_t)m->pid, &here, 1, &there, 1, 0);
 }
 
-/* One call ends at what is not mapped, and after two gibibytes. */
+/* One call ends at unmapped memory, and after two gibibytes. */
 size_t process_memory_read(const struct process_memory *m, uint64_t avma, void *to, size_t n_bytes)
 {
         size_t done = 0;

@@ -26,7 +26,7 @@ static inline struct process_memory process_memory_of(uint32_t pid)
         return (struct process_memory){ .pid = pid, .memory_fd = -1, .maps_fd = -1, .pagemap_fd = -1 };
 }
 
-/* Opens /proc/PID/mem, maps and pagemap.  What cannot be opened stays -1. */
+/* Opens /proc/PID/mem, maps and pagemap.  A file that cannot be opened stays -1. */
 void process_memory_open(struct process_memory *m, uint32_t pid);
 void process_memory_close(struct process_memory *m);
 

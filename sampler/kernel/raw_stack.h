@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/raw_stack.h - what was copied of a thread at one instant, before anything is made of it
+ * sampler/kernel/raw_stack.h - the copy of a thread's state at one instant, before it is processed
  *
  * Way of the data:  perf_record, switch_source -> [raw_stack] -> stack_unwinder -> call_chain
  *
@@ -27,7 +27,7 @@ struct raw_stack {
         size_t registers_bytes;
         bool is_32_bit; /* of a 32-bit program: the numbers mean other registers */
 
-        /* The user's stack from the stack pointer on, only what was really copied; NULL = none. */
+        /* The user's stack from the stack pointer on, only the bytes that were really copied; NULL = none. */
         const uint8_t *copy;
         size_t copy_bytes;
         bool copy_is_full; /* the copy ended because it has no more room, not because the stack did */

@@ -24,7 +24,7 @@ struct ring_size_wanted {
 
 /*
  * ring_size_find() - bytes for the samples of a CPU
- * What comes in a quarter of a second on a busy CPU; a power of two from RING_SIZE_BYTES_MIN to _MAX, and
+ * The records of a quarter of a second on a busy CPU; a power of two from RING_SIZE_BYTES_MIN to _MAX, and
  * together at most a sixteenth of the machine's memory.
  */
 size_t ring_size_find(const struct ring_size_wanted *wanted);
@@ -33,8 +33,8 @@ size_t ring_size_find(const struct ring_size_wanted *wanted);
  * ring_size_find_allowed() - the part of it that this user may lock
  * @bytes:          of a CPU, a power of two
  * @others_bytes:   of another ring that each CPU has
- * Tries it out, and halves it until it works: a ring that comes out smaller than was said when its event was
- * opened would wake nobody up in time.
+ * Tries it, and halves it until it works: a ring that comes out smaller than was said when its event was
+ * opened would not wake the recorder in time.
  */
 size_t ring_size_find_allowed(size_t bytes, size_t others_bytes, size_t n_cpus);
 

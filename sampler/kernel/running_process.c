@@ -119,7 +119,7 @@ static uint32_t read_status(uint32_t pid, const char *name)
         return number;
 }
 
-/* The least that can be asked of a thread: to be told of its mappings.  Returns 0 or -errno. */
+/* The least demanding event of a thread: one that reports its mappings.  Returns 0 or -errno. */
 static int try_event(uint32_t tid)
 {
         struct perf_event_attr attr = { .size = sizeof(attr),

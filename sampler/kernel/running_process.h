@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/running_process.h - a process that runs already: what /proc says of it, in place of records that nobody took
+ * sampler/kernel/running_process.h - a process that is already running: facts from /proc, in place of records
+ * that were not taken
  *
  * Way of the data:  /proc/PID -> [running_process] -> process_intake, process_filter, attachment
  *
@@ -63,7 +64,10 @@ void running_numbers_deinit(struct running_numbers *list);
 /* The threads of a process, or with @pid 0 all processes.  Returns 0, -ESRCH, -ENOMEM, -errno. */
 int running_numbers_read(struct running_numbers *list, uint32_t pid, struct error *err);
 
-/* Appends the command line, blanks between its words; the name if there is none.  Never fails but for memory. */
+/*
+ * Appends the command line, with blanks between its words; the name if there is no command line.  Never fails
+ * but for memory.
+ */
 void running_process_add_command_line(uint32_t pid, struct byte_buffer *text);
 
 #endif /* SAMPLER_KERNEL_RUNNING_PROCESS_H */

@@ -18,7 +18,7 @@ struct error;
 #define SWITCH_RECORD_WORDS_MAX 34  /* registers in the order of perf */
 #define SWITCH_RECORD_CHAIN_MAX 192 /* addresses of a chain that is put together */
 
-/* What one record tells: somebody had gone, somebody goes, and then somebody comes; or somebody was woken. */
+/* The contents of one record: a thread had gone, a thread goes, and then one comes; or a thread was woken. */
 struct switch_record {
         struct perf_record records[3]; /* in their order; time_ns is CLOCK_MONOTONIC still */
         unsigned n_records;

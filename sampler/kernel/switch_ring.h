@@ -4,8 +4,8 @@
  *
  * Way of the data:  switch_events.bpf -> [switch_ring] -> switch_record -> switch_source
  *
- * The layout is that of sampler/bpf/switch_layout.h.  A record lies in one piece:
- * the last one may stick out behind the end.  Used by one thread, the collector.
+ * The layout is that of sampler/bpf/switch_layout.h.  A record lies in one piece: the last one may extend
+ * past the end.  Used by one thread, the collector.
  */
 #ifndef SAMPLER_KERNEL_SWITCH_RING_H
 #define SAMPLER_KERNEL_SWITCH_RING_H
@@ -21,7 +21,7 @@ struct switch_ring {
         struct switch_ring_head *shared; /* borrowed; with the program */
         uint64_t data_bytes;             /* a power of two */
         uint64_t room_bytes;             /* with what may stick out */
-        uint64_t head_bytes;             /* what was there when we last looked */
+        uint64_t head_bytes;             /* the contents at the last look */
         uint64_t tail_bytes;             /* consumed */
         uint64_t told_bytes;             /* of these the program knows */
 };
@@ -32,12 +32,12 @@ void switch_ring_init(struct switch_ring *ring, void *memory, size_t data_bytes,
 /* Before the program is attached: whether it leaves this ring empty. */
 void switch_ring_set_off(struct switch_ring *ring, bool is_off);
 
-/* Takes in what was written up to now. */
+/* Takes in the records up to now. */
 void switch_ring_look(struct switch_ring *ring);
 
 /*
  * switch_ring_peek() - borrow the oldest record that was there at the last look
- * Returns 1; 0 if there is none; -EBADMSG if the ring is corrupt (it never is, unless the kernel errs).
+ * Returns 1; 0 if no record is left; -EBADMSG if the ring is corrupt (it never is, unless the kernel errs).
  */
 int switch_ring_peek(const struct switch_ring *ring, const uint8_t **ret_record, size_t *ret_bytes,
                      struct error *err);

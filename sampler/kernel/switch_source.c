@@ -167,7 +167,7 @@ static int size_map(struct switch_source *s, const char *name, uint32_t n_entrie
         return map ? bpf_map__set_max_entries(map, n_entries) : -ENOENT;
 }
 
-/* Sets sizes and constants, and leaves out what is not needed. */
+/* Sets sizes and constants, and leaves out unneeded parts. */
 static int configure(struct switch_source *s)
 {
         struct bpf_map *rings = bpf_object__find_map_by_name(s->object, "rings");

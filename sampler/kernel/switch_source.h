@@ -4,10 +4,9 @@
  *
  * Way of the data:  kernel (raw_tp sched_switch, sched_waking) -> BPF ring -> [switch_source] -> sample_source
  *
- * Half the cost of PERF_RECORD_SWITCH, and a tenth of that of samples at every
- * switch.  The BPF program (sampler/bpf/switch_events.bpf.c) takes no decisions
- * but whose switches they are and how often a stack is copied, at most once a
- * millisecond and thread.  Its clock is CLOCK_MONOTONIC; what comes out here is
+ * Half the cost of PERF_RECORD_SWITCH, and a tenth of that of samples at every switch.  The BPF program
+ * (sampler/bpf/switch_events.bpf.c) takes no decisions but whose switches they are and how often a stack is
+ * copied, at most once a millisecond and thread.  Its clock is CLOCK_MONOTONIC; the results are
  * CLOCK_MONOTONIC_RAW, along lines between readings of both.
  * Where BPF is not allowed, perf's own records are used instead: see event_attr.h.
  *
@@ -64,7 +63,7 @@ int switch_source_fd(const struct switch_source *s);
 /*
  * switch_source_peek() - the oldest record up to @until_ns, in the order of time over all CPUs
  * @ret_record:  of kind SWITCH or WAKEUP; borrowed until switch_source_consume()
- * Returns 1, or 0 if there is none.
+ * Returns 1, or 0 if no record is left.
  */
 int switch_source_peek(struct switch_source *s, uint64_t until_ns, const struct perf_record **ret_record);
 void switch_source_consume(struct switch_source *s);

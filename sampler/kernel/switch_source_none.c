@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What takes the place of switch_source.c where hyprof is built without BPF (HYPROF_NO_BPF=1, or no clang). */
+/* Replaces switch_source.c where hyprof is built without BPF (HYPROF_NO_BPF=1, or no clang). */
 #include "base/error.h"
 #include "sampler/kernel/switch_source.h"
 

@@ -36,7 +36,7 @@
 
 /* Whatever they are called with.  Names that a machine does not have are passed over. */
 static const int allowed[] = {
-        /* what is open: rings, regions, pipes, the trace */
+        /* open files: rings, regions, pipes, the trace */
         SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(preadv), SCMP_SYS(write),
         SCMP_SYS(writev), SCMP_SYS(pwrite64), SCMP_SYS(pwritev), SCMP_SYS(lseek), SCMP_SYS(ftruncate),
         SCMP_SYS(fallocate), SCMP_SYS(fsync), SCMP_SYS(fdatasync), SCMP_SYS(close), SCMP_SYS(close_range),
@@ -106,7 +106,7 @@ struct condition {
 static const struct condition conditions[] = {
         { SCMP_SYS(open), 1, MAKING, 0 },
         { SCMP_SYS(openat), 2, MAKING, 0 },
-        /* A file that is open is of use now: entries of the cache.  None by its name. */
+        /* A file that is open is of use now: entries of the cache.  No file by its name. */
         { SCMP_SYS(utimensat), 1, EXACTLY, 0 },
         /* No new code. */
         { SCMP_SYS(mmap), 2, PROT_EXEC, 0 },
@@ -115,7 +115,7 @@ static const struct condition conditions[] = {
         { SCMP_SYS(clone), 0, NAMESPACES, 0 },
         { SCMP_SYS(prlimit64), 0, EXACTLY, 0 },
         { SCMP_SYS(socketpair), 0, EXACTLY, AF_UNIX },
-        /* Of a terminal, only questions. */
+        /* For terminals, only queries. */
         { SCMP_SYS(ioctl), 1, EXACTLY, TCGETS },
         { SCMP_SYS(ioctl), 1, EXACTLY, TIOCGPGRP },
         { SCMP_SYS(ioctl), 1, EXACTLY, TIOCGWINSZ },
@@ -129,7 +129,7 @@ static const struct condition conditions[] = {
         { SCMP_SYS(bpf), 0, EXACTLY, BPF_MAP_GET_NEXT_KEY },
         { SCMP_SYS(bpf), 0, EXACTLY, BPF_MAP_LOOKUP_AND_DELETE_ELEM },
         { SCMP_SYS(bpf), 0, EXACTLY, BPF_MAP_LOOKUP_BATCH },
-        /* What base/confinement.c and names of threads need. */
+        /* The calls that base/confinement.c and names of threads need. */
         { SCMP_SYS(prctl), 0, EXACTLY, PR_SET_NAME },
         { SCMP_SYS(prctl), 0, EXACTLY, PR_GET_NAME },
         { SCMP_SYS(prctl), 0, EXACTLY, PR_SET_NO_NEW_PRIVS },

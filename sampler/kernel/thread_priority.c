@@ -12,8 +12,8 @@
 #define RAISED_NICE (-10)
 
 /*
- * Of processor time, before another one's turn comes.  Who asks for little at a time is let in sooner (since Linux 6.12):
- * that is what counts for a file that is gone a millisecond later.
+ * Processor time until another thread's turn comes.  A thread that asks for little at a time is let in sooner
+ * (since Linux 6.12): that matters for a file that is gone a millisecond later.
  */
 #define RAISED_SLICE_NS (100 * NS_PER_US)
 
@@ -41,7 +41,7 @@ static void set(int nice, uint64_t slice_ns)
 
         (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), nice);
         if (sched_getscheduler(0) != SCHED_OTHER)
-                return; /* somebody knows better */
+                return; /* the user has set it */
         scheduling.nice = thread_priority_get();
         (void)syscall(SYS_sched_setattr, 0, &scheduling, 0);
 }

@@ -4,9 +4,9 @@
  *
  * Way of the data:  recorder -> [thread_priority] -> the kernel's scheduler
  *
- * A busy machine must not keep the collector from its work: what it cannot fetch in time is lost, and what it needs is
- * little.  What is not permitted is left out.  All functions are about the calling thread; those that it starts begin
- * as it is at that moment.
+ * A busy machine must not keep the collector from its work: what it cannot fetch in time is lost, and what it
+ * needs is little.  Changes that are not permitted are left out.  All functions are about the calling thread;
+ * those that it starts begin as it is at that moment.
  */
 #ifndef SAMPLER_KERNEL_THREAD_PRIORITY_H
 #define SAMPLER_KERNEL_THREAD_PRIORITY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/unwind_request.h - how call stacks are made: what is asked of the kernel with each sample
+ * sampler/kernel/unwind_request.h - how call stacks are made: the data that the kernel adds to each sample
  *
  * Way of the data:  options of the command line -> [unwind_request] -> event_attr, stack_unwinder
  */
@@ -15,7 +15,7 @@ struct perf_event_attr;
 /* FP: the kernel follows frame pointers.  DWARF: it copies the stack.  AUTO: as DWARF, FP through code without a table. */
 enum unwind_mode { UNWIND_AUTO = 0, UNWIND_FP, UNWIND_DWARF };
 
-/* Of the stack, with each sample: more costs the program time, and rings memory. */
+/* Bytes of the stack with each sample: more costs the program time, and rings memory. */
 #define UNWIND_COPY_DEFAULT (UINT32_C(1) << 14)
 #define UNWIND_COPY_MIN     (UINT32_C(1) << 10)
 #define UNWIND_COPY_MAX     UINT32_C(65528) /* a record's length has 16 bits; the kernel cuts it a bit further */

@@ -85,7 +85,7 @@ static void add_number(struct making *m, const char *key, uint64_t value)
         add_meta(m, key, text);
 }
 
-/* What is said of the recording's beginning and end is not so of the dump. */
+/* Facts about the recording's beginning and end do not hold for the dump. */
 static bool is_replaced(const struct making *m, uint32_t key)
 {
         static const char *const keys[] = { "start_raw_ns", "start_realtime_ns", "end_raw_ns" };
@@ -181,7 +181,9 @@ static void make_clocks(struct making *m)
         }
 }
 
-/* The recording is over: what is added to these tables from now on follows the rows of the last dump. */
+/*
+ * The end of the recording: rows that are added to these tables from now on follow the rows of the last dump.
+ */
 static void hand_over(struct making *m)
 {
         for (size_t i = 0; i < N_TABLES; i++) {

@@ -4,7 +4,8 @@
  *
  * Way of the data:  trace_dictionary, flight_recorder -> [dump_head] -> ring_dump -> file
  *
- * A few tables are referred to by nobody, and tell of the recording as a whole: each dump has rows of its own there.
+ * A few tables are never referred to, and describe the recording as a whole: each dump has rows
+ * of its own there.
  */
 #ifndef SAMPLER_MERGE_DUMP_HEAD_H
 #define SAMPLER_MERGE_DUMP_HEAD_H
@@ -32,7 +33,7 @@ bool dump_head_has_table(uint32_t table);
 /* How many rows of all other tables wait to be encoded. */
 uint64_t dump_head_count_others(const struct trace_dictionary *dictionary);
 
-/* Lets go of rows that no dump will have any more, now and then. */
+/* From time to time, forgets rows that no dump will need any more. */
 void dump_head_forget(struct trace_dictionary *dictionary);
 
 /*

@@ -179,7 +179,7 @@ static int begin(struct flight_recorder *f, struct merge *m, const struct writer
         return 0;
 }
 
-/* What is done by now, or, with @wait, all that was begun. */
+/* The dumps that are done by now, or, with @wait, all that were begun. */
 static int go_on(struct flight_recorder *f, struct merge *m, bool wait, struct error *err)
 {
         struct writer_thread_snapshot snapshot;

@@ -46,12 +46,12 @@ struct flight_options {
         /* A new file for a dump, open for writing; then, when the dump is done or has failed: once each, in turns. */
         int (*open_file)(void *context, int *ret_fd, struct error *err);
         void (*on_dump)(void *context, const struct flight_dump *dump);
-        /* A table is full: what is new has no row any more.  Once. */
+        /* A table is full: new entries have no row any more.  Once. */
         void (*on_full)(void *context, const char *table);
         void *context;
 };
 
-/* What there is to say at the end. */
+/* The summary at the end. */
 struct flight_totals {
         uint64_t events_bytes_peak, kept_bytes;
         uint64_t n_hits;         /* instances that were too long */
@@ -61,7 +61,7 @@ struct flight_totals {
 };
 
 struct flight_recorder {
-        const struct flight_options *options; /* NULL = there is none */
+        const struct flight_options *options; /* NULL = not set */
         struct trace_dictionary *dictionary;
         struct chunk_ring ring; /* the writer's while it runs */
         struct zone_trigger trigger;

@@ -28,7 +28,7 @@
 /* The first chunks come sooner, each twice as old as the one before: who is killed early leaves something as well. */
 #define CHUNK_AGE_FIRST_NS (20 * NS_PER_MS)
 
-/* Of code that is kept, in each cycle: a few mebibytes at a time, so that a large file makes nothing else wait. */
+/* Kept code, in each cycle: a few mebibytes at a time, so that a large file makes nothing else wait. */
 #define CODE_PARTS_AT_ONCE 4
 #define ACCOUNTS_NS        (NS_PER_S / 2) /* of losses and clocks */
 
@@ -47,7 +47,7 @@
 
 static int flush_if_full(void *context);
 
-/* What knows the code that processes make. */
+/* The parts that know the code that processes make. */
 static int init_code(struct merge *m, bool keeps_code, struct error *err)
 {
         struct code_regions_parts regions = { .dictionary = m->dictionary,
@@ -196,7 +196,7 @@ int merge_open_regions(struct merge *m, struct error *err)
 
 /* ---- chunks -------------------------------------------------------------------------------------------- */
 
-/* The kernel tells of its losses in records, but the last ones only to who asks. */
+/* The kernel reports its losses in records, but the last ones only on request. */
 static int add_accounts(struct merge *m, bool final, uint64_t now_ns)
 {
         uint64_t n_lost = m->samples.n_lost_records;
@@ -243,7 +243,7 @@ int merge_flush_tables(struct merge *m)
         return 0;
 }
 
-/* Behind the events, now and then, what is open at their end. */
+/* From time to time, the open state is written after the events. */
 static int flush_states(struct merge *m, size_t n_event_bytes)
 {
         struct byte_buffer body = { .data = NULL };
@@ -414,7 +414,7 @@ static void give_way(struct merge *m, uint64_t now_ns)
         thread_priority_restore(m->priority);
 }
 
-/* What is held back with the samples that wait for a table takes memory. */
+/* Events that are held back with the samples that wait for a table take memory. */
 static bool holds_much(const struct merge *m)
 {
         size_t n_pending = 0;

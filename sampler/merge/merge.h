@@ -4,11 +4,10 @@
  *
  * Way of the data:  sample_source, zone_source -> [merge] -> event_encoder -> chunk bodies -> writer_thread
  *
- * Works in cycles behind a watermark W, a moment ago: first all kernel records
- * up to W are applied, then zone_merge goes through all client events up to W,
- * each preceded by its thread's pending kernel events; a sample thus meets the
- * zones that were open on its thread at its instant.  W lies a little in the
- * past, so that what was stamped before it has been published.
+ * Works in cycles up to a watermark W, a moment ago: first all kernel records up to W are applied, then
+ * zone_merge goes through all client events up to W, each preceded by its thread's pending kernel events; a
+ * sample thus gets the zones that were open on its thread at its instant.  W lies a little in the past, so
+ * that events stamped before it have been published.
  */
 #ifndef SAMPLER_MERGE_MERGE_H
 #define SAMPLER_MERGE_MERGE_H
@@ -69,7 +68,7 @@ struct merge {
         uint64_t accounted_ns;   /* when losses and clocks last became rows */
 };
 
-/* A program that keeps the merge behind for so long has had its share of the raised priority. */
+/* A program that delays the merge for this long has had its share of the raised priority. */
 #define MERGE_BEHIND_NS (5 * NS_PER_S)
 
 struct merge_options {
@@ -86,7 +85,7 @@ struct merge_options {
         struct region_inbox *inbox;        /* borrowed */
         struct process_filter *filter;     /* borrowed; NULL = all is taken */
         bool cpu_wide;                     /* see sample_source.h */
-        struct opened_files *opened;       /* borrowed; NULL = nobody opens files early */
+        struct opened_files *opened;       /* borrowed; NULL = files are not opened early */
         struct code_keeper_options keeper; /* its dictionary and losses are the merge's */
         struct zone_trigger *trigger;      /* borrowed; or NULL */
         int stop_fd;                       /* borrowed; readable = the recording is to end soon */

@@ -64,7 +64,7 @@ static int copy(struct ring_dump *d, const struct ring_chunk *chunk)
         return trace_writer_copy(d->writer, &item, &d->failure);
 }
 
-/* Piece @i: tables before what refers to them.  Returns 1, 0 if there is none, -errno. */
+/* Piece @i: tables before what refers to them.  Returns 1, 0 after the last, -errno. */
 static int write_piece(struct ring_dump *d, struct chunk_ring *ring, size_t i)
 {
         int r;

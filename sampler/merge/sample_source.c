@@ -102,8 +102,8 @@ static int thread_of(struct sample_source *s, const struct perf_record *rec, str
 }
 
 /*
- * A process of which the kernel never told: it was moved into the cgroup that is recorded, or the record was lost.
- * What /proc says of it is of now, which is better than nothing.
+ * A process of which the kernel never told: it was moved into the cgroup that is recorded, or the record was
+ * lost.  The facts in /proc are of now, which is better than nothing.
  */
 static int meet(struct sample_source *s, const struct perf_record *rec)
 {
@@ -117,8 +117,8 @@ static int meet(struct sample_source *s, const struct perf_record *rec)
 }
 
 /*
- * The thread of a sample or a switch.  Events of a CPU or a cgroup go on behind a thread's end, for as long as it takes
- * it to leave the CPU for good: then it is known, but not among the living.
+ * The thread of a sample or a switch.  Events of a CPU or a cgroup go on after a thread's end, for as long as
+ * it takes to leave the CPU for good: then it is known, but not among the living.
  */
 int sample_source_find_thread(struct sample_source *s, const struct perf_record *rec,
                               struct thread_track **ret_thread)
@@ -133,7 +133,7 @@ int sample_source_find_thread(struct sample_source *s, const struct perf_record 
         return r < 0 ? r : thread_of(s, rec, ret_thread);
 }
 
-/* Before its sample; what is too much is left out. */
+/* Added before its sample; counts beyond the limit are left out. */
 static int queue_copy(struct sample_source *s, struct thread_track *thread, const struct perf_record *rec)
 {
         struct pending_event pending = { .event = { .op = TRACE_OP_STACK_COPY, .time_ns = rec->time_ns } };
@@ -149,7 +149,7 @@ static int queue_copy(struct sample_source *s, struct thread_track *thread, cons
         return process_table_add_pending(s->processes, thread, &pending);
 }
 
-/* What the members of the sample's group counted: samples of theirs, in the same place. */
+/* The counts of the sample's group members: samples of theirs, in the same place. */
 static int queue_counts(struct sample_source *s, struct thread_track *thread,
                         const struct pending_event *leader)
 {
@@ -236,7 +236,7 @@ static int add_version(struct sample_source *s, const struct perf_record *rec, s
         }
         row->content = version.number;
         row->generation = m->inode_generation;
-        if (m->inode != 0 && !version.is_lost) { /* else the file that is there is not what was mapped */
+        if (m->inode != 0 && !version.is_lost) { /* else the file there now is not the mapped one */
                 row->device = makedev(m->device_major, m->device_minor);
                 row->inode = m->inode;
         }
@@ -336,7 +336,10 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
                        : r;
 }
 
-/* Images in memory of no file that are there by then, or are gone.  Of a process that is not known any more: nothing. */
+/*
+ * Images in memory of no file that are there by then, or are gone.  Processes that are no longer
+ * known are skipped.
+ */
 static int take_images(struct sample_source *s, uint64_t until_ns)
 {
         struct image_change change;
@@ -345,7 +348,10 @@ static int take_images(struct sample_source *s, uint64_t until_ns)
         while (r == 0 && code_images_next(s->images, until_ns, &change)) {
                 struct process_track *process = process_table_find_process(s->processes, change.pid);
 
-                /* It was found there, nobody knows since when, or what came before was taken already: so from now on. */
+                /*
+                 * It was found there, since an unknown time, or the earlier samples were taken already: so
+                 * from now on.
+                 */
                 if (change.time_ns <= s->images_ns)
                         change.time_ns = until_ns;
                 r = process ? sample_stacks_close_all(s, process) : 0;
@@ -380,8 +386,8 @@ static int end_thread(struct sample_source *s, struct thread_track *thread, uint
 }
 
 /*
- * Whichever thread calls execve(2) goes on with the number of the first one, whose end the kernel has told before.  Of
- * the number that it had so far nothing is told any more.
+ * Whichever thread calls execve(2) goes on with the number of the first one, whose end the kernel has told
+ * before.  The kernel reports nothing more about its previous number.
  */
 static int take_exec(struct sample_source *s, const struct perf_record *rec, struct thread_track *thread)
 {
@@ -451,7 +457,7 @@ static int take_exit(struct sample_source *s, const struct perf_record *rec)
         return end_thread(s, thread, rec->time_ns);
 }
 
-/* What a sample is for.  Of an event that nobody knows: NULL. */
+/* The use of a sample.  An unknown event: NULL. */
 static const struct event_spec *spec_of(const struct sample_source *s, const struct perf_record *rec)
 {
         int spec = event_set_find_spec(s->events, rec->event);
@@ -477,7 +483,7 @@ static int take_any_sample(struct sample_source *s, const struct perf_record *re
         return take_sample(s, rec);
 }
 
-/* Is the oldest record one that is wanted, for the first time?  Who wakes may be anybody. */
+/* Is the oldest record one that is wanted, for the first time?  The waker may be any thread. */
 static bool takes(struct sample_source *s, const struct perf_record *rec)
 {
         /* Both learn from forks. */
@@ -518,7 +524,7 @@ static int take(struct sample_source *s, const struct perf_record *rec)
         return 0;
 }
 
-/* What a mapping brings with it comes behind it, else what was before a record comes before it. */
+/* Additions to a mapping come after it, additions to other records before them. */
 static int take_in_turn(struct sample_source *s, const struct perf_record *rec)
 {
         bool is_mapping = rec->kind == PERF_RECORD_KIND_MMAP;
@@ -580,7 +586,8 @@ static int find_oldest(struct sample_source *s, size_t *ret_ring, struct error *
 static int take_from_ring(struct sample_source *s, size_t ring)
 {
         struct ring_head *head = &s->heads[ring];
-        int r = group_counts_take(&s->counts, s->events, &head->record); /* also of what is left out */
+        int r = group_counts_take(&s->counts, s->events, &head->record); /* also of events that
+                                                                          * are left out */
 
         if (r == 0 && takes(s, &head->record))
                 r = take_in_turn(s, &head->record);

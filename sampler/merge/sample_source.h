@@ -57,7 +57,7 @@ struct sample_source {
         struct code_keeper *keeper;     /* NULL = no code is kept */
         struct code_tables *tables;     /* NULL = none are needed */
         struct code_regions *regions;   /* NULL = code in anonymous memory is always the same */
-        struct jit_files *jit;          /* NULL = nobody tells of it in files */
+        struct jit_files *jit;          /* NULL = no program announces code in files */
         struct switch_source *switches; /* NULL = switches come through the rings */
         uint64_t bpf_follows_ns;        /* of forks after this BPF knows itself */
         const uint32_t *sample_events;  /* by spec: its id in the table SAMPLE_EVENTS */
@@ -82,7 +82,7 @@ struct sample_source {
         uint64_t n_lost_records; /* as LOST records say */
 };
 
-/* What sample_source_init() borrows for the life of the source. */
+/* The objects that sample_source_init() borrows for the life of the source. */
 struct sample_source_parts {
         struct event_set *events;
         struct process_table *processes;
@@ -108,7 +108,7 @@ void sample_source_deinit(struct sample_source *s);
 /* As code_regions_parts.before_change; @source: a struct sample_source. */
 int sample_source_before_change(void *source, struct process_track *process);
 
-/* Applies one record that is in no ring: what was true before the first.  Returns 0 or -ENOMEM. */
+/* Applies one record that is in no ring: the state before the first one.  Returns 0 or -ENOMEM. */
 int sample_source_take(struct sample_source *s, const struct perf_record *rec);
 
 /*
@@ -124,7 +124,7 @@ int sample_source_finish(struct sample_source *s, uint64_t limit_ns, struct erro
  * sample_source_scan() - the next process that mapped a client region, ahead of its turn
  * A program may end a moment after it began: its region must be opened now or never.  So must its files, which are
  * kept, and whose unwind tables are asked for, on the way.
- * Returns 1 with its PID, 0 if there is none, -EBADMSG, -ENOMEM.
+ * Returns 1 with its PID, 0 if there is no such process, -EBADMSG, -ENOMEM.
  */
 int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err);
 

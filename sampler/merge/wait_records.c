@@ -23,7 +23,7 @@ static int queue(struct sample_source *s, struct thread_track *thread, struct tr
         return process_table_add_pending(s->processes, thread, &pending);
 }
 
-/* What was copied -> a callstack, and @last; nothing for nothing. */
+/* The copy -> a callstack, and @last; 0 for an empty copy. */
 static int make_stack(struct sample_source *s, struct thread_track *thread, const struct raw_stack *raw,
                       uint64_t now_ns, struct thread_stack *last, struct thread_stack *ret_stack)
 {
@@ -52,9 +52,9 @@ int wait_records_take_sample(struct sample_source *s, const struct perf_record *
 }
 
 /*
- * Who leaves a CPU twice came back in between.  There are kernels that tell nothing of what happens while some threads run,
- * as those of whoever watches over a virtual machine; then nobody hears of the switch from them to one of ours.  For how long it
- * has run the scheduler knows.
+ * A thread that leaves a CPU twice came back in between.  Some kernels report nothing that happens while
+ * certain threads run, such as those of a hypervisor; then the switch from them to one of ours is not
+ * reported.  For how long it has run the scheduler knows.
  */
 static int add_unseen(struct sample_source *s, struct thread_track *thread, const struct perf_record *rec)
 {
@@ -115,7 +115,7 @@ static int add_unseen_out(struct sample_source *s, struct thread_track *thread, 
         return queue(s, thread, event);
 }
 
-/* A CPU has one thread, and a thread one CPU: what @rec says ends what was said before. */
+/* A CPU has one thread, and a thread one CPU: @rec ends earlier states that contradict it. */
 static int end_others(struct sample_source *s, const struct perf_record *rec, struct thread_track *thread)
 {
         uint64_t ran_ns = rec->context_switch.out ? rec->context_switch.ran_ns : 0;
@@ -131,7 +131,7 @@ static int end_others(struct sample_source *s, const struct perf_record *rec, st
         return r;
 }
 
-/* BPF saw somebody else leave the CPU that this thread had come onto. */
+/* BPF saw another thread leave the CPU that this thread had come onto. */
 static int take_unseen_out(struct sample_source *s, const struct perf_record *rec)
 {
         struct thread_track *thread = who_is_on(s, rec->cpu);
@@ -216,7 +216,10 @@ int wait_records_take_wakeup(struct sample_source *s, const struct perf_record *
         return r < 0 && r != -EOVERFLOW ? r : queue(s, thread, event);
 }
 
-/* A sample of sched:sched_waking is the waker's.  What comes from an interrupt tells only who was interrupted. */
+/*
+ * A sample of sched:sched_waking is the waker's.  A sample from an interrupt only shows
+ * the interrupted thread.
+ */
 int wait_records_take_waker(struct sample_source *s, const struct event_spec *spec,
                             const struct perf_record *rec)
 {

@@ -19,11 +19,14 @@
 
 #define QUEUE_ITEMS   64 /* bodies are about a mebibyte, a few at most: this bounds the memory */
 #define LOOK_AGAIN_NS (100 * NS_PER_MS)
-/* When somebody wants us to stop: for one chunk to be written, and for all that are queued at the end. */
+/* After a request to stop: the time for one chunk to be written, and for all that are queued at the end. */
 #define STOPPED_CHUNK_NS (NS_PER_S * 7 / 10)
 #define STOPPED_END_NS   NS_PER_S
 
-/* A chunk; or, where a ring is kept, a question for a snapshot or a dump, which comes when what is before it was done. */
+/*
+ * A chunk; or, where a ring is kept, a request for a snapshot or a dump, which is handled after
+ * the earlier ones.
+ */
 struct queued_chunk {
         enum { QUEUED_CHUNK, QUEUED_SNAPSHOT, QUEUED_DUMP } what;
         struct trace_chunk_header header;
@@ -47,12 +50,12 @@ struct writer_thread {
         uint64_t n_bytes;
         uint64_t dropped_ns;                  /* of the newest event that the ring has dropped */
         struct error failure;                 /* code 0 while all is well */
-        struct writer_thread_snapshot answer; /* what is known of `snapshot` */
+        struct writer_thread_snapshot answer; /* the facts about `snapshot` */
         bool has_answer;
-        struct ring_dump *done; /* a dump that nobody has asked for yet */
+        struct ring_dump *done; /* a dump that was not asked for yet */
 };
 
-/* With the lock.  What fails once fails for good. */
+/* With the lock.  The first failure is final. */
 static void fail(struct writer_thread *t, const struct error *err)
 {
         static const uint64_t one = 1;
@@ -119,7 +122,7 @@ static void do_one(struct writer_thread *t, struct queued_chunk *next)
         }
 }
 
-/* A dump is written in pieces, so that what comes meanwhile does not wait for it. */
+/* A dump is written in pieces, so that new chunks do not wait for it. */
 static void go_on_dumping(struct writer_thread *t)
 {
         struct ring_dump *dump = t->dump;
@@ -164,7 +167,7 @@ static void *run(void *context)
         struct queued_chunk next;
         bool some;
 
-        (void)privileges_drop(NULL); /* it compresses and writes; fails for nobody who is let in here */
+        (void)privileges_drop(NULL); /* it compresses and writes; dropping rights cannot fail here */
         while (take(t, &next, &some)) {
                 if (some)
                         do_one(t, &next);
@@ -211,7 +214,7 @@ int writer_thread_start_for(const struct writer_thread_target *target, int fail_
         return 0;
 }
 
-/* When to look again whether somebody wants us to stop. */
+/* The interval of looking for a request to stop. */
 static struct timespec look_again(void)
 {
         struct timespec when;
@@ -374,7 +377,7 @@ int writer_thread_join(struct writer_thread *t, struct error *err)
                 r = error_set(err, r, "%s", t->failure.text);
         (void)pthread_cond_destroy(&t->changed);
         (void)pthread_mutex_destroy(&t->lock);
-        ring_dump_free(t->done); /* of whom nobody asked */
+        ring_dump_free(t->done); /* that was not requested */
         free(t);
         return r;
 }

@@ -8,9 +8,9 @@
  * writer_thread_put(), to the writer from then on; the trace_writer belongs to
  * the writer until writer_thread_join().
  *
- * Instead of being written, chunks can be kept in a ring (format/chunk_ring.h), which belongs to the writer likewise:
- * then traces are dumps of the ring, made in two steps.  The collector asks for a snapshot, hears what is in it, and
- * hands over a dump that says so.
+ * Instead of being written, chunks can be kept in a ring (format/chunk_ring.h), which belongs to the writer
+ * likewise: then traces are dumps of the ring, made in two steps.  The collector asks for a snapshot,
+ * receives a description of it, and hands over a dump that says so.
  */
 #ifndef SAMPLER_MERGE_WRITER_THREAD_H
 #define SAMPLER_MERGE_WRITER_THREAD_H
@@ -33,7 +33,7 @@ struct writer_thread_target {
         struct chunk_ring *ring;
 };
 
-/* What is said of a snapshot; see struct chunk_snapshot. */
+/* The description of a snapshot; see struct chunk_snapshot. */
 struct writer_thread_snapshot {
         uint64_t from_ns, n_open;
         bool is_cut;
@@ -68,20 +68,23 @@ int writer_thread_put(struct writer_thread *t, const struct trace_chunk_header *
  */
 int writer_thread_ask_snapshot(struct writer_thread *t, uint64_t end_ns);
 
-/* True if the snapshot that was asked for is there; @wait: waits for it, and then false says that the writer failed, or somebody wants us to stop. */
+/*
+ * True if the snapshot that was asked for is there; @wait: waits for it, and then false means that the writer
+ * failed, or a request to stop came.
+ */
 bool writer_thread_take_snapshot(struct writer_thread *t, bool wait, struct writer_thread_snapshot *ret);
 
 /*
  * writer_thread_put_dump() - write the last snapshot, with the tables that were put before
  * @dump:  the writer's until writer_thread_take_dump() gives it back; on failure it stays the caller's
- * Returns as writer_thread_put() does.  What fails is in the dump, and fails nothing else.
+ * Returns as writer_thread_put() does.  A failure is stored in the dump, and does not affect anything else.
  */
 int writer_thread_put_dump(struct writer_thread *t, struct ring_dump *dump);
 
-/* A dump that is done, or NULL; @wait: waits for it, and then NULL says that somebody wants us to stop. */
+/* A dump that is done, or NULL; @wait: waits for it, and then NULL means that a request to stop came. */
 struct ring_dump *writer_thread_take_dump(struct writer_thread *t, bool wait);
 
-/* True if little is queued: what is in no hurry can go without making the rest wait. */
+/* True if little is queued: data that is not urgent can go without making the rest wait. */
 bool writer_thread_has_room(struct writer_thread *t);
 
 /* When the newest event was that the ring has dropped by now; 0 = none was. */
@@ -91,7 +94,7 @@ uint64_t writer_thread_dropped_ns(struct writer_thread *t);
 uint64_t writer_thread_count_bytes(struct writer_thread *t);
 
 /*
- * writer_thread_join() - write what is queued, end the thread and free it
+ * writer_thread_join() - write the queued chunks, end the thread and free it
  * Returns 0, or -errno of the first failed write.  -EINTR if stopped while it waited for a write that
  * does not end: then thread and trace_writer are left as they are, and the process should end.
  */

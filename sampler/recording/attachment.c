@@ -22,9 +22,9 @@
 #include <unistd.h>
 
 /*
- * What is found new in the second round was started during the first, by a
- * thread that had its events already or had not.  From round to round fewer
- * have not; a program that starts threads without end has new ones in each.
+ * A thread that is found in the second round was started during the first, by a thread that had its events
+ * already or had not.  From round to round fewer have not; a program that starts threads without end has new
+ * ones in each.
  */
 #define ROUNDS_MAX      10
 #define WORDS_BYTES_MAX 200
@@ -89,7 +89,7 @@ void attachment_close(struct attachment *a)
         *a = (struct attachment){ .named = NULL };
 }
 
-/* Of a thread that is held by its process alone. */
+/* For a thread that is held only by its process. */
 static bool thread_is_gone(const struct attached_process *p)
 {
         return p->tid != 0 && running_process_of_thread(p->tid) != p->pid;
@@ -178,9 +178,8 @@ static int read_all(struct running_process **ret_all, size_t *ret_n, struct erro
 }
 
 /*
- * The named processes and all their children and children's children, each behind
- * its parent.  hyprof itself may be a child of one of them, a shell; neither it
- * nor what it has started belongs to what is recorded.
+ * The named processes and all their children and children's children, each after its parent. hyprof itself
+ * may be a child of one of them, a shell; neither it nor its own children belong to the recording.
  */
 static void find_named(struct attachment *a, const struct running_process *all, size_t n_all)
 {
@@ -274,7 +273,7 @@ static void keep_named(const struct attachment *a, struct running_numbers *threa
         threads->n_numbers = n_kept;
 }
 
-/* Of a process of which single threads are recorded: the others tell of its mappings. */
+/* A process of which single threads are recorded: the others report its mappings. */
 static int add_single_threads(const struct attachment *a, struct event_set *events,
                               const struct running_process *p, struct running_numbers *threads,
                               struct error *err)
@@ -349,7 +348,7 @@ int attachment_add_events(struct attachment *a, struct event_set *events, struct
 
 /* ---- what runs ----------------------------------------------------------------------------------------- */
 
-/* Where the kernel tells of everybody; elsewhere the filter takes all. */
+/* Where the kernel reports all processes; elsewhere the filter takes all. */
 static int fill_filter(const struct attachment *a)
 {
         struct process_filter *f = a->options.filter;

@@ -4,9 +4,9 @@
  *
  * Way of the data:  event_scope, /proc -> [attachment] -> event_set, process_filter, sample_source, zone_source
  *
- * Processes and threads come and go while /proc is read and events are opened,
- * so both are done again until nothing new is found.  What begins later is
- * followed by the kernel.  Used by the collector's thread.
+ * Processes and threads come and go while /proc is read and events are opened, so both are done
+ * again until nothing new is found.  The kernel follows processes and threads that begin later.
+ * Used by the collector's thread.
  */
 #ifndef SAMPLER_RECORDING_ATTACHMENT_H
 #define SAMPLER_RECORDING_ATTACHMENT_H
@@ -32,7 +32,7 @@ struct attached_process {
         int pid_fd;   /* readable when it has ended; -1 = it has */
 };
 
-/* What is meant: the first of these that is there. */
+/* The subject: the first of these that is set. */
 struct attachment_options {
         bool whole_machine;
         const char *cgroup_path; /* its folder; NULL = none */

@@ -35,7 +35,7 @@ static int check_executable(const char *path)
 
 static int find_in_path(const char *name)
 {
-        const char *path = getenv("PATH"); /* NOLINT(concurrency-mt-unsafe): nobody here sets variables */
+        const char *path = getenv("PATH"); /* NOLINT(concurrency-mt-unsafe): no thread here sets variables */
         int found = -ENOENT;
 
         if (name[0] == '\0') /* else every folder in the path would be something that cannot be executed */
@@ -184,7 +184,7 @@ int command_reap(struct command *c, bool block)
         do
                 r = wait4(c->pid, &c->wait_status, block ? 0 : WNOHANG, &usage);
         while (r < 0 && errno == EINTR);
-        /* Whoever is not our child any more (somebody ignores SIGCHLD) has ended as well. */
+        /* A process that is not our child any more (SIGCHLD is ignored) has ended as well. */
         c->reaped = r == c->pid || r < 0;
         if (r == c->pid)
                 c->cpu_ns = count_ns(usage.ru_utime) + count_ns(usage.ru_stime);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/recording/command.h - the program that is to be recorded: started, held, let go, reaped
+ * sampler/recording/command.h - the program to be recorded: started, held, released, reaped
  *
  * Way of the data:  command line -> [command] -> event_set
  *
@@ -55,14 +55,20 @@ int command_go(struct command *c, struct error *err);
 /* Reaps it if it has ended; @block waits for that.  Returns 1 if it has ended, else 0. */
 int command_reap(struct command *c, bool block);
 
-/* Who wants us to end, whatever the command does: SIGTERM, or the second signal that is sent to us alone.  All zero at first. */
+/*
+ * The signals that end the recording, whatever the command does: SIGTERM, or the second signal that is sent
+ * to us alone.  All zero at first.
+ */
 struct command_urge {
         unsigned n_signals;
         int signal;        /* 0 = none does */
         uint64_t since_ns; /* CLOCK_MONOTONIC_RAW */
 };
 
-/* What is sent to us alone, not by a terminal, is handed on to the command, if @pid is not 0, and counted. */
+/*
+ * Signals that are sent to us alone, not by a terminal, are passed on to the command, if @pid is
+ * not 0, and counted.
+ */
 void command_hand_on(pid_t pid, const struct signalfd_siginfo *info, struct command_urge *urge);
 
 /*
@@ -77,7 +83,7 @@ int command_wait(pid_t pid, int signal_fd, struct command_urge *urge);
 /* True if a signal has stopped it since the last question, and nothing has let it go on since. */
 bool command_has_stopped(struct command *c);
 
-/* Ends what is left: a child that never went on is killed and reaped.  A running program is left alone. */
+/* Ends the rest: a child that never went on is killed and reaped.  A running program is left alone. */
 void command_deinit(struct command *c);
 
 #endif /* SAMPLER_RECORDING_COMMAND_H */

@@ -31,8 +31,9 @@
 #define LIST_BYTES_MAX (UINT32_C(1) << 24)
 
 /*
- * cgroups are folders that usually belong to root.  Whoever has become a user and holds the capability raises it for so
- * long; whoever has it anyhow, root, keeps it.  Returns whether it is to be lowered again.
+ * cgroups are folders that usually belong to root.  A process that has become a user and holds the
+ * capability raises it for this time; a process that has it anyway, root, keeps it.  Returns whether it
+ * is to be lowered again.
  */
 static bool begin_change(void)
 {

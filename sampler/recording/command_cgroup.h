@@ -4,9 +4,9 @@
  *
  * Way of the data:  cgroup_folder -> [command_cgroup] -> event_set
  *
- * Made below the cgroup that hyprof is in, so that its limits go on to hold, or
- * at the root of the mount where that cannot be seen; no controller is enabled
- * in it.  Removed at the end: what the command left behind is moved up first.
+ * Made below the cgroup that hyprof is in, so that its limits go on to hold, or at the root of the mount
+ * where that cannot be seen; no controller is enabled in it.  Removed at the end: processes that the command
+ * left behind are moved up first.
  *
  * The end is the work of a small process, the keeper, which is forked while we
  * have the right to it and waits for the end of the recording, or of hyprof,
@@ -32,7 +32,8 @@ void command_cgroup_init(struct command_cgroup *c);
 
 /*
  * command_cgroup_open() - make it, empty
- * While there is one thread only.  Returns 0; -ENOENT without cgroup2, -EACCES, -EROFS, -errno: then there is none.
+ * While there is one thread only.  Returns 0; -ENOENT without cgroup2, -EACCES, -EROFS, -errno: then the
+ * command has none.
  */
 int command_cgroup_open(struct command_cgroup *c, struct error *err);
 
@@ -42,13 +43,13 @@ int command_cgroup_open(struct command_cgroup *c, struct error *err);
  */
 pid_t command_cgroup_fork(int cgroup_fd);
 
-/* Moves @pid in, which takes long: the kernel waits until nobody forks.  Returns 0 or -errno. */
+/* Moves @pid in, which takes long: the kernel waits until no process forks.  Returns 0 or -errno. */
 int command_cgroup_add(const struct command_cgroup *c, pid_t pid, struct error *err);
 
 /* One that is there already, as people name it; it is left as it is.  Returns 0; as cgroup_folder_open(). */
 int command_cgroup_find(struct command_cgroup *c, const char *name, struct error *err);
 
-/* Moves what is left up to the parent and removes the folder; waits for that. */
+/* Moves the remaining processes up to the parent and removes the folder; waits for that. */
 void command_cgroup_close(struct command_cgroup *c);
 
 #endif /* SAMPLER_RECORDING_COMMAND_CGROUP_H */

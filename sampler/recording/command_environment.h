@@ -17,7 +17,7 @@ struct command_environment {
         char families[16], ring_bytes[24], spare_bytes[24];
 };
 
-/* What there is room for in the rings and beyond; @wanted_bytes as in spare_memory.h. */
+/* The room in the rings and beyond; @wanted_bytes as in spare_memory.h. */
 void command_environment_add_rings(struct command_environment *e, uint64_t wanted_bytes);
 
 /* Record from the first instruction.  @recorder: where regions are handed in; borrowed. */

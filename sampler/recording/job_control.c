@@ -83,6 +83,6 @@ void job_control_stop(struct job_control *j, int number)
         (void)sigemptyset(&one);
         (void)sigaddset(&one, number);
         (void)kill(getpid(), number);
-        (void)pthread_sigmask(SIG_UNBLOCK, &one, NULL); /* here, until somebody sends SIGCONT */
+        (void)pthread_sigmask(SIG_UNBLOCK, &one, NULL); /* stopped here until a SIGCONT comes */
         (void)pthread_sigmask(SIG_BLOCK, &one, NULL);
 }

@@ -4,10 +4,10 @@
  *
  * Way of the data:  terminal, signals -> [job_control] -> recorder, command
  *
- * Ctrl-Z goes to the recorder and to the command, which may take it, ignore it, or tidy up the screen first.  The
- * shell waits for the recorder alone.  So the recorder keeps the signal back until the command has stopped, reads what
- * the command said until then, and stops with it.  A command that is stopped by somebody else's signal does not stop
- * the recorder: that somebody will only let the command go on.
+ * Ctrl-Z goes to the recorder and to the command, which may take it, ignore it, or tidy up the screen first.
+ * The shell waits for the recorder alone.  So the recorder keeps the signal back until the command has
+ * stopped, reads what the command said until then, and stops with it.  A command that another process stops
+ * does not stop the recorder: that process will only continue the command.
  *
  * SIGUSR1 and SIGUSR2 to the recorder are meant for the command, and are handed on; but SIGUSR2 is the flight_recorder's,
  * if there is one.
@@ -31,7 +31,7 @@ struct job_control {
 
 /*
  * job_control_open() - for a recorder that has a command; to be called before threads are started
- * @without_usr2:  SIGUSR2 is somebody else's
+ * @without_usr2:  SIGUSR2 is not for the command
  * Returns 0 or -errno.  Where the caller ignores SIGCHLD nothing can be known of the command, and the signals are left
  * as they are: 0, with fd -1.
  */

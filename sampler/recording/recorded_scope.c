@@ -73,7 +73,7 @@ void recorded_scope_close(struct recorded_scope *s)
 
 /* ---- the scope ----------------------------------------------------------------------------------------- */
 
-/* What comes out of a kind of scope: the filter, and how events are opened. */
+/* The result of choosing a scope: the filter, and how events are opened. */
 static void prepare_kind(struct recorded_scope *s, enum event_scope_kind kind, bool delayed,
                          struct event_set_options *options)
 {
@@ -87,7 +87,7 @@ static void prepare_kind(struct recorded_scope *s, enum event_scope_kind kind, b
         options->attr.threads_only = request->no_children;
         options->attr.single = kind == EVENT_SCOPE_THREADS && request->n_tids > 0 && request->n_pids == 0;
         options->attr.enable_on_exec = kind == EVENT_SCOPE_THREADS && !s->joins && !delayed;
-        /* The kernel chooses, but where it tells of everybody, or of children and threads beside. */
+        /* The kernel chooses, except where it reports all processes, or children and threads beside them. */
         s->filter.everything = request->whole_machine || request->cgroup ||
                                (kind != EVENT_SCOPE_CPUS && !request->no_children && request->n_tids == 0);
 }
@@ -200,7 +200,7 @@ int recorded_scope_open_events(struct recorded_scope *s, pid_t command_pid, bool
 
 /* ---- what runs already --------------------------------------------------------------------------------- */
 
-/* A command that was let go before: as if it had been named, or its cgroup. */
+/* A command that was released before: as if it had been named, or its cgroup. */
 static int name_command(struct recorded_scope *s, struct error *err)
 {
         struct attachment_options options = { .filter = &s->filter,
@@ -260,7 +260,7 @@ static int describe_subject(const struct recorded_scope *s, char **argv, struct 
         return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
 }
 
-/* What a report of this recording has to say first. */
+/* The notices that a report of this recording has to show first. */
 static int describe_joining(const struct recorded_scope *s, struct trace_dictionary *dictionary)
 {
         struct byte_buffer words = { .data = NULL };

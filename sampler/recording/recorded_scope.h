@@ -39,14 +39,14 @@ struct recorded_scope {
         struct process_filter filter;
         bool is_command_inside; /* of its cgroup: it was born there */
         bool joins;             /* something runs before it is recorded: see recorded_scope_begin() */
-        uint32_t command_pid;   /* 0 = it is not recorded, or there is none */
+        uint32_t command_pid;   /* 0 = it is not recorded, or there is no command */
 };
 
 /* Is something named that runs already? */
 bool recorded_scope_is_attaching(const struct event_scope_request *request);
 
 /*
- * recorded_scope_open() - hold what was named
+ * recorded_scope_open() - hold the named processes
  * Returns 0; -ESRCH, -EINVAL, -EACCES as running_process_check(), -ENOENT (no such cgroup), -ENOMEM, -errno.
  * recorded_scope_close() is due in any case.
  */
@@ -56,22 +56,22 @@ int recorded_scope_open(struct recorded_scope *s, const struct event_scope_reque
 /* A helper of hyprof's, which is not recorded, unless --self asks for it.  Returns 0 or -ENOMEM. */
 int recorded_scope_add_own(struct recorded_scope *s, pid_t pid);
 
-/* Moves what is left of the command up and removes its cgroup.  The events are closed before that. */
+/* Moves the command's remaining processes up and removes its cgroup.  The events are closed before that. */
 void recorded_scope_close(struct recorded_scope *s);
 
 /*
  * recorded_scope_open_cgroup() - a folder for the command to be born in, where one may be wanted
- * While there is one thread only.  What is wrong with it is told when the events are opened.
- * Returns the descriptor, borrowed, or 0: none.
+ * While there is one thread only.  Errors in it are reported when the events are opened.  Returns the
+ * descriptor, borrowed, or 0: none.
  */
 int recorded_scope_open_cgroup(struct recorded_scope *s);
 
 /*
  * recorded_scope_open_events() - choose the scope, and open the events
- * @command_pid:  that waits to be let go; 0 = there is none, or it is not to be recorded
- * @delayed:      it is let go first, and joined later
+ * @command_pid:  waits to be released; 0 = there is no command, or it is not to be recorded
+ * @delayed:      it is released first, and joined later
  * @options:      all but what the scope decides
- * While there is one thread only.  With THREADS, what is joined has its events opened by recorded_scope_join().
+ * While there is one thread only.  With THREADS, recorded_scope_join() opens the events of joined processes.
  * Returns 0; -ESRCH if the command was killed; as event_set_open().
  */
 int recorded_scope_open_events(struct recorded_scope *s, pid_t command_pid, bool delayed,
@@ -89,11 +89,11 @@ int recorded_scope_join(struct recorded_scope *s, struct event_set *events, stru
 int recorded_scope_begin(struct recorded_scope *s, struct event_set *events, struct sample_source *samples,
                          struct zone_source *zones, uint64_t time_ns, struct error *err);
 
-/* What it is about, which scope, and how many descriptors.  Returns 0 or -errno of the table. */
+/* Its subject, scope, and number of descriptors.  Returns 0 or -errno of the table. */
 int recorded_scope_describe(const struct recorded_scope *s, const struct event_set *events, char **argv,
                             struct trace_dictionary *dictionary, struct error *err);
 
-/* True if what was named has ended; the command is not looked at. */
+/* True if all named processes have ended; the command is not considered. */
 bool recorded_scope_has_ended(struct recorded_scope *s);
 
 #endif /* SAMPLER_RECORDING_RECORDED_SCOPE_H */

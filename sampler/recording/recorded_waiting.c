@@ -115,7 +115,7 @@ int recorded_waiting_begin(struct recorded_waiting *w, struct recorded_scope *sc
         if (!w->switches)
                 return 0;
         if (scope->command_pid != 0) {
-                if (!delayed) /* BPF tells of it before its execve(2) */
+                if (!delayed) /* BPF reports it before its execve(2) */
                         scope->filter.unborn_pid = scope->command_pid;
                 r = switch_source_add_process(w->switches, scope->command_pid);
         }

@@ -37,7 +37,7 @@ struct recorded_waiting {
         bool by_perf;                   /* attr.context_switch is due */
         struct error no_bpf;            /* why; code 0 = it is BPF, or not wanted */
         struct error no_stacks;         /* why not those where threads wait, though wanted; likewise */
-        struct error no_wakers;         /* the same of those who wake */
+        struct error no_wakers;         /* the same for wakers */
 };
 
 /*
@@ -53,14 +53,14 @@ void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_wai
 int recorded_waiting_begin(struct recorded_waiting *w, struct recorded_scope *scope,
                            const struct cpu_list *cpus, bool delayed, struct error *err);
 
-/* What was named will be recorded in a moment: its switches are wanted from now on. */
+/* The named processes will be recorded in a moment: their switches are wanted from now on. */
 void recorded_waiting_expect(struct recorded_waiting *w, const struct recorded_scope *scope);
 
 /* Whatever runs already is known now. */
 void recorded_waiting_follow(struct recorded_waiting *w, const struct recorded_scope *scope,
                              struct sample_source *samples);
 
-/* Says what is not BPF's, and why.  Returns 0 or -errno of the table. */
+/* Reports which parts are not BPF's, and why.  Returns 0 or -errno of the table. */
 int recorded_waiting_describe(const struct recorded_waiting *w, struct trace_dictionary *dictionary);
 
 void recorded_waiting_close(struct recorded_waiting *w);

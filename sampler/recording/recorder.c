@@ -50,13 +50,16 @@
 
 #define SLEEP_QUIET_MS 100 /* no instrumented program is there; where one is, drain_pace tells */
 /*
- * Callstacks are longer than their copies, and samples are so far apart that few can be completed by others: what
- * is missing is read from memory, and the sooner the better.  So goes code that waits for the writer.
+ * Callstacks are longer than their copies, and samples are so far apart that few can be completed by others:
+ * the missing part is read from memory, and the sooner the better.  So goes code that waits for the writer.
  */
 #define SLEEP_CUT_MS    4
 #define CUT_RATE_HZ_MAX 4000
 
-/* So long after code was mapped: what began has no regions and no files yet, and may live briefly. */
+/*
+ * The time after a mapping of code during which a young process has no regions and no files yet, and
+ * may live briefly.
+ */
 #define YOUNG_NS     (50 * NS_PER_MS)
 #define OPEN_ONLY_MS 10 /* since the last cycle: a new region alone is no reason for another */
 
@@ -83,10 +86,10 @@ struct recorder {
         const struct recorder_options *options;
         struct trace_dictionary *dictionary;
         struct recorder_result *result;
-        struct event_request request; /* what was asked for, or the default, within our rights */
+        struct event_request request; /* the requested events, or the default, within our rights */
         uint32_t sample_events[EVENT_REQUEST_SPECS_MAX];
         struct perf_access access;
-        struct unwind_request unwinder; /* what can be done of what is wanted */
+        struct unwind_request unwinder; /* the feasible part of the request */
         struct command command;
         struct recorded_scope scope;
         struct event_set events;
@@ -109,7 +112,7 @@ struct recorder {
         uint64_t cpu_ns;         /* that this process and its children had taken before */
         int filter_fd;           /* of system calls; see system_calls_prepare() */
         int priority;            /* of this thread before */
-        bool started;            /* the command was let go */
+        bool started;            /* the command was released */
         bool busy_noted;
         bool write_failed;
 };
@@ -167,14 +170,14 @@ static void start_tables(struct recorder *r)
                 note(r, err.text);
 }
 
-/* What was asked for, or the default, within our rights. */
+/* The requested events, or the default, within our rights. */
 static int choose_events(struct recorder *r, bool *ret_fallback, struct error *err)
 {
         int code;
 
         r->request = *r->options->events;
         code = event_request_complete(&r->request, r->access.hardware_error == 0, ret_fallback, err);
-        /* Without the right to see the kernel, what is left is user code; a notice says so. */
+        /* Without the right to see the kernel, only user code is left; a notice says so. */
         if (code == 0 && r->access.kernel_error < 0)
                 code = event_request_leave_kernel(&r->request, err);
         event_request_name_sampled(&r->request, r->result->event_names, sizeof(r->result->event_names),
@@ -242,12 +245,13 @@ static int open_events(struct recorder *r, struct error *err)
         options.attr.ring_bytes = choose_ring_bytes(r, tracker_bytes);
         code = recorded_scope_open_events(&r->scope, records_command(r) ? r->command.pid : 0,
                                           r->options->delay_ns > 0, &options, &r->events, err);
-        if (code < 0 || r->options->delay_ns > 0) /* what is before the recording is none of it: see join() */
+        if (code < 0 || r->options->delay_ns > 0) /* data from before the recording does not belong
+                                                   * to it: see join() */
                 return code;
         return recorded_waiting_begin(&r->waiting, &r->scope, &r->events.cpus, false, err);
 }
 
-/* What there is not, -1, tells nothing. */
+/* A missing file, -1, reports nothing. */
 static int watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t how, struct error *err)
 {
         struct epoll_event event = { .events = EPOLLIN | how, .data = { .u32 = (uint32_t)reason } };
@@ -405,7 +409,7 @@ static int wait_for_delay(struct recorder *r, struct error *err)
         return code;
 }
 
-/* What runs before it is recorded: named, or let go. */
+/* The recorded threads that are already running: named, or released. */
 static int join(struct recorder *r, struct error *err)
 {
         int code = r->options->delay_ns > 0 ? wait_for_delay(r, err) : 0;
@@ -485,7 +489,7 @@ static int attach(struct recorder *r, struct error *err)
         return code;
 }
 
-/* All is open: what comes from now on is read with few rights.  More than that is no reason to record nothing. */
+/* All files are open: new data is read with few rights.  More than that is no reason to record nothing. */
 static int give_up_rights(struct recorder *r, struct error *err)
 {
         struct error reason = ERROR_NONE;
@@ -533,7 +537,7 @@ static void report_progress(struct recorder *r, uint64_t now_ns)
         }
 }
 
-/* A terminal sends its signals to the command as well; what somebody sends to us alone is handed on. */
+/* A terminal sends its signals to the command as well; those sent to us alone are passed on. */
 static void take_signal(struct recorder *r)
 {
         struct signalfd_siginfo info;
@@ -598,7 +602,7 @@ static bool is_over(struct recorder *r, uint64_t now_ns)
                 return true;
         if (is_attaching(r) && recorded_scope_has_ended(&r->scope))
                 return true;
-        /* Of no limit, which is 0, one less is more than there can be. */
+        /* Without a limit, which is 0, one less is the maximum. */
         r->result->is_full = r->result->progress.file_bytes > r->options->bytes_max - 1;
         if (r->result->is_full || now_ns >= r->stop_ns)
                 r->result->stopped = true;
@@ -693,7 +697,7 @@ static int finish(struct recorder *r, int code, struct trace_writer *writer, str
         zone_source_disable(&r->merge.zones);
         if (r->deadline_ns != 0)
                 zone_merge_hurry(&r->merge.zone_merge);
-        if (r->result->stopped) /* at a time that somebody chose */
+        if (r->result->stopped) /* at a time that the user chose */
                 r->merge.tables_wait_ns = STOPPED_WAIT_NS;
         if (code == 0 && !r->write_failed) {
                 describe_end(r, end_ns);
@@ -737,7 +741,7 @@ static void release(struct recorder *r)
         io_close(&r->filter_fd);
 }
 
-/* Of this process and of the children that it has reaped, which are its helpers and the command. */
+/* Usage of this process and of the children that it has reaped, which are its helpers and the command. */
 static uint64_t count_own_cpu_ns(const struct command *command)
 {
         return clock_cpu_ns(RUSAGE_SELF) + clock_cpu_ns(RUSAGE_CHILDREN) - command->cpu_ns;

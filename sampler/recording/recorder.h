@@ -39,10 +39,10 @@ struct recorder_options {
         char **argv; /* the command, NULL-terminated; NULL = none, then the scope names something that runs */
         const struct event_request *events; /* n_specs 0: cycles, or cpu-clock where there is no counter */
         const struct event_scope_request
-                *scope; /* what is recorded instead of the command, if anything is named */
+                *scope; /* the recorded processes instead of the command, if any are named */
         struct unwind_request unwinder;
         uint64_t duration_ns; /* at most so long; 0 = until the end */
-        uint64_t delay_ns;    /* recording begins so long after the start */
+        uint64_t delay_ns;    /* recording begins this long after the start */
         uint64_t bytes_max;   /* it ends when the file has so many; 0 = without limit */
         uint32_t families;    /* CLIENT_ABI_FAMILY_*, and which with callstacks, as in the control word */
         uint64_t
@@ -54,7 +54,7 @@ struct recorder_options {
                 *flight;     /* only the end is kept; NULL = all goes into the trace at once */
         int file_opener_pid; /* opens files for `flight`, and is not to be recorded; 0 = none */
         bool keep_stacks;    /* the copies of stacks go into the trace */
-        bool off_cpu;        /* with the stacks of those who wait and wake */
+        bool off_cpu;        /* with the stacks of threads that wait and wake */
         bool no_switches;
         bool command_as_root; /* after privileges_become_user() with the same */
         void (*on_progress)(void *context,
@@ -64,21 +64,23 @@ struct recorder_options {
 };
 
 struct recorder_result {
-        struct recorder_progress progress; /* final; file_bytes without what is written after the recording */
+        struct recorder_progress progress; /* final; file_bytes without data that is written
+                                            * after the recording */
         int wait_status;                   /* of the command as of waitpid(2); valid if `ended` */
         bool ended;                        /* the command has ended */
         bool exec_failed;  /* the command could not be executed: there was nothing to record */
-        bool stopped;      /* by a signal, its duration or the file's size, before what is recorded ended */
+        bool stopped;      /* by a signal, its duration or the file's size, before the
+                            * recorded processes ended */
         bool is_full;      /* by the file's size */
-        bool writer_stuck; /* somebody still waits in write(2): writer and file are not to be touched */
+        bool writer_stuck; /* a thread still waits in write(2): writer and file are not to be touched */
         int command_pid;   /* for recorder_wait(), while it runs on */
         struct command_urge urge;
         int stop_fd; /* a signalfd, for the work after the recording; owned by the caller */
         uint64_t
                 own_cpu_ns; /* processor time of the recording itself, with its helpers, without its preparations */
-        struct perf_access access; /* what was found to be allowed; for advice after a failure */
+        struct perf_access access; /* the access that was found; for advice after a failure */
         struct flight_totals flight;
-        char event_names[128]; /* what was sampled: "cpu-clock, each sched:sched_switch" */
+        char event_names[128]; /* the sampled events: "cpu-clock, each sched:sched_switch" */
         bool has_rate;         /* not each one of all of them */
 };
 

@@ -28,7 +28,7 @@ int recording_facts_add_notice(struct trace_dictionary *d, enum trace_notice_id 
 /* Host, kernel, version and start of the recording. */
 int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct error *err);
 
-/* What is recorded: a command, or processes that run already, by their command lines and numbers. */
+/* The subject of the recording: a command, or running processes, by their command lines and numbers. */
 int recording_facts_add_command(struct trace_dictionary *d, char **argv, struct error *err);
 int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pids, size_t n_pids,
                                   struct error *err);
@@ -40,7 +40,10 @@ int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pi
 int recording_facts_add_unwinding(struct trace_dictionary *d, const struct unwind_request *wanted,
                                   const struct unwind_request *used, struct error *err);
 
-/* What @access denies; the notices of the foundation's own limits.  @fallback: cycles were wanted and are not there. */
+/*
+ * Facts that @access denies; the notices of the foundation's own limits.  @fallback: cycles were wanted and
+ * are not there.
+ */
 int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_access *access, int fallback,
                                struct error *err);
 

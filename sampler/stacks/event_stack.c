@@ -23,7 +23,7 @@
 #define RETURN_ADDRESS 1
 #endif
 
-/* What follows is no code: a register that was no frame pointer led there. */
+/* The rest is not code: a register that was not a frame pointer led there. */
 static bool leaves_code(const struct address_space *space, uint64_t avma)
 {
         return space->n_ranges > 0 && !address_space_find(space, avma);
@@ -84,7 +84,7 @@ void event_stack_unwind_copy(const uint8_t *copy, size_t copy_bytes, const struc
                         return;
                 frame = caller;
         }
-        if (frame != 0) /* beyond what was copied */
+        if (frame != 0) /* beyond the copy */
                 ret_chain->state = TRACE_STACK_TRUNCATED;
 }
 

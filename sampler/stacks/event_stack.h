@@ -35,7 +35,7 @@ void event_stack_unwind_copy(const uint8_t *copy, size_t copy_bytes, const struc
  * event_stack_unwind() - the callstack that came with an event; of no frames if none came
  * @unwinder:  NULL = by frame pointers
  * @thread:    whose event it is; its process's address space is as it is now
- * Counts what is missing from it.
+ * Counts its missing parts.
  */
 void event_stack_unwind(const struct client_prefix *prefix, struct stack_unwinder *unwinder,
                         struct thread_track *thread, struct loss_counter *losses,

@@ -46,7 +46,7 @@ bool late_stack_begin(struct late_stack *l, uint64_t start_avma, uint64_t now_ns
         return l->left_ns > 0;
 }
 
-/* One call, which may end early at what is not mapped.  Returns the number of bytes. */
+/* One call, which may end early at unmapped memory.  Returns the number of bytes. */
 static size_t read_memory(uint32_t tid, uint64_t avma, void *to, size_t n_bytes)
 {
         struct iovec here = { .iov_base = to, .iov_len = n_bytes };

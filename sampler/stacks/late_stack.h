@@ -4,8 +4,8 @@
  *
  * Way of the data:  process_vm_readv(2) -> [late_stack] -> stack_unwinder
  *
- * The thread has run on meanwhile, so what is read may be of later calls.  What
- * lies far out seldom changes; whoever uses it says that it is approximate.
+ * The thread has run on meanwhile, so the bytes may be of later calls.  The outer part seldom changes; users
+ * of it say that it is approximate.
  * The time that it takes is bounded to a share of all time.
  */
 #ifndef SAMPLER_STACKS_LATE_STACK_H
@@ -40,7 +40,7 @@ bool late_stack_begin(struct late_stack *l, uint64_t start_avma, uint64_t now_ns
 /* Reads up to @n_bytes more; returns false if nothing more could be read. */
 bool late_stack_read(struct late_stack *l, uint32_t tid, size_t n_bytes);
 
-/* What was read is done with: reads what lies from @start_avma on. */
+/* The earlier bytes are done with: reads from @start_avma on. */
 void late_stack_move(struct late_stack *l, uint64_t start_avma);
 
 /* The reading is done; it counts. */

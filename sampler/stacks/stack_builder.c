@@ -27,7 +27,7 @@ struct frame_entry {
         uint32_t frame; /* 0 = this entry is empty */
 };
 
-/* What became of the callstack before, from its root inwards: most of the next one is the same. */
+/* The results of the previous callstack, from its root inwards: most of the next one is the same. */
 struct path_entry {
         uint64_t avma;
         uint32_t kind;

@@ -4,9 +4,9 @@
  *
  * Way of the data:  stack_unwinder -> call_chain -> [stack_builder] -> trace_dictionary
  *
- * Remembers what became of an address below its callers, as long as the address space's `generation` stays: the
- * tables of the dictionary are large, and each look into them is one into memory that no cache has.  What a callstack
- * shares with the one before, from the root on, is not even looked up there.
+ * Remembers what became of an address below its callers, as long as the address space's `generation` stays:
+ * the tables of the dictionary are large, and each look into them is one into memory that no cache has.  The
+ * part that a callstack shares with the previous one, from the root on, is not even looked up there.
  */
 #ifndef SAMPLER_STACKS_STACK_BUILDER_H
 #define SAMPLER_STACKS_STACK_BUILDER_H
@@ -22,7 +22,7 @@ struct stack_memory;
 
 struct stack_builder {
         struct trace_dictionary *dictionary; /* borrowed, like the next */
-        struct code_keeper *keeper;          /* hears of the modules of frames; NULL = nobody does */
+        struct code_keeper *keeper;          /* hears of the modules of frames; NULL = not needed */
         uint32_t kernel_module;              /* "[kernel]", made at the first kernel frame; 0 before */
         uint32_t mark_module;                /* "[truncated]", likewise */
         struct stack_memory *memory;         /* heap, owned; NULL = nothing is remembered yet, or cannot be */

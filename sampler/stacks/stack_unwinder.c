@@ -10,8 +10,7 @@
  *   - one of the thread's stacks after, likewise, out of what the rings hold now;
  *   - the thread's memory now, if that call is going on still: its return
  *     address lies where it lay.
- * Each stack that is whole is kept for the next one, also one that is short: what
- * is called from there may be deep.
+ * Each complete stack is kept for the next one, even a short one: its callees may be deep.
  */
 #include "sampler/stacks/stack_unwinder.h"
 
@@ -43,8 +42,10 @@
 #define LATE_PERIOD_NS   NS_PER_MS           /* between two late reads of a thread */
 #define LATE_STACKS_MAX  4                   /* of a thread that are tried at once */
 #define LATE_BYTES_FIRST (UINT32_C(1) << 16)
-#define LATE_BYTES_BELOW 1024 /* of what is missing: a frame's registers are saved below its return address */
-#define LATE_WINDOWS_MAX 32   /* each of LATE_STACK_BYTES_MAX at most */
+#define LATE_BYTES_BELOW \
+        1024                /* of the missing part: a frame's registers are saved
+                               * below its return address */
+#define LATE_WINDOWS_MAX 32 /* each of LATE_STACK_BYTES_MAX at most */
 #define WORD_BYTES       8
 
 struct stack_unwinder {
@@ -255,14 +256,16 @@ static bool is_still_there(const struct stack_unwinder *u, uint32_t tid)
         uint32_t last = u->walk.n_frames - 1;
         uint64_t now;
 
-        /* Elsewhere it is not known where the return address lies; and what was interrupted waits for its handler. */
+        /*
+         * Elsewhere the place of the return address is unknown; and interrupted code waits for its handler.
+         */
         if (last == 0 || u->walk.frames[last].is_exact || !u->machine->is_return_address_saved)
                 return true;
         return late_stack_look(tid, u->walk.frames[last - 1].cfa_avma - WORD_BYTES, &now) &&
                now == u->walk.frames[last].pc_avma;
 }
 
-/* What is read first: a large frame in between is passed over. */
+/* The first part to read: a large frame in between is skipped. */
 static uint64_t late_start(const struct stack_unwinder *u, uint64_t copy_end_avma)
 {
         uint64_t from_avma = u->walk.sp_avma;
@@ -409,7 +412,7 @@ static struct task make_task(struct stack_unwinder *u, struct thread_track *thre
         return task;
 }
 
-/* Keeps what is needed to walk a stack when the table that it lacks is there; without room it stays as it is. */
+/* Keeps the data needed to walk a stack when the missing table is there; without room it stays as it is. */
 static void wait_for_table(struct stack_unwinder *u, struct task *task)
 {
         const struct stack_walk_piece *copy = &task->input.pieces[0];
@@ -433,7 +436,7 @@ static bool may_wait_for_table(const struct task *task)
         return task->may_wait && !task->again && !task->thread->exits && task->now_ns > 0;
 }
 
-/* Walks, and completes what can be; the frames are in `walk`. */
+/* Walks, and completes the stack if possible; the frames are in `walk`. */
 static enum trace_stack_state walk(struct stack_unwinder *u, struct task *task, struct address_space *space)
 {
         bool may_wait = may_wait_for_table(task);

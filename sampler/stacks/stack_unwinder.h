@@ -47,7 +47,7 @@ void stack_unwinder_free(struct stack_unwinder *u);
  * stack_unwinder_run() - makes a callstack
  * @thread:  whose it is; its process's address space is as it was at that time
  * @chain:   overwritten; its state says how far it goes
- * Counts what is missing under its reason.  Bounded; about a microsecond; a read of the thread's memory
+ * Counts missing parts under their reason.  Bounded; about a microsecond; a read of the thread's memory
  * (process_vm_readv) takes some tens more and is done for at most one hundredth of all time (late_stack.h).
  * A table that is coming is waited for, unless stack_unwinder_set_hurried() says that there is no time.
  */
@@ -56,8 +56,9 @@ void stack_unwinder_run(struct stack_unwinder *u, const struct raw_stack *raw, s
 
 /*
  * stack_unwinder_run_waiting() - the same for a sample that need not be written at once
- * Returns 0, or a number if the stack is cut or a table is coming: then @chain is what there is of it so far, and nothing
- * is counted.  What waits for a table holds its process back (waiting_stacks.h) and is had from stack_unwinder_resume().
+ * Returns 0, or a number if the stack is cut or a table is coming: then @chain is what there is of it
+ * so far, and nothing is counted.  A stack that waits for a table holds its process back
+ * (waiting_stacks.h) and comes from stack_unwinder_resume().
  */
 uint32_t stack_unwinder_run_waiting(struct stack_unwinder *u, const struct raw_stack *raw,
                                     struct thread_track *thread, uint64_t now_ns, struct call_chain *chain);
@@ -74,9 +75,9 @@ struct stack_unwinder_resumed {
 /*
  * stack_unwinder_resume() - the next of the stacks that need not wait for a table any longer, oldest first
  * @process:  of this one; NULL = of all
- * @now_ns:   CLOCK_MONOTONIC_RAW; what waited WAITING_STACKS_NS_MAX by then is given up: UINT64_MAX = each one
- * To be called until it returns false, at a time when no thread has a stack that stack_unwinder_close() would give, or
- * else only to give up.  Counts what is missing, but of stacks that are cut.
+ * @now_ns:   CLOCK_MONOTONIC_RAW; what waited WAITING_STACKS_NS_MAX by then is given up: UINT64_MAX = each
+ * one To be called until it returns false, at a time when no thread has a stack that stack_unwinder_close()
+ * would give, or else only to give up.  Counts missing parts, except of stacks that are cut.
  */
 bool stack_unwinder_resume(struct stack_unwinder *u, const struct process_track *process, uint64_t now_ns,
                            struct stack_unwinder_resumed *ret_resumed, struct call_chain *chain);
@@ -91,7 +92,7 @@ void stack_unwinder_read_late(struct stack_unwinder *u, struct thread_track *thr
  * stack_unwinder_close() - the newest of a thread's stacks that wait, as it is now
  * To be called until it returns 0: after a stack that is complete, since the next one may fit less; before the
  * process's mappings change; and when the rings are empty.
- * Returns the number that it was given, with @chain; 0 if there is none.
+ * Returns the number that it was given, with @chain; 0 if no stack is ready.
  */
 uint32_t stack_unwinder_close(struct stack_unwinder *u, struct thread_track *thread,
                               struct call_chain *chain);
@@ -116,7 +117,7 @@ void stack_unwinder_count(const struct stack_unwinder *u, enum trace_stack_state
 /* Rings are filling up: nothing is waited for, and no memory read, until it is said that it is over. */
 void stack_unwinder_set_hurried(struct stack_unwinder *u, bool is_hurried);
 
-/* Forgets what is kept of a thread: it has ended. */
+/* Forgets the state of a thread: it has ended. */
 void stack_unwinder_forget(struct stack_unwinder *u, struct thread_track *thread);
 
 #endif /* SAMPLER_STACKS_STACK_UNWINDER_H */

@@ -47,7 +47,7 @@ struct waiting_stack {
         enum trace_stack_state kernel_state;
         struct unwind_registers registers;
         uint64_t copy_start_avma;
-        const uint8_t *copy; /* `copy_bytes`, behind the frames */
+        const uint8_t *copy; /* `copy_bytes`, after the frames */
         size_t copy_bytes;
         struct call_frame kernel[];
 };
@@ -63,7 +63,7 @@ struct waiting_stacks {
 void waiting_stacks_deinit(struct waiting_stacks *s);
 
 /*
- * waiting_stacks_add() - keep what is needed to walk a stack later
+ * waiting_stacks_add() - keep the data needed to walk a stack later
  * @wanted:  thread, times, ticket, module, registers and copy, which is borrowed; the rest is filled in
  * @kernel:  the kernel's part of the callstack, and nothing else
  * Returns false if there is no room or no memory.

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/tracks/address_space.h - what is mapped where in one process, now
+ * sampler/tracks/address_space.h - the present mappings of one process
  *
  * Way of the data:  perf_record (MMAP2) -> [address_space] -> stack_builder
  *
- * The kernel says what is mapped, but not what is unmapped: a later mapping
- * covers an earlier one.  Records are applied in the order of time, so that an
- * address that is used twice means what it meant at that time.
+ * The kernel reports mappings, but not unmappings: a later mapping covers an earlier one.  Records are
+ * applied in the order of time, so that an address that is used twice means what it meant at that time.
  */
 #ifndef SAMPLER_TRACKS_ADDRESS_SPACE_H
 #define SAMPLER_TRACKS_ADDRESS_SPACE_H
@@ -16,7 +15,7 @@
 #include <stdint.h>
 
 struct address_range {
-        uint64_t start_avma, end_avma; /* end is the first address behind it */
+        uint64_t start_avma, end_avma; /* end is the first address after it */
         uint64_t file_offset_bytes;    /* of the byte at start_avma */
         uint32_t module;               /* id in the table MODULES */
 };
@@ -25,8 +24,8 @@ struct address_space {
         struct address_range *ranges; /* heap, owned; sorted, none overlaps another */
         size_t n_ranges, capacity;
         /*
-         * Whoever remembers something of these addresses puts a number of its own here; 0 after each change.  A copy
-         * has the number of what it was copied from: the same lies at the same addresses.
+         * A user that caches facts about these addresses puts a number of its own here; 0 after each change.
+         * A copy has the number of what it was copied from: the same lies at the same addresses.
          */
         uint64_t generation;
 };
@@ -38,8 +37,8 @@ void address_space_deinit(struct address_space *s);
 void address_space_clear(struct address_space *s);
 
 /*
- * Puts @range in, cutting away what it covers.  Empty ranges are ignored, and so is what is there already: then nothing
- * has changed.  Returns 0 or -ENOMEM.
+ * Puts @range in, cutting away what it covers.  Empty ranges are ignored, and so are ranges that are there
+ * already: then nothing has changed.  Returns 0 or -ENOMEM.
  */
 int address_space_add(struct address_space *s, const struct address_range *range);
 

@@ -45,12 +45,12 @@ size_t cut_stack_count_bytes(uint32_t n_kernel, uint32_t n_user);
  * cut_stacks_add() - a new one, the newest
  * @walk:    how far the user's part goes
  * @kernel:  the kernel's part, and nothing else
- * Returns it, for the caller to fill in what is not of these; NULL without memory.
+ * Returns it, for the caller to fill in the other members; NULL without memory.
  */
 struct cut_stack *cut_stacks_add(struct cut_stacks *s, const struct stack_walk *walk,
                                  const struct call_chain *kernel);
 
-/* Takes out the newest one, for the caller to free(); NULL if there is none. */
+/* Takes out the newest one, for the caller to free(); NULL if none is left. */
 struct cut_stack *cut_stacks_take(struct cut_stacks *s);
 
 /* Puts the user's part back into a walk that can be gone on with. */

@@ -21,7 +21,7 @@ struct kept_copy {
 };
 
 /*
- * kept_copy_new() - what was copied of a thread, as one piece
+ * kept_copy_new() - the copy of a thread's state, as one piece
  * Returns 0; NULL in @ret_copy if nothing was copied; -EOVERFLOW if too many wait; -ENOMEM.
  */
 int kept_copy_new(const struct raw_stack *raw, size_t *total_bytes, struct kept_copy **ret_copy);

@@ -18,7 +18,7 @@
 
 struct trace_dictionary;
 
-/* What tells the rows of a table from each other that do not replace each other. */
+/* The key of rows that do not replace each other. */
 struct latest_key {
         uint32_t part[3];
 };

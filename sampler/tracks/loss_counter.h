@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/tracks/loss_counter.h - what was lost, by reason and thread -> the table LOSSES
+ * sampler/tracks/loss_counter.h - losses, by reason and thread -> the table LOSSES
  *
  * Way of the data:  sample_source, zone_source, thread_track -> [loss_counter] -> trace_dictionary
  */
@@ -28,7 +28,7 @@ void loss_counter_add(struct loss_counter *c, enum trace_loss_reason reason, uin
 int loss_counter_add_thread(struct loss_counter *c, struct trace_dictionary *dictionary,
                             enum trace_loss_reason reason, uint32_t thread, uint64_t n, uint64_t now_ns);
 
-/* Moves what is pending into the table, likewise.  Returns 0 or -ENOMEM. */
+/* Moves pending losses into the table, likewise.  Returns 0 or -ENOMEM. */
 int loss_counter_flush(struct loss_counter *c, struct trace_dictionary *dictionary, uint64_t now_ns);
 
 /* Everything that was lost so far: records, samples and events; corrections and cut stacks are not losses. */

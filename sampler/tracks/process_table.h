@@ -23,7 +23,7 @@
 /* Numbers that are used again -> the track that has the number now. */
 struct track_map {
         struct intern numbers;
-        void **tracks; /* heap, owned; by the number's id - 1; NULL = nobody now */
+        void **tracks; /* heap, owned; by the number's id - 1; NULL = no process now */
         size_t capacity;
 };
 
@@ -35,7 +35,7 @@ struct process_track {
         uint32_t n_threads;
         uint64_t last_exit_ns; /* of its threads that have ended, the latest */
         bool region_waits; /* its zones are not read yet, so its events are held back: see zone_source.h */
-        bool exec_waits;   /* an event that closes zones is pending: what comes after it is a new program's */
+        bool exec_waits;   /* an event that closes zones is pending: later events belong to a new program */
         /* Its zones are merged up to here only, so later events are held back; UINT64_MAX = as far as any. */
         uint64_t stalled_ns;
         /* From then on nothing is written yet, for the stack of a sample waits; UINT64_MAX = none does: waiting_stacks.h. */
@@ -72,7 +72,7 @@ bool process_table_has_seen(const struct process_table *t, uint32_t pid);
 bool process_table_has_ended(const struct process_table *t, uint32_t tid);
 
 /*
- * process_table_add_thread() - the track of a thread, made if there is none
+ * process_table_add_thread() - the track of a thread, made if it is new
  * @parent_pid: of the process, 0 = unknown; for the case that the process is new as well
  * @now_ns:     when it was first seen
  * Returns 0, -ENOMEM, or -EOVERFLOW when the tables are full.
@@ -80,7 +80,7 @@ bool process_table_has_ended(const struct process_table *t, uint32_t tid);
 int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid, uint32_t parent_pid,
                              uint64_t now_ns, struct thread_track **ret_thread);
 
-/* The next thread of a process, from *@at on, which is 0 at first; NULL when there is none left. */
+/* The next thread of a process, from *@at on, which is 0 at first; NULL after the last. */
 struct thread_track *process_table_next_thread(const struct process_table *t,
                                                const struct process_track *process, uint32_t *at);
 

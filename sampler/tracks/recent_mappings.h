@@ -4,11 +4,10 @@
  *
  * Way of the data:  ring_watch -> perf_record (MMAP2) -> [recent_mappings] -> code_images
  *
- * Who looks into a process because of a record sees what is there when it looks.
- * If the same memory was made executable once more in between, it may be something
- * else than what the record told of.  The kernel tells of that before the program can run on, so all of it is in the
- * rings when it is looked at them after the process: they are gone through here by a position of their own, ahead of
- * whoever takes the records.
+ * A look into a process because of a record sees the state at the time of the look.  If the same memory was
+ * made executable once more in between, it may have other contents than the record reported.  The kernel
+ * reports that before the program can run on, so all of it is in the rings when they are examined after the
+ * process: they are gone through here by a position of their own, ahead of the reader of the records.
  *
  * Used by the thread that takes the records.
  */
@@ -37,7 +36,7 @@ struct recent_mappings {
         size_t n_added;
         uint64_t forgotten_ns;                   /* the latest time of those that are forgotten */
         const struct perf_record_layout *layout; /* borrowed, as the rings */
-        struct ring_watch *watches;              /* heap, owned: of the rings that tell of mappings */
+        struct ring_watch *watches;              /* heap, owned: of the rings that report mappings */
         size_t n_watches;
 };
 
@@ -49,7 +48,7 @@ struct recent_mappings {
 int recent_mappings_init(struct recent_mappings *r, const struct event_set *events);
 void recent_mappings_deinit(struct recent_mappings *r);
 
-/* Takes in what is new in the rings.  To be called before records are given back to the kernel. */
+/* Takes in the new records of the rings.  To be called before records are given back to the kernel. */
 void recent_mappings_look(struct recent_mappings *r);
 
 void recent_mappings_add(struct recent_mappings *r, const struct recent_mapping *mapping);

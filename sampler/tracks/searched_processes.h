@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/tracks/searched_processes.h - what is known of searching the memory of each process
+ * sampler/tracks/searched_processes.h - the searches of each process's memory
  *
  * Way of the data:  code_images -> [searched_processes] -> code_images
  *
@@ -17,7 +17,7 @@
 
 #define SEARCHED_PROCESSES_MAX 65536
 
-/* What is known of searching a process's memory. */
+/* The state of searching a process's memory. */
 struct searched_process {
         uint32_t n_images;   /* that were found in it */
         uint32_t n_searches; /* of all of it, for code */

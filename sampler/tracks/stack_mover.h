@@ -4,8 +4,8 @@
  *
  * Way of the data:  code_regions -> [stack_mover] -> pending events of thread_track
  *
- * What a program announces is read after the samples of the same moments; a jitdump may be
- * written late.  Samples that came after the new code, and are not in the trace yet, get its generation.
+ * A program's announcements are read after the samples of the same moments; a jitdump may be written late.
+ * Samples that came after the new code, and are not in the trace yet, get its generation.
  */
 #ifndef SAMPLER_TRACKS_STACK_MOVER_H
 #define SAMPLER_TRACKS_STACK_MOVER_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/tracks/state_keeper.h - what is open on every thread, written between the events now and then
+ * sampler/tracks/state_keeper.h - the open state of every thread, written between the events from
+ * time to time
  *
  * Way of the data:  process_table -> [state_keeper] -> body of a STATES chunk -> writer_thread
  *

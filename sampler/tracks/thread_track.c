@@ -79,7 +79,7 @@ void thread_track_revive(struct thread_track *t)
         t->exits = t->exited = false;
 }
 
-/* The zone path of the innermost open zone; what is not looked up yet is, from the outermost inwards. */
+/* The zone path of the innermost open zone; missing paths are looked up, from the outermost inwards. */
 static int path_of(struct thread_track *t, struct thread_sink *sink, uint64_t *ret_path)
 {
         size_t known = t->n_zones;
@@ -140,7 +140,7 @@ void thread_track_close_zones(struct thread_track *t, struct thread_sink *sink, 
                 put_now_or_later(t, sink, (struct trace_event){ .op = TRACE_OP_ZONE_END, .time_ns = now_ns });
 }
 
-/* Its program is replaced: what was open there did not end. */
+/* Its program is replaced: its open zones did not end. */
 static void give_up_zones(struct thread_track *t, struct thread_sink *sink, uint64_t now_ns)
 {
         if (t->n_zones != 0)

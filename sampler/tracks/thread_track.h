@@ -38,7 +38,7 @@ struct open_zone {
 /* An event of the kernel's, waiting for the zone events before it. */
 struct pending_event {
         struct trace_event event;
-        bool closes_zones; /* a new program (execve): what was open never ends */
+        bool closes_zones; /* a new program (execve): open zones never end */
         uint32_t cut;      /* of a sample whose callstack is cut: its number at the stack_unwinder; else 0 */
         bool shares_place; /* a sample of a group's member: its callstack is that of the sample before it */
         struct kept_copy *copy; /* owned: of a STACK_COPY, whose text it is; else NULL */
@@ -86,7 +86,7 @@ struct thread_track {
         bool exited;     /* it was written */
 };
 
-/* What streams are written with; all borrowed. */
+/* The objects that streams are written with; all borrowed. */
 struct thread_sink {
         struct event_encoder *encoder;
         struct trace_dictionary *dictionary;
@@ -105,12 +105,12 @@ int thread_track_add_pending(struct thread_track *t, const struct pending_event 
 
 /*
  * thread_track_add_last_sample() - a sample of a thread whose end is pending: it goes before that
- * A thread runs on for a moment behind the end that the kernel tells of: that is its time, too.  Once its end was
- * written, it is left out.
+ * A thread runs on for a moment after the end that the kernel reports: that is its time, too.  Once its end
+ * was written, it is left out.
  */
 int thread_track_add_last_sample(struct thread_track *t, const struct pending_event *sample);
 
-/* It goes on: an end that is pending is none. */
+/* It continues: a pending end is dropped. */
 void thread_track_revive(struct thread_track *t);
 
 /*

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of a location and a rule. */
+/* The facts about a location and a rule. */
 enum { NAME_UNKNOWN, NAME_DIFFERS, NAME_FITS };
 
 void zone_trigger_init(struct zone_trigger *t, const struct zone_trigger_rule *rules, size_t n_rules,

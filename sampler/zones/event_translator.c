@@ -61,7 +61,7 @@ void event_translator_pass(struct zone_region *region, const struct client_event
                 client_region_free_blob(region->region, from->prefix.blob_at, from->prefix.blob_bytes);
 }
 
-/* A table that is full costs what would have been its row, and the limits of the tables tell of that. */
+/* A full table costs the row, and the limits of the tables say so. */
 static int full_is_fine(int r)
 {
         return r == -EOVERFLOW ? 0 : r;
@@ -312,7 +312,7 @@ static int take_program_info(struct event_translator *t, struct zone_region *reg
         return full_is_fine(r);
 }
 
-/* Keeps what is left of the payload. */
+/* Keeps the rest of the payload. */
 static int attach(struct event_translator *t, struct byte_reader *rest, uint32_t kind, uint32_t name,
                   uint32_t *ret_id)
 {
@@ -438,7 +438,7 @@ static bool has_payload(uint32_t kind)
                kind >= CLIENT_ABI_EVENT_NEW_BYTES;
 }
 
-/* What becomes no event. */
+/* Words that become no event. */
 static int take_fact(struct event_translator *t, struct zone_region *region, const struct client_event *from,
                      uint64_t time_ns)
 {

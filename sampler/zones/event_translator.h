@@ -53,11 +53,11 @@ int event_translator_start(struct event_translator *t);
 int event_translator_run(struct event_translator *t, struct zone_region *region,
                          const struct client_event *from, uint64_t time_ns, struct trace_event *ret_event);
 
-/* An event that nobody wants: counts it, and gives the room of its blob back. */
+/* An unwanted event: counts it, and gives the room of its blob back. */
 void event_translator_drop(struct event_translator *t, struct zone_region *region,
                            const struct client_event *from);
 
-/* The same with one that nobody wants, which is not lost. */
+/* The same with an unwanted one, which is not lost. */
 void event_translator_pass(struct zone_region *region, const struct client_event *from);
 
 #endif /* SAMPLER_ZONES_EVENT_TRANSLATOR_H */

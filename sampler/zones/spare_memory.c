@@ -17,7 +17,7 @@
 
 #define SHARE_OF_MACHINE   32
 #define SHARE_OF_GROUP     8 /* of what a cgroup allows */
-#define SHARE_OF_LEFT      4 /* of what is left of that */
+#define SHARE_OF_LEFT      4 /* of the rest of that */
 #define TEXT_BYTES_MAX     65536
 #define OLD_RING_BYTES_MAX (UINT64_C(1) << 28)
 
@@ -32,7 +32,7 @@ static uint64_t least(uint64_t a, uint64_t b)
         return a < b ? a : b;
 }
 
-/* The number in a file of @folder; UINT64_MAX if there is none. */
+/* The number in a file of @folder; UINT64_MAX if it has none. */
 static uint64_t read_number(const char *folder, const char *name)
 {
         struct byte_buffer text = { .data = NULL };

@@ -4,9 +4,8 @@
  *
  * Way of the data:  the machine's memory, cgroup2 -> [spare_memory] -> zone_source, the command's environment
  *
- * What a program writes when its rings are full lies in memory that is charged
- * to the program.  So the default is a small part of the machine's memory, and
- * of what the program's own cgroups allow.
+ * Events that a program writes when its rings are full lie in memory that is charged to the program.  So the
+ * default is a small part of the machine's memory, and of what the program's own cgroups allow.
  */
 #ifndef SAMPLER_ZONES_SPARE_MEMORY_H
 #define SAMPLER_ZONES_SPARE_MEMORY_H
@@ -35,7 +34,7 @@ void spare_memory_init(struct spare_memory *m, uint64_t wanted_bytes);
 /* For a process; 0 = this one.  Reads a few files.  Returns 0 if rings are to be all that there is. */
 uint64_t spare_memory_of_process(const struct spare_memory *m, uint32_t pid);
 
-/* What is left of @bytes, which a program may have alone, where @n_programs are recorded at once. */
+/* The share of @bytes, which a program may have alone, where @n_programs are recorded at once. */
 uint64_t spare_memory_share(uint64_t bytes, size_t n_programs);
 
 /* The largest power of two that is not above it, and no ring's limit: for clients that have rings alone. */

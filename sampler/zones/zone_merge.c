@@ -22,14 +22,14 @@
 struct lane {
         struct zone_region *region;
         struct zone_slot *slot;
-        struct thread_track *thread; /* whose events come; NULL = nobody's that we know */
+        struct thread_track *thread; /* whose events come; NULL = no known thread's */
         uint64_t until_ns;           /* later ones are not for this cycle */
 };
 
 /* Why a lane was left. */
 enum lane_stop {
         LANE_DRY,   /* there is no whole event any more */
-        LANE_LATER, /* what comes next is not for this cycle */
+        LANE_LATER, /* the next event is not for this cycle */
         LANE_ENTER, /* at the beginning of a fiber */
         LANE_SPENT, /* the region has had its share of this cycle */
 };
@@ -59,7 +59,7 @@ void zone_merge_end_fibers(struct zone_merge *m, struct process_track *process, 
         process_table_forget_fibers(m->parts.processes, process);
 }
 
-/* The time of the last pending event until @until_ns that closes zones; 0 = there is none. */
+/* The time of the last pending event until @until_ns that closes zones; 0 = no such event. */
 static uint64_t find_exec(const struct thread_track *thread, uint64_t until_ns)
 {
         uint64_t exec_ns = 0;
@@ -86,8 +86,9 @@ int zone_merge_write_pending(struct zone_merge *m, struct thread_track *thread, 
 }
 
 /*
- * A new program replaced another before @now_ns, and the thread that tells of it, the one with the number of the
- * process, may have no events: then its own turn comes last.  But the fibers of the other one must be over by now.
+ * A new program replaced another before @now_ns, and the thread that reports it, the one with the number of
+ * the process, may have no events: then its own turn comes last.  But the fibers of the other one must be
+ * over by now.
  */
 static int begin_anew(struct zone_merge *m, const struct process_track *process, uint64_t now_ns)
 {
@@ -133,7 +134,7 @@ static int enter_fiber(struct zone_merge *m, struct lane *lane, const struct cli
         fiber = process_table_find_fiber(lane->thread->process, from->argument);
         if (!fiber)
                 r = make_fiber(m, lane, from->argument, now_ns, &fiber);
-        /* What it does could not be told from what the thread itself does: it is left out. */
+        /* Its actions could not be distinguished from those of the thread itself: it is left out. */
         if (r == -EOVERFLOW) {
                 thread_track_leave_fiber(lane->thread, m->parts.sink, now_ns);
                 lane->thread->in_lost_fiber = true;
@@ -148,8 +149,8 @@ static int enter_fiber(struct zone_merge *m, struct lane *lane, const struct cli
 /* ---- any event ----------------------------------------------------------------------------------------- */
 
 /*
- * The thread that a ring belongs to now; NULL if it is not known.  The kernel told
- * of every thread that is recorded, and a program speaks for its own only.
+ * The thread that a ring belongs to now; NULL if it is not known.  The kernel reported every recorded thread,
+ * and a program speaks for its own only.
  */
 static void find_thread(const struct zone_merge *m, struct lane *lane)
 {
@@ -160,7 +161,7 @@ static void find_thread(const struct zone_merge *m, struct lane *lane)
                 lane->slot->thread = thread->thread;
 }
 
-/* Whose stream the thread's events go to. */
+/* The stream of the thread's events. */
 static struct thread_track *track_of(struct thread_track *thread)
 {
         return thread->fiber ? thread->fiber : thread;
@@ -220,7 +221,7 @@ static int add_stack(struct zone_merge *m, struct thread_track *thread, const st
         return r;
 }
 
-/* What the thread says with its name or its group is about itself, whatever it goes on as. */
+/* The thread's name and its group are about itself, whatever fiber it runs. */
 static bool is_about_thread(const struct trace_event *event)
 {
         return event->op == TRACE_OP_THREAD_NAME || event->op == TRACE_OP_THREAD_GROUP;
@@ -247,7 +248,10 @@ static int write_event(struct zone_merge *m, struct lane *lane, const struct cli
                 return r;
         if (is_about_thread(&event))
                 track = lane->thread;
-        /* Its time is that of the event before it, and the kernel may have told of something since then: no correction. */
+        /*
+         * Its time is that of the event before it, and the kernel may have reported an event since
+         * then: no correction.
+         */
         if (is_zone_detail(&event) && event.time_ns < track->last_ns)
                 event.time_ns = track->last_ns;
         m->n_zones += event.op == TRACE_OP_ZONE_BEGIN;
@@ -257,7 +261,7 @@ static int write_event(struct zone_merge *m, struct lane *lane, const struct cli
         return r;
 }
 
-/* Of a program's threads, only some may be recorded. */
+/* Only some of a program's threads may be recorded. */
 static bool is_wanted(const struct zone_merge *m, const struct lane *lane)
 {
         return !m->parts.filter || lane->slot->tid == 0 ||
@@ -284,7 +288,7 @@ static int merge_event(struct zone_merge *m, struct lane *lane, const struct cli
                 return r;
         if (from->kind == CLIENT_ABI_EVENT_FIBER_ENTER)
                 return enter_fiber(m, lane, from, now_ns);
-        /* Of none, if the entering was lost: that was counted. */
+        /* No fiber, if the entering was lost: that was counted. */
         if (from->kind == CLIENT_ABI_EVENT_FIBER_LEAVE)
                 thread_track_leave_fiber(lane->thread, m->parts.sink, now_ns);
         else if (lane->thread->in_lost_fiber)
@@ -338,7 +342,7 @@ static void merge_zones(struct zone_merge *m, const struct lane *lane)
 
 /* ---- shares of the work -------------------------------------------------------------------------------- */
 
-/* Somebody wants the recording to end, while its last events are merged. */
+/* A request to end the recording, while its last events are merged. */
 static bool is_urged(const struct zone_merge *m)
 {
         struct pollfd stop = { .fd = m->parts.stop_fd, .events = POLLIN };
@@ -357,7 +361,7 @@ static bool is_spent(struct zone_merge *m)
 }
 
 /*
- * Merges what was copied out of a ring.
+ * Merges the bytes that were copied out of a ring.
  * @passes:   goes on at the beginning of a fiber, if that comes first
  * @ret_ns:   when it was left at LANE_ENTER or LANE_LATER: the time of the next event
  * Returns an enum lane_stop, or -ENOMEM, -errno.
@@ -411,8 +415,7 @@ static void stall(const struct zone_merge *m, const struct lane *lane)
 
 /*
  * Merges a slot as far as it goes, or up to the next beginning of a fiber.
- * What comes after that, or is too young, is copied out nevertheless, so that
- * the program has room.
+ * Later and too recent events are copied out nevertheless, so that the program has room.
  * @passes:  goes on at the beginning of a fiber, if that comes first
  * @ret_ns:  the time of the next event
  * Returns an enum lane_stop, or -ENOMEM, -errno.
@@ -452,8 +455,8 @@ static int merge_slot(struct zone_merge *m, struct zone_region *region, uint32_t
 }
 
 /*
- * A slot has no share of this cycle any more: the process is merged up to its last event.
- * One whose thread is not known holds nobody up.
+ * A slot has no share of this cycle any more: the process is merged up to its last event.  A slot whose
+ * thread is unknown does not delay others.
  */
 static void postpone(const struct zone_merge *m, struct zone_region *region, uint32_t slot)
 {
@@ -548,7 +551,7 @@ static int merge_region(struct zone_merge *m, struct zone_region *region)
         return 0;
 }
 
-/* Nothing is known to lag behind yet. */
+/* No delay is known yet. */
 static void forget_stalls(struct zone_merge *m)
 {
         struct zone_source *zones = m->parts.zones;
@@ -562,7 +565,7 @@ static void forget_stalls(struct zone_merge *m)
         }
 }
 
-/* What the final run leaves in the rings and in what was copied out of them. */
+/* The bytes that the final run leaves in the rings and in the copies of them. */
 static void count_unread(struct zone_merge *m)
 {
         struct zone_source *zones = m->parts.zones;

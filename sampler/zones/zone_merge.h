@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/zones/zone_merge.h - the programs' events, each behind the kernel's events before it, into the streams
+ * sampler/zones/zone_merge.h - the programs' events, each after the kernel's events before it,
+ * into the streams
  *
  * Way of the data:  zone_source -> [zone_merge] -> thread_track -> event_encoder
  *
@@ -31,7 +32,7 @@ struct zone_source;
 #define ZONE_MERGE_LAST_NS   NS_PER_S
 #define ZONE_MERGE_FINAL_NS  (60 * NS_PER_S)
 
-/* What it works with; all borrowed. */
+/* The objects that it works with; all borrowed. */
 struct zone_merge_parts {
         const struct process_filter *filter; /* or NULL */
         struct zone_source *zones;
@@ -42,7 +43,7 @@ struct zone_merge_parts {
         /* Called from time to time: the chunk may be full; closes the open run then.  Returns 0 or -errno. */
         int (*flush_if_full)(void *context);
         void *context;
-        int stop_fd; /* readable = the recording is to end; -1 = there is none */
+        int stop_fd; /* readable = the recording is to end; -1 = not used */
 };
 
 struct zone_merge {
@@ -76,7 +77,7 @@ void zone_merge_deinit(struct zone_merge *m);
  */
 int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final);
 
-/* Somebody wants the recording to end: the final run lasts ZONE_MERGE_LAST_NS from now at most. */
+/* A request to end the recording: the final run lasts ZONE_MERGE_LAST_NS from now at most. */
 void zone_merge_hurry(struct zone_merge *m);
 
 /*

@@ -274,7 +274,7 @@ int zone_region_plots(struct zone_region *r, struct latest_rows *plots)
 
         while (added == 0 && (code = client_region_next_plot(r->region, &client_id, &location)) == 1)
                 added = add_plot(r, plots, &location);
-        return added < 0 ? added : code == -ENOMEM ? code : 0; /* what cannot be read shows up in use */
+        return added < 0 ? added : code == -ENOMEM ? code : 0; /* read errors show up later */
 }
 
 /* ---- threads and losses -------------------------------------------------------------------------------- */

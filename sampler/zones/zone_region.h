@@ -4,9 +4,8 @@
  *
  * Way of the data:  client_region -> client_stream -> [zone_region] -> zone_source -> merge
  *
- * What a hostile program can make us remember is bounded: locations by the
- * trace's tables, everything else by the constants in the .c file.  Used by the
- * collector's thread.
+ * The memory that a hostile program can make us use is bounded: locations by the trace's tables, everything
+ * else by the constants in the .c file.  Used by the collector's thread.
  */
 #ifndef SAMPLER_ZONES_ZONE_REGION_H
 #define SAMPLER_ZONES_ZONE_REGION_H
@@ -113,7 +112,7 @@ int zone_region_plots(struct zone_region *r, struct latest_rows *plots);
  */
 uint32_t zone_region_tid(struct zone_region *r, uint32_t own_tid, unsigned *n_lookups_left);
 
-/* What a slot's threads dropped since the last call, by kind. */
+/* Events that a slot's threads dropped since the last call, by kind. */
 struct client_drops zone_region_count_drops(struct zone_region *r, uint32_t slot);
 
 /* Counts what the region as a whole lost since the last call. */

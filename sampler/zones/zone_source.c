@@ -28,7 +28,7 @@
 #define ALL_FILLS_BYTES  (UINT32_C(1) << 25) /* of all rings of a region at once */
 #define STREAM_BYTES_MAX CLIENT_STREAM_EVENT_BYTES_MAX
 #define HELD_BYTES_MAX   (UINT64_C(1) << 26) /* of all rings, copied out and not merged yet */
-#define WAITING_MAX      4096 /* regions; whoever comes then is found by the mapping, or not ours */
+#define WAITING_MAX      4096                /* regions; later ones are found by the mapping, or not ours */
 #define WAITING_NS       NS_PER_S
 #define LOOKUPS_A_CYCLE  32
 #define REFUSED_MAX      65536 /* regions that are remembered; more are counted each time that they come */
@@ -81,7 +81,7 @@ static int use_clock(struct zone_source *s, uint32_t kind, struct error *err)
         return r;
 }
 
-/* What a process calls itself, in its PID namespace; 0 if it is gone. */
+/* A process's own number for itself, in its PID namespace; 0 if it is gone. */
 static uint32_t ask_own_pid(uint32_t pid)
 {
         char path[32];
@@ -97,9 +97,9 @@ static uint32_t ask_own_pid(uint32_t pid)
 }
 
 /*
- * True if the process calls itself what the region says: nobody hands in the
- * region of somebody else.  One that was gone before it could be asked is
- * believed: the kernel vouched for its number, and it had the descriptor.
+ * True if the process's own number is the one in the region: no process can hand in the region of
+ * another one.  One that was gone before it could be asked is believed: the kernel vouched for its
+ * number, and it had the descriptor.
  */
 static bool is_of_process(const struct client_region *region, uint32_t pid, uint32_t own_pid)
 {
@@ -121,7 +121,7 @@ static int measure_region(const struct zone_source *s, int fd, uint64_t *ret_byt
         return 0;
 }
 
-/* What a region takes. */
+/* The memory that a region takes. */
 struct region_share {
         uint64_t charged_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
         uint64_t spare_bytes;   /* that its program may fill, if no other is recorded */
@@ -157,7 +157,7 @@ static void share_spare(struct zone_source *s)
                                           spare_memory_share(s->regions[i].spare_bytes, s->n_regions));
 }
 
-/* Whose region it is; true if it is open already. */
+/* The process of a region; true if it is open already. */
 static bool is_open(const struct zone_source *s, int fd, struct stat *ret_stat)
 {
         if (fstat(fd, ret_stat) < 0)
@@ -245,7 +245,7 @@ int zone_source_receive(struct zone_source *s, uint32_t pid, int fd)
         return wait_for_process(s, pid, fd, false);
 }
 
-/* It waited in vain: its process is none of ours, or had ended before its turn came; each is counted once. */
+/* It waited in vain: its process is not recorded, or had ended before its turn came; each is counted once. */
 static void drop_waiting(struct zone_source *s, struct waiting_region *w)
 {
         uint32_t id;
@@ -285,7 +285,7 @@ static bool must_wait(struct waiting_region *w)
         return first_time;
 }
 
-/* Takes the regions of processes that the kernel has told of by now, and drops those that waited in vain. */
+/* Takes the regions of processes that the kernel has reported by now, and drops those that waited in vain. */
 static int admit_waiting(struct zone_source *s, bool announced)
 {
         size_t n_kept = 0;
@@ -391,7 +391,7 @@ static void account(struct zone_source *s, struct zone_slot *slot, size_t held_b
         slot->held_bytes = held_bytes;
 }
 
-/* Makes the room of what was gone through room for more, when it is worth the copy. */
+/* Frees the room of processed bytes, when that is worth the copy. */
 static void compact(struct client_stream *stream)
 {
         size_t left_bytes = client_stream_count_bytes(stream);
@@ -427,7 +427,7 @@ int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t
         if (max_bytes == 0 || s->held_bytes > HELD_BYTES_MAX)
                 return 0;
         compact(stream);
-        s->now_ns = clock_raw_ns(); /* what comes now was stamped before */
+        s->now_ns = clock_raw_ns(); /* later events get later stamps */
         n_bytes = client_region_drain(region->region, slot, max_bytes, &stream->pending, NULL);
         account(s, filled, client_stream_count_bytes(stream));
         if (n_bytes == -EBADMSG)
@@ -466,7 +466,7 @@ void zone_source_release(struct zone_source *s, const struct zone_region *region
         }
 }
 
-/* What a slot's threads dropped, by kind; the thread that has the slot now stands for all of them. */
+/* Events that a slot's threads dropped, by kind; the thread that has the slot now stands for all of them. */
 static int count_slot_drops(struct zone_source *s, struct zone_region *region, uint32_t slot)
 {
         uint32_t thread = region->slots[slot].thread;

@@ -4,8 +4,8 @@
  *
  * Way of the data:  region_inbox, region_finder -> zone_region -> [zone_source] -> zone_merge
  *
- * Holds the regions of all recorded processes, copies their rings out, and says
- * what comes next in each and when.  Used by the collector's thread.
+ * Holds the regions of all recorded processes, copies their rings out, and gives the next event of each and
+ * its time.  Used by the collector's thread.
  */
 #ifndef SAMPLER_ZONES_ZONE_SOURCE_H
 #define SAMPLER_ZONES_ZONE_SOURCE_H
@@ -32,7 +32,7 @@ struct trace_dictionary;
         NS_PER_S /* an event that is later than this from now was not stamped by a clock */
 
 /*
- * What all regions that are open may take of our memory, and of theirs because we look at it: 1 GiB.  A region of the
+ * The limit of our memory, and of theirs because we look at it, for all open regions: 1 GiB.  A region of the
  * client library is charged 2 MiB of it.  One that does not fit is counted as TRACE_LOSS_CLIENT_REFUSED.
  */
 #define ZONE_SOURCE_REGIONS_BYTES_MAX (UINT64_C(1) << 30)
@@ -50,7 +50,7 @@ struct waiting_region {
 struct zone_source {
         struct trace_dictionary *dictionary; /* borrowed, like the next two */
         struct loss_counter *losses;
-        const struct process_table *processes; /* whom the kernel told of */
+        const struct process_table *processes; /* the processes that the kernel reported */
         uint32_t
                 families; /* what the programs are asked for: CLIENT_ABI_FAMILY_*, and with which callstacks */
         struct spare_memory spare; /* how much more than its rings each of them may fill */
@@ -93,7 +93,7 @@ void zone_source_deinit(struct zone_source *s);
 
 /*
  * zone_source_receive() - a region was handed in; @fd is taken over
- * Anybody can do that, so it waits until the kernel has told of its process, for a second at most.
+ * Any process can do that, so it waits until the kernel has reported its process, for a second at most.
  * Returns 0 or -ENOMEM.
  */
 int zone_source_receive(struct zone_source *s, uint32_t pid, int fd);
@@ -117,8 +117,8 @@ void zone_source_disable(struct zone_source *s);
 
 /*
  * zone_source_begin_cycle() - admit regions that wait, read the clocks, look for new threads
- * Processes whose regions wait on are marked in the process table: until their zones are there, no event of
- * theirs may be written and none of their threads forgotten.
+ * Processes whose regions still wait are marked in the process table: until their zones are there, no event
+ * of theirs may be written and none of their threads forgotten.
  * Everything that the programs stamped before this call is covered by the reading.  Returns 0 or -ENOMEM.
  */
 int zone_source_begin_cycle(struct zone_source *s);
@@ -134,12 +134,12 @@ int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t
 /* True if a ring holds so much that copying it out is worth a system call. */
 bool zone_source_is_filling(const struct zone_region *region, uint32_t slot);
 
-/* A slot was gone through: its memory is given back, but for what is left. */
+/* A slot was gone through: its memory is given back, except for the rest. */
 void zone_source_release(struct zone_source *s, const struct zone_region *region, struct zone_slot *slot);
 
 /*
  * zone_source_peek() - the next event of a filled slot, which stays the next until client_stream_consume()
- * What was stamped in the future is passed over.  Returns 1 with its time; 0 when there is none yet.
+ * Events stamped in the future are skipped.  Returns 1 with its time; 0 when there is no event yet.
  */
 int zone_source_peek(struct zone_source *s, struct zone_region *region, struct zone_slot *slot,
                      struct client_event *ret_event, uint64_t *ret_time_ns);
