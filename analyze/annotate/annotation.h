@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/annotate/annotation.h - a function's instructions and source lines, with what was sampled at each
+ * analyze/annotate/annotation.h - a function's instructions and source lines, with the samples at each
  *
  * Way of the data:  sampled_trace, function_choice, listing_process -> [annotation] -> annotate_text, annotate_json
  *
- * A sample counts for the instruction at its address: that is the one that was about to go on when the interrupt
- * came, often one or a few behind the one that took the time (skid).  Callers' frames do not count.
+ * A sample counts for the instruction at its address: the next one to run when the interrupt came, often one
+ * or a few after the one that took the time (skid).  Callers' frames do not count.
  *
- * Of a function that was inlined everywhere, the instructions are those of its places: a part for each piece of code.
+ * The instructions of a function that was inlined everywhere are those of its places: a part for each
+ * piece of code.
  *
  * Addresses are those of the module's ELF file; of code that the program made itself, those in its memory.
  * Not thread-safe.
@@ -61,10 +62,10 @@ struct annotation {
                 listing; /* without code: the sampled places alone, with lines as the trace has them */
         bool has_code;
         bool is_kept;                               /* the code is the trace's own */
-        struct error no_code;                       /* why there is none */
+        struct error no_code;                       /* the reason why it has no code */
         struct annotated_instruction *instructions; /* heap, as many as the listing has */
         struct sample_sum sum;                      /* of the instructions: of the function */
-        struct sample_sum self;          /* of it at its own lines, not at what was inlined into it */
+        struct sample_sum self;          /* of it at its own lines, not at functions inlined into it */
         struct sample_sum inlined;       /* of the function where it was inlined into others; not in `sum` */
         struct sample_sum elsewhere;     /* of it at places that the listing has not */
         struct annotation_arrow *arrows; /* heap; by first instruction */
@@ -92,7 +93,7 @@ int annotation_init(struct annotation *a, const struct sampled_trace *trace,
                     const struct annotation_options *options);
 void annotation_deinit(struct annotation *a);
 
-/* What a function is called; code without a name is "[no symbol]". */
+/* The name of a function; code without a name is "[no symbol]". */
 struct report_string annotation_function_name(const struct trace_dictionary *d,
                                               const struct chosen_function *function);
 

@@ -316,7 +316,10 @@ static int compare_tests(const void *a, const void *b)
         return far < 0 ? -1 : far > 0;
 }
 
-/* What takes more of the time gets more of the level: a small function has to change by more to be called significant. */
+/*
+ * Items with more of the time get more of the level: a small function has to change by
+ * more to be called significant.
+ */
 static double test_weight(const struct diff_item *item)
 {
         return sqrt(fmax(fmax(item->share_before, item->share_after), TEST_SHARE_MIN));

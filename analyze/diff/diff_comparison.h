@@ -98,8 +98,7 @@ bool diff_comparison_is_pair(const struct diff_comparison *c);
 
 /*
  * diff_comparison_worst() - the largest significant change for the worse of all that is asked for, as a change
- * @ret_item:  whose; NULL = of the whole
- * 0 if there is none.
+ * @ret_item:  whose; NULL = of the whole 0 if there is no event.
  */
 double diff_comparison_worst(const struct diff_comparison *c, const struct diff_item **ret_item);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/diff/diff_item.h - one function or zone before and after, and what is known of its change
+ * analyze/diff/diff_item.h - one function or zone before and after, and the facts about its change
  *
  * Way of the data:  diff_run -> [diff_item] in diff_comparison -> diff_test, diff_view
  *
@@ -35,13 +35,13 @@ struct diff_item {
         bool is_outer; /* a zone most of whose time is in zones inside: what it says, those say as well */
         bool is_kernel, is_asked;         /* not asked for: not judged, and not shown */
         uint64_t n_before, n_after;       /* samples, zones; of all runs */
-        double value_before, value_after; /* what is compared, a mean of the runs */
+        double value_before, value_after; /* the compared number, a mean of the runs */
         double share_before, share_after; /* of the samples' weight; of zones of the recording's time */
         struct diff_verdict verdict;      /* if it is judged */
         bool is_significant;              /* after the correction for looking at many */
 };
 
-/* What is compared, for each kind. */
+/* The compared number, for each kind. */
 struct diff_basis {
         bool per_unit; /* of the unit of work; else functions per run, zones per zone */
         bool wall;     /* zones by their wall-clock time, not by that on a CPU */

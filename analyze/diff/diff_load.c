@@ -108,7 +108,7 @@ static int take_zone(void *context, struct walked_thread *thread, const struct z
         return r < 0 ? error_set(err, r, "sums of zones") : 0;
 }
 
-/* The first pass, if nobody says which event: how many samples each has. */
+/* The first pass, if no event was chosen: how many samples each has. */
 struct event_counts {
         uint64_t *n_samples; /* heap; by event */
 };

@@ -26,7 +26,7 @@ static bool equals(struct report_string s, const char *text)
         return s.n_bytes == strlen(text) && memcmp(s.bytes, text, s.n_bytes) == 0;
 }
 
-/* What compilers put behind a dot where they copy, cut or rename a function. */
+/* Suffixes that compilers append after a dot where they copy, cut or rename a function. */
 static bool is_of_compiler(struct report_string part)
 {
         static const char *const words[] = { "isra", "constprop", "part",       "cold",
@@ -111,7 +111,7 @@ static int add_key(struct diff_names *n, const struct diff_key *key, uint32_t *r
         return r < 0 ? r : 0;
 }
 
-/* What is shown for a function without a name; brackets so that nobody takes it for one. */
+/* The displayed text for a function without a name; brackets distinguish it from a name. */
 static struct report_string function_words(const struct trace_dictionary *d, const struct function *function)
 {
         const char *words = "[unknown]";

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/diff/diff_names.h - what is the same function, the same zone, in two traces
+ * analyze/diff/diff_names.h - which functions and zones of two traces are the same
  *
  * Way of the data:  function_table, trace_dictionary -> [diff_names] -> diff_run, diff_comparison
  *
- * Ids of a trace mean nothing in another one.  What is compared gets a key that all traces share:
+ * Ids of a trace mean nothing in another one.  Compared items get a key that all traces share:
  *
  *      function   its name without what compilers append to copies of it (".constprop.0", ".cold", " [clone ...]"),
  *                 and the file name of its module without folders and without the version of a shared object
@@ -24,7 +24,7 @@
 struct function;
 struct trace_location;
 
-/* Of all traces together; further names are left out, and counted by who asked. */
+/* The limit for all traces together; further names are left out, and counted by the caller. */
 #define DIFF_NAMES_KEYS_MAX  (UINT32_C(1) << 18)
 #define DIFF_NAMES_BYTES_MAX (UINT32_C(1) << 27)
 

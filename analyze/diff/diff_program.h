@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-/* The part of a command line that is the program's name; empty if there is none. */
+/* The program's name in a command line; empty if there is none. */
 struct report_string diff_program_name(struct report_string command);
 
 /* The arguments, blanks between; empty without any. */

@@ -4,7 +4,7 @@
  *
  * Way of the data:  diff_item -> [diff_renames] -> diff_comparison
  *
- * What is gone and what is new are one thing if, in this order,
+ * A function that is gone and a new one are the same if, in this order,
  *
  *      - they have the same name, in another module or file ("moved");
  *      - they have the same name up to "(" or "<": other parameters;

@@ -60,7 +60,7 @@ int diff_run_add_sample(struct diff_run *run, uint32_t key, double weight)
         return 0;
 }
 
-/* Of the first instance; a zone beyond the limit has none. */
+/* The first instance's; a zone beyond the limit has none. */
 static int diff_run_add_spreads(struct diff_run *run, struct diff_sum *sum)
 {
         if (run->n_spread >= DIFF_RUN_ZONES_MAX) {

@@ -25,7 +25,7 @@ struct zone_pattern;
 
 #define DIFF_RUN_ZONES_MAX 16384
 
-/* What the instances of a zone are like while they are counted. */
+/* The statistics of a zone's instances while they are counted. */
 struct diff_zone_spreads {
         struct diff_spread cpu, wall;
 };
@@ -71,12 +71,12 @@ int diff_run_load(struct diff_run *run, struct diff_names *names, struct loaded_
                   const struct diff_run_request *request, struct error *err);
 void diff_run_deinit(struct diff_run *run);
 
-/* Of a key; all 0 if it does not occur, also for 0. */
+/* The numbers of a key; all 0 if it does not occur, also for 0. */
 struct diff_sum diff_run_sum(const struct diff_run *run, uint32_t key);
 
 /*
- * What diff_run_load() does with each, and at the end; exported for tests.  @weight: of a zone its time on a CPU.
- * Return 0 or -ENOMEM.
+ * The steps of diff_run_load() for each, and at the end; exported for tests.  @weight: of a zone its time on
+ * a CPU. Return 0 or -ENOMEM.
  */
 int diff_run_add_sample(struct diff_run *run, uint32_t key, double weight);
 int diff_run_add_zone(struct diff_run *run, uint32_t key, double cpu_ns, double wall_ns, double self_ns);

@@ -29,7 +29,7 @@ struct diff_typical {
 /* Counts an instance of @ns, not negative. */
 void diff_spread_add(struct diff_spread *s, double ns);
 
-/* Of all but the slowest, to the accuracy of a power of two for those. */
+/* For all but the slowest; those are accurate to a power of two. */
 struct diff_typical diff_spread_typical(const struct diff_spread *s);
 
 #endif /* ANALYZE_DIFF_DIFF_SPREAD_H */

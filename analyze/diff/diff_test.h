@@ -4,9 +4,10 @@
  *
  * Way of the data:  diff_item, diff_run -> [diff_test] -> diff_comparison
  *
- * Each run gives one number, the logarithm of what the item cost in it.  Of several runs a side, the two groups of
- * numbers are compared by Student's t test; how much runs of one program differ is seen in them.  A pair of runs does
- * not show that: there a prior stands in, which was fitted on repeats of several programs (docs/use/diff.md).
+ * Each run gives one number, the logarithm of what the item cost in it.  With several runs a side, the two
+ * groups of numbers are compared by Student's t test, which takes the variance between runs of one program
+ * from them.  A pair of runs does not show that: there a prior stands in, which was fitted on repeats of
+ * several programs (docs/use/diff.md).
  *
  * Pure functions; thread-safe.
  */
@@ -31,7 +32,7 @@ struct diff_verdict {
         double change;   /* natural logarithm of after / before */
         double variance; /* of one run's logarithm */
         double se, df;   /* of `change` */
-        double p;        /* of such a change, or a larger one, if there is none */
+        double p;        /* of such a change, or a larger one, if nothing changed */
 };
 
 /*

@@ -146,7 +146,7 @@ static bool is_thread_wanted(const struct trace_totals *totals, const struct wal
         return thread->timeline.started && trace_totals_wants_thread(totals, thread->id);
 }
 
-/* Of the threads that are shown: one of which nothing but its number is known is not among them. */
+/* The threads that are shown: a thread of which only the number is known is not among them. */
 static int count_processes(struct report *report, const struct trace_dictionary *d)
 {
         uint32_t n = trace_dictionary_count(d, TRACE_TABLE_PROCESSES);

@@ -44,14 +44,14 @@ struct report_recording {
         struct report_string fallback;    /* why another sample event was taken than the usual one */
         struct report_string unwind;      /* how callstacks were made: "auto", "dwarf", "fp" */
         struct report_string scope;       /* whose events: "cgroup", "cpus", "threads" */
-        struct report_string filter; /* what is looked at of it, in words; the caller's of report_load() */
-        uint64_t stack_copy_bytes;   /* of each sample; 0 = none, or not said */
-        uint64_t n_descriptors;      /* events that were open; 0 = not said */
-        uint64_t recorder_cpu_ns;    /* the recorder's own processor time; 0 = not said */
-        uint64_t start_realtime_ns;  /* since 1970; 0 = unknown */
-        uint64_t duration_ns;        /* of the recording, or from the first to the last event */
-        struct trace_range range;    /* what of it is looked at */
-        uint64_t range_ns;           /* how long that is: duration_ns, if it is all of it */
+        struct report_string filter;      /* the chosen part of it, in words; the caller's of report_load() */
+        uint64_t stack_copy_bytes;        /* of each sample; 0 = none, or not said */
+        uint64_t n_descriptors;           /* events that were open; 0 = not said */
+        uint64_t recorder_cpu_ns;         /* the recorder's own processor time; 0 = not said */
+        uint64_t start_realtime_ns;       /* since 1970; 0 = unknown */
+        uint64_t duration_ns;             /* of the recording, or from the first to the last event */
+        struct trace_range range;         /* what of it is looked at */
+        uint64_t range_ns;                /* how long that is: duration_ns, if it is all of it */
 };
 
 struct report_event {
@@ -83,7 +83,7 @@ struct report_zone {
         struct report_string name, function, file;
         uint32_t line;       /* 0 = unknown */
         uint64_t n_closed;   /* what the mean, the extremes and the quantiles are of */
-        uint64_t n_unclosed; /* never ended: what is known of their time is in total, self and on-CPU */
+        uint64_t n_unclosed; /* never ended: the known part of their time is in total, self and on-CPU */
         uint64_t total_ns;   /* recursion counts once; summed over threads */
         uint64_t self_ns;
         uint64_t on_cpu_ns; /* of total_ns; see `on_cpu_known` */
@@ -103,20 +103,21 @@ struct report_thread {
         uint64_t first_ns, last_ns;
         uint64_t on_cpu_ns; /* see `on_cpu_known` */
         uint64_t n_zones;
-        uint64_t n_samples; /* of all sample events; what was read with a sample of another one is none */
+        uint64_t n_samples; /* of all sample events; values read with a sample of another event
+                             * do not count */
 };
 
 struct report {
         const char *path;              /* of the trace; the caller's of report_load() */
         struct loaded_trace trace;     /* the strings are its */
         struct trace_reader *reader;   /* the trace's */
-        struct trace_filter filter;    /* what was looked at */
+        struct trace_filter filter;    /* the chosen part */
         struct trace_totals totals;    /* what the rest is made of */
         struct report_samples samples; /* for who asks for more: the functions of the frames */
         struct report_recording recording;
         enum trace_ending ending;
-        const char *ending_words; /* what is wrong with the end; "" if nothing */
-        struct report_gaps gaps;  /* what is missing and why */
+        const char *ending_words; /* the fault at the end; "" if nothing */
+        struct report_gaps gaps;  /* missing data, and the reasons */
 
         struct report_event *events; /* heap; all sample events of the trace */
         uint32_t n_events;
@@ -148,7 +149,7 @@ struct report_options {
         bool wants_waits, wants_cpus;
         uint32_t n_slowest; /* not 0: look at the zones that the filter names one by one: totals.instances */
         enum zone_group_key group_by;              /* with n_slowest: and in groups, totals.groups */
-        const struct trace_filter_request *filter; /* what is looked at; NULL = everything */
+        const struct trace_filter_request *filter; /* the chosen part; NULL = everything */
         struct report_string filter_words;         /* the same for people; outlives the report */
 };
 
@@ -156,9 +157,9 @@ struct report_options {
  * report_load() - read a trace to its end
  * @path:     "-" for standard input; stays the caller's, and is there as long as the report
  * @options:  NULL for defaults: everything
- * A trace that is cut off or damaged on the way gives what stands before; `ending` and the gaps say so.
- * Returns 0, what trace_reader_open() returns, -ENOENT if there is no such sample event, -EIO and others
- * of read(2), -ENOMEM.
+ * A trace that is cut off or damaged gives everything up to that point; `ending` and the gaps say so.
+ * Returns 0, what trace_reader_open() returns, -ENOENT if there is no such sample event, -EIO and
+ * others of read(2), -ENOMEM.
  */
 int report_load(const char *path, const struct report_options *options, struct report **ret_report,
                 struct error *err);
@@ -170,7 +171,7 @@ static inline double report_share(uint64_t part, uint64_t whole)
         return whole != 0 ? (double)part / (double)whole : 0.0;
 }
 
-/* How many of @n_rows are shown; a limit of 0 is none. */
+/* How many of @n_rows are shown; a limit of 0 means no limit. */
 static inline uint32_t report_limited(uint32_t n_rows, uint32_t limit)
 {
         return limit != 0 && limit < n_rows ? limit : n_rows;

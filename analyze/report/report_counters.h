@@ -23,7 +23,7 @@ struct trace_dictionary;
 /* More events in a group than this are left out. */
 #define REPORT_COUNTERS_MAX 16
 
-/* What ratios are made of, known by the event's name without modifiers: "cycles:u" is CYCLES. */
+/* The terms of ratios, recognised by the event's name without modifiers: "cycles:u" is CYCLES. */
 enum report_counter_kind {
         REPORT_COUNTER_OTHER = 0,
         REPORT_COUNTER_CYCLES,
@@ -38,13 +38,13 @@ struct report_counter {
         enum report_counter_kind kind;
 };
 
-/* Of one function, zone or the whole; negative = the events for it are not there, or counted nothing. */
+/* Ratios of one function, zone or the whole; negative = their events are missing, or counted nothing. */
 struct report_ratios {
         double instructions_per_cycle;
         double cache_misses, branch_misses; /* in 1000 instructions */
 };
 
-/* What an event came to in all: of the table COUNTERS. */
+/* An event's total: from the table COUNTERS. */
 struct report_total {
         struct report_counter counter;
         uint64_t value;       /* as it was counted */
@@ -67,7 +67,7 @@ struct report_counters {
 /*
  * report_counters_fill() - fill report->counters; functions and zones are there already
  * @samples:  of the trace; goes over to other events
- * Returns 0 or -ENOMEM; what was allocated is freed by report_counters_deinit().
+ * Returns 0 or -ENOMEM; report_counters_deinit() frees the memory.
  */
 int report_counters_fill(struct report *report, const struct trace_dictionary *d,
                          struct report_samples *samples);

@@ -76,7 +76,7 @@ static int add_ending(struct report *report)
         return add_gap(&report->gaps, &gap);
 }
 
-/* `hyprof symbolize` has made up for what was left out while recording. */
+/* `hyprof symbolize` has added the symbols that were left out while recording. */
 static bool was_symbolized(const struct trace_dictionary *d)
 {
         static const char key[] = "symbolized_by";
@@ -243,7 +243,7 @@ static int add_images(struct report *report, const struct trace_dictionary *d,
         return r;
 }
 
-/* What the samples lack: all of them, all names, or the names of single modules. */
+/* Missing symbols: all of them, all names, or the names of single modules. */
 static int add_samples(struct report *report, const struct trace_dictionary *d)
 {
         struct report_gap gap = { .source = REPORT_GAP_ANALYSIS };
@@ -325,7 +325,7 @@ static int add_switches(struct report *report, const struct trace_dictionary *d)
         return add_gap(&report->gaps, &gap);
 }
 
-/* Of two switches out in a row the one in between is missing, and how long the thread ran and waited is not known. */
+/* Between two switches out in a row one is missing, and how long the thread ran and waited is unknown. */
 static int add_lost_switches(struct report *report, const struct trace_totals *totals)
 {
         uint64_t n_lost = 0;
@@ -338,7 +338,7 @@ static int add_lost_switches(struct report *report, const struct trace_totals *t
                 n_lost);
 }
 
-/* "6.18.3-amd64" and "Linux 6.18.3" are at least 6.16; what is no version is not. */
+/* "6.18.3-amd64" and "Linux 6.18.3" are at least 6.16; a text that is not a version is not. */
 static bool is_kernel_at_least(struct report_string release, uint64_t major, uint64_t minor)
 {
         uint64_t numbers[2] = { 0, 0 };

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/report/report_gaps.h - what is missing from a trace, and why
+ * analyze/report/report_gaps.h - missing data of a trace, and the reasons
  *
  * Way of the data:  trace_dictionary (notices, losses), report -> [report_gaps] -> cli
  *
- * Three sources: what the recorder knew from the start that it could not have
- * (notices), what was lost on the way (losses, added up by reason), and what
- * the analysis found (the rest).
+ * Three sources: the limits that the recorder knew from the start (notices), losses on the way (added up by
+ * reason), and the findings of the analysis (the rest).
  */
 #ifndef ANALYZE_REPORT_REPORT_GAPS_H
 #define ANALYZE_REPORT_REPORT_GAPS_H

@@ -177,7 +177,10 @@ static int compare_functions(const void *a, const void *b)
 
         if (order == 0)
                 order = report_compare(y->total.weight, x->total.weight);
-        /* What is left is to make the order the same in every run: names are interned, hence their places differ. */
+        /*
+         * This remaining comparison makes the order the same in every run: names are interned, hence
+         * their places differ.
+         */
         if (order == 0)
                 order = report_compare((uintptr_t)x->name.bytes, (uintptr_t)y->name.bytes);
         if (order == 0)

@@ -49,7 +49,10 @@ static struct report_wait_frame describe_label(const struct filling *f, uint32_t
         };
 }
 
-/* Of a recorded thread the name that all views have, also where the kernel knows it by another; else the kernel's. */
+/*
+ * For a recorded thread the name that all views have, even where the kernel knows it by another;
+ * else the kernel's.
+ */
 static uint32_t name_of_waker(const struct filling *f, const struct waker_key *key)
 {
         uint32_t name = key->thread != 0 ? f->totals->walk.threads[key->thread - 1].timeline.name : 0;
@@ -251,7 +254,7 @@ static int compare_zones(const void *a, const void *b)
         return order != 0 ? order : report_compare((uintptr_t)x->names, (uintptr_t)y->names);
 }
 
-/* Writes the names of a path's zones, the outermost first, behind the names so far. */
+/* Writes the names of a path's zones, the outermost first, after the names so far. */
 static int add_names(struct filling *f, uint32_t path, struct report_wait_zone *zone)
 {
         const struct zone_paths *paths = &f->totals->walk.paths;

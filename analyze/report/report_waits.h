@@ -25,7 +25,7 @@ struct report_wait_frame {
         enum function_kind kind;
 };
 
-/* Who ended waits, as far as the trace says. */
+/* The threads that ended waits, as far as the trace says. */
 struct report_waker {
         struct report_string thread; /* name; empty = unknown, or an interrupt */
         /* Where it was: its innermost function outside of the C library, else of the kernel. */
@@ -38,7 +38,8 @@ struct report_waker {
 struct report_wait_place {
         const struct report_wait_frame *frames; /* borrowed; of the program, innermost first */
         uint32_t n_frames;
-        uint32_t frame;              /* the innermost outside of the C library; n_frames if there is none */
+        uint32_t frame;              /* the innermost outside of the C library; n_frames if there is
+                                      * no such one */
         struct report_string kernel; /* the function of the kernel that it waits in; empty = unknown */
         uint32_t wait; /* enum trace_wait_state, or TRACE_WAIT_STATE_COUNT: of a newer version */
         const char *wait_words;

@@ -24,7 +24,7 @@ struct busy_span {
 struct busy_time {
         struct busy_span *spans; /* heap */
         size_t n_spans, capacity;
-        uint64_t settled_ns;        /* what is before is in `busy_ns`; later news of it are left out */
+        uint64_t settled_ns;        /* earlier time is in `busy_ns`; later reports about it are left out */
         uint64_t busy_ns;           /* complete after busy_time_finish() */
         uint64_t first_ns, last_ns; /* if `any` */
         bool any;
@@ -51,7 +51,9 @@ int busy_time_add(struct busy_time *b, uint64_t begin_ns, uint64_t end_ns);
 void busy_time_finish(struct busy_time *b);
 void busy_time_deinit(struct busy_time *b);
 
-/* Of a whole trace; to be deinitialised in any case.  Returns 0, -ENOMEM, what loaded_trace_walk() returns. */
+/*
+ * For a whole trace; to be deinitialised in any case.  Returns 0, -ENOMEM, what loaded_trace_walk() returns.
+ */
 int device_stats_take(struct device_stats *s, struct loaded_trace *trace, const struct trace_filter *filter,
                       struct error *err);
 void device_stats_deinit(struct device_stats *s);

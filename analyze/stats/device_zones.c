@@ -95,7 +95,7 @@ static int tell(struct device_zones *z, struct device_zone *zone, uint64_t begin
         return z->take(z->context, zone, err);
 }
 
-/* Tells of a zone of which nothing is missing, and forgets it; one that is lost is forgotten when it has ended. */
+/* Reports a complete zone, and forgets it; an incomplete one is forgotten when it has ended. */
 static int settle(struct device_zones *z, uint32_t slot, struct error *err)
 {
         struct open_device_zone *open = &z->open[slot - 1];

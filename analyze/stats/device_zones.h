@@ -8,7 +8,7 @@
  * of queries; when they happened comes later, with these numbers, which are used again.  An end belongs to
  * what the same thread began last on this device.  A DEVICE_SPAN says all at once.
  *
- * Memory: zones whose times have not come yet, DEVICE_ZONES_OPEN_MAX at most.  What is left out is counted.
+ * Memory: zones whose times have not come yet, DEVICE_ZONES_OPEN_MAX at most.  Zones beyond that are counted.
  */
 #ifndef ANALYZE_STATS_DEVICE_ZONES_H
 #define ANALYZE_STATS_DEVICE_ZONES_H
@@ -49,7 +49,7 @@ struct open_device_zone {
         bool is_lost; /* it never happened, or its query was used again first */
 };
 
-/* What a time with a query is of. */
+/* The owner of a time with a query. */
 struct device_query {
         uint32_t zone; /* index + 1; 0 = nothing waits for it */
         bool is_end;
@@ -86,7 +86,10 @@ void device_zones_deinit(struct device_zones *z);
 int device_zones_add(struct device_zones *z, const struct ordered_event *event, struct error *err);
 void device_zones_finish(struct device_zones *z);
 
-/* Of a whole trace; after device_zones_init().  Returns as device_zones_add(), or what loaded_trace_walk() returns. */
+/*
+ * For a whole trace; after device_zones_init().  Returns as device_zones_add(), or what loaded_trace_walk()
+ * returns.
+ */
 int device_zones_take(struct device_zones *z, struct loaded_trace *trace, const struct trace_filter *filter,
                       struct error *err);
 

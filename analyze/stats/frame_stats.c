@@ -44,7 +44,7 @@ static void keep_slowest(struct frame_set *set, const struct slow_frame *frame)
         set->slowest[at] = *frame;
 }
 
-/* What is over when the spans are full is not split among zones. */
+/* Frames that end after the spans are full are not split among zones. */
 static int keep_span(struct frame_stats *s, struct frame_set *set, uint64_t end_ns)
 {
         const struct frame_span *last = set->n_spans > 0 ? &set->spans[set->n_spans - 1] : NULL;

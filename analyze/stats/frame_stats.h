@@ -8,8 +8,8 @@
  * next, of whatever thread; with FRAME_BEGIN and FRAME_END from one to the
  * other.  Memory: a histogram and FRAME_STATS_SLOWEST frames a set, of which there are FRAME_STATS_SETS_MAX.
  *
- * Of the first FRAME_STATS_SPLIT_MAX sets there is also what frame_zones needs: which zones are open when a frame is
- * marked, and when the frames with gaps were, FRAME_STATS_SPANS_MAX of them.
+ * The first FRAME_STATS_SPLIT_MAX sets also have the data that frame_zones needs: which zones are open when a
+ * frame is marked, and when the frames with gaps were, FRAME_STATS_SPANS_MAX of them.
  */
 #ifndef ANALYZE_STATS_FRAME_STATS_H
 #define ANALYZE_STATS_FRAME_STATS_H
@@ -90,10 +90,12 @@ void frame_stats_deinit(struct frame_stats *s);
 
 /* Events of the ops FRAME_MARK, _BEGIN and _END in the order of time.  Returns 0 or -ENOMEM. */
 int frame_stats_add(struct frame_stats *s, const struct ordered_event *event);
-/* What is open is no frame. */
+/* An open frame does not count. */
 void frame_stats_finish(struct frame_stats *s);
 
-/* Of a whole trace; to be deinitialised in any case.  Returns 0, -ENOMEM, what loaded_trace_walk() returns. */
+/*
+ * For a whole trace; to be deinitialised in any case.  Returns 0, -ENOMEM, what loaded_trace_walk() returns.
+ */
 int frame_stats_take(struct frame_stats *s, struct loaded_trace *trace, const struct trace_filter *filter,
                      struct error *err);
 

@@ -106,7 +106,7 @@ static int take_zone(void *context, struct walked_thread *thread, const struct z
         return r < 0 ? error_set(err, r, "splitting frames by zones: out of memory") : 0;
 }
 
-/* What began before the range may reach into its first frame. */
+/* A zone that began before the range may reach into its first frame. */
 static struct trace_filter without_range(const struct trace_filter *filter)
 {
         struct trace_filter f = *filter;

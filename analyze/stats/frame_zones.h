@@ -4,9 +4,10 @@
  *
  * Way of the data:  trace_walk, frame_stats -> [frame_zones] -> frames_view
  *
- * A zone that is open when a frame is marked is around frames; so is every zone of its path.  Of all others the
- * outermost are in frames, and what of their time is in frames is added up by place.  A second pass through the trace:
- * only then it is known which paths are around.  Memory: a row for each set of frames and place.  Not thread-safe.
+ * A zone that is open when a frame is marked is around frames; so is every zone of its path.  The
+ * outermost of all other zones are in frames, and their time in frames is added up by place.  A second
+ * pass through the trace: only then it is known which paths are around.  Memory: a row for each set of
+ * frames and place.  Not thread-safe.
  */
 #ifndef ANALYZE_STATS_FRAME_ZONES_H
 #define ANALYZE_STATS_FRAME_ZONES_H

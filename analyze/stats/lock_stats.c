@@ -94,7 +94,7 @@ static void mark_contended(struct lock_state *lock, struct lock_party *waiter)
                         waiter->contended = true;
 }
 
-/* The last one of the thread; @p->n if there is none. */
+/* The last one of the thread; @p->n if it has none. */
 static uint32_t find_party(const struct lock_parties *p, uint32_t thread)
 {
         for (uint32_t i = p->n; i > 0; i--)

@@ -4,14 +4,13 @@
  *
  * Way of the data:  event_walk -> [lock_stats] -> locks_view
  *
- * A wait lasts from LOCK_WAIT to the same thread's LOCK_OBTAIN; if the thread says
- * something else before, it gave up.  A wait is contended if another thread
- * held the lock in its time, and both could not have it at once.  While
- * threads wait, their time is put down to those that hold it: with two waiting,
- * a nanosecond counts twice.  What is open at the end of the trace counts up to there.
+ * A wait lasts from LOCK_WAIT to the same thread's LOCK_OBTAIN; if the thread says something else before, it
+ * gave up.  A wait is contended if another thread held the lock in its time, and both could not have it at
+ * once.  While threads wait, their time is put down to those that hold it: with two waiting, a nanosecond
+ * counts twice.  Waits and holds that are open at the end of the trace count up to there.
  *
  * Memory: two histograms a lock, a row for each lock, thread and zone path up to LOCK_STATS_ROWS_MAX, and
- * LOCK_STATS_PARTIES_MAX that hold a lock or wait for it at once.  What is beyond is counted.
+ * LOCK_STATS_PARTIES_MAX that hold a lock or wait for it at once.  More are counted.
  */
 #ifndef ANALYZE_STATS_LOCK_STATS_H
 #define ANALYZE_STATS_LOCK_STATS_H
@@ -85,7 +84,7 @@ struct lock_stats {
         uint64_t n_open_holds, n_open_waits;
 };
 
-/* None used yet.  Returns 0 or -ENOMEM; to be deinitialised in any case. */
+/* All unused.  Returns 0 or -ENOMEM; to be deinitialised in any case. */
 int lock_stats_init(struct lock_stats *s, uint32_t n_locks);
 void lock_stats_deinit(struct lock_stats *s);
 

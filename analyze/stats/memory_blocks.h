@@ -4,9 +4,8 @@
  *
  * Way of the data:  event_walk -> memory_stats -> [memory_blocks]
  *
- * A hash table.  What was freed stays for as long as there is room, so that a
- * second free is told from one of an address that was never seen.  At most
- * `n_max` blocks.
+ * A hash table.  A freed block stays for as long as there is room, so that a second free is distinguished
+ * from one of an address that was never seen.  At most `n_max` blocks.
  */
 #ifndef ANALYZE_STATS_MEMORY_BLOCKS_H
 #define ANALYZE_STATS_MEMORY_BLOCKS_H
@@ -39,7 +38,7 @@ struct memory_blocks {
 void memory_blocks_init(struct memory_blocks *b, uint32_t n_max);
 void memory_blocks_deinit(struct memory_blocks *b);
 
-/* Borrowed until the next memory_blocks_add(); NULL if there is none. */
+/* Borrowed until the next memory_blocks_add(); NULL if it is unknown. */
 struct memory_block *memory_blocks_find(const struct memory_blocks *b, uint32_t pool, uint64_t address);
 
 /*

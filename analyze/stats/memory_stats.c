@@ -41,7 +41,7 @@ static int find_pool(struct memory_stats *s, const struct ordered_event *event, 
         return 0;
 }
 
-/* Its numbers of what is in use are those of the pool's generation. */
+/* Its numbers of blocks in use are those of the pool's generation. */
 static int find_site(struct memory_stats *s, uint32_t pool, const struct ordered_event *event,
                      uint32_t *ret_id)
 {
@@ -71,7 +71,7 @@ static bool is_live(const struct memory_stats *s, const struct memory_block *blo
         return block->site != 0 && block->generation == s->pools[block->pool - 1].generation;
 }
 
-/* Takes a block out of use; what was discarded is out of all sums already. */
+/* Takes a block out of use; a discarded one is out of all sums already. */
 static void drop(struct memory_stats *s, struct memory_block *block)
 {
         struct memory_pool *pool = &s->pools[block->pool - 1];
@@ -106,7 +106,7 @@ static bool fits(const struct memory_pool *pool, uint64_t size_bytes)
         return !__builtin_add_overflow(pool->allocated_bytes, size_bytes, &sum);
 }
 
-/* Takes out what was discarded, but not so often that it costs the square of the events. */
+/* Removes discarded blocks, but not so often that it costs the square of the events. */
 static bool make_room(struct memory_stats *s)
 {
         if (s->n_discarded < s->blocks.n_max / 8)
@@ -171,7 +171,7 @@ static void release(struct memory_stats *s, uint32_t pool_id, const struct order
                 drop(s, block);
 }
 
-/* At once, however much is in it: what is of an older generation is not in use. */
+/* At once, however many blocks it has: blocks of an older generation are not in use. */
 static void discard(struct memory_stats *s, struct memory_pool *pool)
 {
         s->n_discarded += pool->n_live;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/memory_stats.h - allocations and frees that a program told of -> what is in use, the peak, leaks
+ * analyze/stats/memory_stats.h - a program's allocations and frees -> memory in use, the peak, leaks
  *
  * Way of the data:  event_walk -> [memory_stats], memory_blocks -> memory_view
  *
- * A site is where memory comes from: a callstack if there is one, else the zone
- * path.  Memory: the blocks in use up to MEMORY_BLOCKS_MAX, MEMORY_STATS_SITES_MAX
- * sites and MEMORY_STATS_POOLS_MAX pools; what is beyond is counted.
+ * A site is where memory comes from: a callstack if there is one, else the zone path.  Memory: the
+ * blocks in use up to MEMORY_BLOCKS_MAX, MEMORY_STATS_SITES_MAX sites and MEMORY_STATS_POOLS_MAX pools;
+ * more are counted.
  */
 #ifndef ANALYZE_STATS_MEMORY_STATS_H
 #define ANALYZE_STATS_MEMORY_STATS_H
@@ -32,8 +32,8 @@ struct memory_pool {
         uint64_t peak_bytes, n_at_peak, peak_ns;
         uint64_t allocated_bytes, n_allocations, n_frees, n_discards;
         uint64_t largest_bytes;    /* of one allocation */
-        uint64_t n_freed_twice;    /* frees of what is free already */
-        uint64_t n_freed_unknown;  /* frees of what was never allocated, as far as is known */
+        uint64_t n_freed_twice;    /* frees of blocks that are free already */
+        uint64_t n_freed_unknown;  /* frees of blocks that were never allocated, as far as is known */
         uint64_t n_allocated_over; /* allocations at an address that is in use: its free is missing */
         uint64_t n_untracked;      /* allocations beyond a limit: they are in `allocated_bytes` alone */
         uint64_t first_ns, last_ns;
@@ -74,7 +74,7 @@ void memory_stats_deinit(struct memory_stats *s);
 int memory_stats_add(struct memory_stats *s, const struct ordered_event *event);
 void memory_stats_finish(struct memory_stats *s);
 
-/* Of a whole trace: as lock_stats_take(). */
+/* For a whole trace: as lock_stats_take(). */
 int memory_stats_take(struct memory_stats *s, struct loaded_trace *trace, const struct trace_filter *filter,
                       struct event_walk *walk, struct error *err);
 

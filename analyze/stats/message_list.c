@@ -42,7 +42,7 @@ void message_list_deinit(struct message_list *l)
         l->first = l->n_messages = 0;
 }
 
-/* Out with the oldest; what is left moves down when half of the array is empty. */
+/* Removes the oldest; the rest moves down when half of the array is empty. */
 static void make_room(struct message_list *l, uint32_t n_bytes)
 {
         while (l->first < l->n_messages &&

@@ -27,7 +27,7 @@ struct trace_filter;
 
 struct plot_row {
         uint64_t n_values;
-        uint64_t n_not_finite; /* of them; they are in none of the numbers below */
+        uint64_t n_not_finite; /* of them; the numbers below do not include them */
         double first, last, min, max, mean;
         uint64_t first_ns, last_ns;
         double means[PLOT_STATS_BINS]; /* of each part of the time, if there are any */
@@ -52,7 +52,9 @@ int plot_stats_add(struct plot_stats *s, const struct ordered_event *event);
 /* The height of each part of the course, 0 .. 1; negative before the first value.  A part without values has the last one's. */
 void plot_stats_course(const struct plot_row *row, double ret_heights[PLOT_STATS_BINS]);
 
-/* Of a whole trace; to be deinitialised in any case.  Returns 0, -ENOMEM, what loaded_trace_walk() returns. */
+/*
+ * For a whole trace; to be deinitialised in any case.  Returns 0, -ENOMEM, what loaded_trace_walk() returns.
+ */
 int plot_stats_take(struct plot_stats *s, struct loaded_trace *trace, const struct trace_filter *filter,
                     struct error *err);
 

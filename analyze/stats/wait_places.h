@@ -44,7 +44,10 @@ struct trace_dictionary;
         X("default_wake_function") \
         X("autoremove_wake_function")
 
-/* Of the program, from the innermost on: those around them are left out, which bounds the work for one callstack. */
+/*
+ * The program's frames, from the innermost on: those around them are left out, which bounds the work
+ * for one callstack.
+ */
 #define WAIT_PLACES_FRAMES_MAX 128
 
 /* A place as it is kept: so many numbers of a struct, then a label for each function. */
@@ -53,13 +56,13 @@ struct wait_place {
         uint32_t kernel_label; /* 0 = none */
         uint32_t has_stack, is_cut;
         uint32_t labels[WAIT_PLACES_FRAMES_MAX]; /* innermost first */
-        uint32_t n_labels;                       /* not part of what is kept */
+        uint32_t n_labels;                       /* not part of the kept data */
 };
 
 struct wait_places {
         const struct trace_dictionary *dictionary; /* borrowed */
         struct function_table functions;
-        struct intern places; /* what is kept of struct wait_place */
+        struct intern places; /* the kept part of struct wait_place */
 };
 
 /* Returns 0, -ENOMEM or -EOVERFLOW; empty then. */
@@ -76,12 +79,12 @@ int wait_places_add_told(struct wait_places *p, uint32_t stack, uint32_t *ret_id
 void wait_places_get(const struct wait_places *p, uint32_t id, struct wait_place *ret_place);
 
 /*
- * The innermost of the functions outside of the C library and the loader that is no wrapper of the language's library;
- * else the innermost outside of these two; n_labels if there is none.
+ * The innermost of the functions outside of the C library and the loader that is not a wrapper of the
+ * language's library; else the innermost outside of these two; n_labels if there is neither.
  */
 uint32_t wait_places_find_own(const struct wait_places *p, const struct wait_place *place);
 
-/* The one function to tell of a waker's callstack; 0 = nothing is known. */
+/* The function to name for a waker's callstack; 0 = nothing is known. */
 uint32_t wait_places_find_waker(const struct wait_places *p, uint32_t stack);
 
 #endif /* ANALYZE_STATS_WAIT_PLACES_H */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PERIOD_MAX_NS 1e9 /* a clock slower than that is none */
+#define PERIOD_MAX_NS 1e9 /* a slower clock is not believed */
 #define PERIOD_MIN_NS 1e-6
 
 static int compare(const void *left, const void *right)
@@ -59,7 +59,7 @@ static uint64_t plus(uint64_t base_ns, double ns)
         return base_ns + (uint64_t)(ns + 0.5);
 }
 
-/* The last reading at or before the ticks; n_readings if all are behind them. */
+/* The last reading at or before the ticks; n_readings if all are after them. */
 static size_t find(const struct device_clock *c, uint64_t ticks)
 {
         size_t low = 0, high = c->n_readings;

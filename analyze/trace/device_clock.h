@@ -42,7 +42,9 @@ struct device_clocks {
 int device_clocks_init(struct device_clocks *c, const struct trace_dictionary *dictionary);
 void device_clocks_deinit(struct device_clocks *c);
 
-/* Sorts the readings and finds the period.  @period_ns: 0 = not known; what is no sensible number counts as that. */
+/*
+ * Sorts the readings and finds the period.  @period_ns: 0 = not known; an unreasonable number counts as that.
+ */
 void device_clock_complete(struct device_clock *c, double period_ns);
 
 /* Never decreases with the ticks; what would be before 0 or beyond 64 bits is that. */

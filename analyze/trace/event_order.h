@@ -4,10 +4,10 @@
  *
  * Way of the data:  trace_walk -> [event_order] -> lock_stats, memory_stats, frame_stats, device_zones
  *
- * A trace tells of its threads in turns, a few milliseconds from each other.  Who
- * frees what another thread allocated, or waits for what it holds, needs one order.
- * Keeps EVENT_ORDER_EVENTS_MAX events, and hands out the older half when it is full: what is further out of
- * order than that half is counted, and handed out late.  Not thread-safe.
+ * A trace reports its threads alternately, a few milliseconds from each other.  Frees of memory that another
+ * thread allocated, and waits for locks that it holds, need one order.  Keeps EVENT_ORDER_EVENTS_MAX events,
+ * and hands out the older half when it is full: events further out of order than that half are counted, and
+ * handed out late.  Not thread-safe.
  */
 #ifndef ANALYZE_TRACE_EVENT_ORDER_H
 #define ANALYZE_TRACE_EVENT_ORDER_H
@@ -44,7 +44,7 @@ struct event_order {
         bool is_mixed; /* the events are not in order by themselves */
         uint64_t n_added;
         uint64_t handed_ns; /* the latest time that was handed out */
-        uint64_t n_late;    /* handed out behind a later one */
+        uint64_t n_late;    /* handed out after a later one */
 };
 
 /* @n_max: 0 = EVENT_ORDER_EVENTS_MAX; a test wants less. */

@@ -25,7 +25,7 @@
 struct histogram {
         uint64_t n_values;
         uint64_t sum;                     /* modulo 2^64 */
-        uint64_t smallest, largest;       /* of what was added; 0 while empty */
+        uint64_t smallest, largest;       /* of the added numbers; 0 while empty */
         uint64_t *counts;                 /* heap; of the buckets from `first_bucket` on, or the numbers */
         uint32_t first_bucket, n_buckets; /* both multiples of the 64 of a power of two; 0 = the numbers */
 };
@@ -87,7 +87,10 @@ uint64_t histogram_count_below(const struct histogram *h, uint64_t value);
 /* The middle of a bucket. */
 uint64_t histogram_bucket_middle(uint32_t bucket);
 
-/* What is in it, one after the other for @i = 0, 1 ..: a number and how often it is there, which may be 0.  False at the end. */
+/*
+ * Its contents, one after the other for @i = 0, 1 ..: a number and how often it is there, which may be 0.
+ * False at the end.
+ */
 bool histogram_get(const struct histogram *h, uint32_t i, uint64_t *ret_value, uint64_t *ret_n);
 
 #endif /* ANALYZE_TRACE_HISTOGRAM_H */

@@ -13,7 +13,7 @@
 /* Names are compared up to this length; those of a trace have no NUL at their end. */
 #define NAME_BYTES_MAX 4095
 
-/* The end of the item: a comma that no backslash stands before. */
+/* The end of the item: a comma without a backslash before it. */
 static const char *find_end(const char *at)
 {
         for (; *at && *at != ','; at++)

@@ -7,9 +7,8 @@
  * Samples of one event, with the same callstack, in the same zone path, are one
  * row.  Names play no part: they may stand at the end of the trace.
  *
- * A sample without weight (a counter that says nothing) weighs 1, unless it is
- * a counter that was read with the sample of another event: then 0 is what was counted.
- * Not thread-safe.
+ * A sample without weight (of a silent counter) weighs 1, unless it is a counter that was read with the
+ * sample of another event: then 0 is the count.  Not thread-safe.
  */
 #ifndef ANALYZE_TRACE_SAMPLE_STATS_H
 #define ANALYZE_TRACE_SAMPLE_STATS_H
@@ -22,7 +21,7 @@
 
 struct trace_event;
 
-/* What a share is a share of: weights where samples stand for different amounts, as frequencies make them. */
+/* The base of shares: weights where samples stand for different amounts, as frequencies make them. */
 struct sample_sum {
         uint64_t n_samples;
         uint64_t weight; /* in the unit of the sample event */

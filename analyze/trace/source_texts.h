@@ -4,9 +4,9 @@
  *
  * Way of the data:  trace_reader (ATTACHMENT chunks), files -> [source_texts] -> annotate_text, annotate_json
  *
- * What the program handed over or the recorder kept comes first: by name, then by the end of the path, where one is
- * the end of the other.  Else the file counts that is there now, which may not be what was compiled.
- * Not thread-safe.
+ * Texts that the program handed over or the recorder kept come first: by name, then by the end of the
+ * path, where one is the end of the other.  Else the present file counts, which may differ from the
+ * compiled one.  Not thread-safe.
  */
 #ifndef ANALYZE_TRACE_SOURCE_TEXTS_H
 #define ANALYZE_TRACE_SOURCE_TEXTS_H
@@ -33,7 +33,8 @@ struct source_text {
         uint32_t attachment;     /* its id; 0 = a file's */
         struct byte_buffer name; /* of the file that was asked for; empty for an attachment */
         struct byte_buffer bytes;
-        size_t *line_ends; /* heap, made when the first line is asked for: behind the last byte of each */
+        size_t *line_ends; /* heap, made when the first line is asked for: the position after the
+                            * last byte of each */
         size_t n_lines;
         enum source_origin origin;
 };
@@ -55,7 +56,7 @@ int source_texts_add_part(struct source_texts *s, const struct attachment_chunk 
 
 /*
  * source_texts_find() - the text of a file that debug information names
- * Returns it, also if there is none (SOURCE_NOT_FOUND); borrowed until the next call.  NULL without memory.
+ * Returns it, also if it is missing (SOURCE_NOT_FOUND); borrowed until the next call.  NULL without memory.
  */
 const struct source_text *source_texts_find(struct source_texts *s, struct report_string name);
 

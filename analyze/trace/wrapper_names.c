@@ -15,8 +15,9 @@ static bool closes(char c)
 }
 
 /*
- * Where the qualified name begins, behind a return type: "void std::f<int>(int)" has one, since it is a template.
- * Only blanks outside of all brackets part words, and the parameters are in the first parenthesis that follows a name.
+ * The beginning of the qualified name, after a return type: "void std::f<int>(int)" has one, since it is a
+ * template.  Only blanks outside of all brackets part words, and the parameters are in the first parenthesis
+ * that follows a name.
  */
 static size_t find_begin(struct report_string name)
 {

@@ -51,7 +51,7 @@ int zone_matcher_init(struct zone_matcher *m, const struct trace_dictionary *dic
                       const struct zone_pattern *pattern);
 void zone_matcher_deinit(struct zone_matcher *m);
 
-/* What zone_matcher_step() does where a look-up is not enough. */
+/* The slow part of zone_matcher_step(), where a look-up is not enough. */
 int zone_matcher_compute(struct zone_matcher *m, uint32_t state, uint32_t location, uint32_t *ret_state);
 
 /* The state of a zone of @location, a row of the dictionary, directly inside of @state.  Returns 0, -ENOMEM, -EOVERFLOW. */

@@ -7,7 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What follows which path is remembered in so many places, by a hash: programs begin the same zones again and again. */
+/*
+ * Which path follows which is remembered in this many places, by a hash: programs begin the same zones
+ * again and again.
+ */
 #define RECENT_STEPS (UINT32_C(1) << 12)
 
 struct recent_step {

@@ -60,7 +60,7 @@ static int add_step(struct zone_pattern_choice *choice, const char *text, size_t
         return 0;
 }
 
-/* The end of the text up to one of @stops that no backslash stands before. */
+/* The end of the text up to one of @stops without a backslash before it. */
 static const char *find_end(const char *at, const char *stops)
 {
         for (; *at && !strchr(stops, *at); at++)
@@ -91,7 +91,9 @@ static int parse_choice(struct zone_pattern_choice *choice, const char *at, cons
         }
 }
 
-/* The whole text as the name of one zone, for what is copied out of a report: "GET /index,html" is one. */
+/*
+ * The whole text as the name of one zone, for text that is copied out of a report: "GET /index,html" is one.
+ */
 static int add_literal(struct zone_pattern_choice *choice, const char *text, struct error *err)
 {
         choice->steps = calloc(1, sizeof(*choice->steps));
@@ -191,7 +193,7 @@ static bool steps_fit(const struct zone_pattern_choice *choice, const struct tra
         return step == choice->n_steps;
 }
 
-/* A last "**" has to stand for a zone at least: what is inside of a is not a itself. */
+/* A last "**" has to stand for a zone at least: the zones inside of a are not a itself. */
 static bool choice_fits(const struct zone_pattern_choice *choice, const struct trace_dictionary *dictionary,
                         const uint32_t *locations, uint32_t n)
 {
@@ -233,7 +235,7 @@ static bool is_known(const struct zone_pattern_step *step, const struct trace_di
         return false;
 }
 
-/* Of one choice.  A "**" is in the way only of a trace without zones. */
+/* One choice.  A "**" is in the way only of a trace without zones. */
 static const char *find_unknown(const struct zone_pattern_choice *choice,
                                 const struct trace_dictionary *dictionary)
 {

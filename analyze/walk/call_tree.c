@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A place is a function on a callstack: a stack, whose innermost frame is meant,
- * and one of the functions that were inlined into each other there.  A node
- * of the tree is a set of places with the same function.  Its children come from
- * moving each of its places one call on, to callees or to the caller, and
- * sorting what is found by function.
+ * A place is a function on a callstack: a stack, whose innermost frame is meant, and one of the functions
+ * that were inlined into each other there.  A node of the tree is a set of places with the same function.
+ * Its children come from moving each of its places one call on, to callees or to the caller, and sorting the
+ * results by function.
  */
 #include "analyze/walk/call_tree.h"
 
@@ -29,7 +28,7 @@ struct place_list {
         size_t n, capacity;
 };
 
-/* What a stack holds: samples of its own, and with its callees. */
+/* The sums of a stack: samples of its own, and with its callees. */
 struct stack_sum {
         struct sample_sum own, all;
         uint32_t first_callee, next_sibling; /* only those with samples */
@@ -81,7 +80,7 @@ static uint32_t group_of(const struct building *b, uint32_t stack)
         return row->frame;
 }
 
-/* Innermost, and behind the outermost, of the functions of a stack's innermost frame. */
+/* The first and the end of the functions of a stack's innermost frame. */
 static uint32_t first_of(const struct building *b, uint32_t stack)
 {
         return b->groups->first[group_of(b, stack)];
@@ -145,7 +144,7 @@ static struct place place_of(const struct building *b, uint32_t stack, uint32_t 
 
 /* ------------------------------------------------------------------ where the tree begins */
 
-/* The outermost function of the stack that is wanted; what is around the stack has none. */
+/* The outermost function of the wanted stack; the frames around the stack have none. */
 static bool find_wanted(const struct building *b, uint32_t stack, uint32_t *ret_at)
 {
         for (uint32_t at = end_of(b, stack); at > first_of(b, stack); at--)
@@ -156,7 +155,7 @@ static bool find_wanted(const struct building *b, uint32_t stack, uint32_t *ret_
         return false;
 }
 
-/* From the bottom only what comes in through the place counts, whatever it called. */
+/* From the bottom only calls through the place count, whatever it called. */
 static int begin_at_wanted(struct building *b)
 {
         bool *has_wanted = calloc((size_t)b->n_stacks + 1, sizeof(*has_wanted));
@@ -323,7 +322,7 @@ static int keep_places(struct building *b)
         return 0;
 }
 
-/* What was moved becomes the children of @parent; deeper than is wanted it is only counted. */
+/* Moved places become the children of @parent; deeper ones than wanted are only counted. */
 static int end_node(struct building *b, uint32_t parent, bool is_deep)
 {
         int r = 0;

@@ -11,7 +11,10 @@
 /* Threads come in turns of some milliseconds; who switches more often than this in one is out of order. */
 #define ORDER_EVENTS_MAX (UINT32_C(1) << 16)
 
-/* What is put in order beside the switches: the first event of a thread that runs, and a sample that says where. */
+/*
+ * The entries that are put in order beside the switches: the first event of a running thread, and a sample
+ * with its CPU.
+ */
 enum { ORDER_BEGINS = 1000, ORDER_IS_SEEN };
 
 void cpu_lanes_init(struct cpu_lanes *l)
@@ -167,7 +170,7 @@ static int switch_out(struct cpu_lanes *l, const struct ordered_event *event)
         return r;
 }
 
-/* Who is woken does not run; who does anything else does. */
+/* A thread that is woken does not run; one with any other event does. */
 static void begin(struct cpu_lanes *l, const struct ordered_event *event)
 {
         struct cpu_thread *thread = &l->threads[event->thread - 1];

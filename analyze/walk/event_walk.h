@@ -4,8 +4,9 @@
  *
  * Way of the data:  trace_walk -> [event_walk] -> event_order -> lock_stats, memory_stats, frame_stats, plot_stats, device_zones
  *
- * Of the operands of an event the first is `subject`, the next two are `value`; of a DEVICE_SPAN the location is
- * `detail`, and the values are its beginning and its length.  Memory: a few bytes a thread, and that of event_order.
+ * The first operand of an event is `subject`, the next two are `value`; for a DEVICE_SPAN the
+ * location is `detail`, and the values are its beginning and its length.  Memory: a few bytes a
+ * thread, and that of event_order.
  */
 #ifndef ANALYZE_WALK_EVENT_WALK_H
 #define ANALYZE_WALK_EVENT_WALK_H

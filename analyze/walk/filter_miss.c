@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of those that are seen: more are not listed, and machines have fewer. */
+/* The limit of the list: more are not listed, and machines have fewer. */
 #define CPUS_SEEN_MAX 4096
 
 #define PATHS_NAMED_MAX 3
 #define WORDS_BYTES     192
 
-/* What each condition leaves by itself; of one that is not there, everything. */
+/* The events that each condition leaves by itself; all of them for an absent condition. */
 struct survey {
         const struct trace_filter *filter;
         bool in_time, of_thread, on_cpu, of_sample;

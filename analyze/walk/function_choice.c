@@ -241,7 +241,7 @@ static int choose(struct function_choice *c, const struct search *s)
         return 0;
 }
 
-/* Of the functions with samples, without their parameters. */
+/* The functions with samples, without their parameters. */
 static void guess(struct function_choice *c, const struct search *s)
 {
         name_guess_init(&c->near, s->request->name, strlen(s->request->name));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/function_choice.h - which function of a trace is meant by a name that somebody typed
+ * analyze/walk/function_choice.h - which function of a trace is meant by a typed name
  *
  * Way of the data:  sampled_trace -> [function_choice] -> annotation
  *

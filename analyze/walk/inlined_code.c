@@ -40,7 +40,7 @@ static bool is_at(const struct code_listing *l, size_t instruction, uint32_t fun
         return false;
 }
 
-/* Marks what is kept of a part.  Returns how many instructions are of the function. */
+/* Marks the kept instructions of a part.  Returns how many instructions are of the function. */
 static size_t mark(struct keeper *k, const struct listing_part *part, uint32_t function)
 {
         size_t first = part->first_instruction, end = first + part->n_instructions, n = 0;

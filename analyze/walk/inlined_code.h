@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/inlined_code.h - of the code that a function was inlined into, what is near its instructions
+ * analyze/walk/inlined_code.h - the code that a function was inlined into, near its instructions
  *
  * Way of the data:  code_listing (of the hosts) -> [inlined_code] -> annotation
  */

@@ -4,10 +4,9 @@
  *
  * Way of the data:  trace_reader -> [loaded_trace] -> trace_filter, trace_walk -> reports, exports
  *
- * Names stand behind the events that they belong to, symbols at the end.  The
- * tables are therefore read first, stepping over the events, and these in a second
- * pass, as often as one likes.  From a pipe the trace goes through an unlinked
- * file in $TMPDIR.  Memory: the tables, never the events.  Not thread-safe.
+ * Names come after the events that they belong to, symbols at the end.  The tables are therefore read first,
+ * stepping over the events, and these in a second pass, as often as one likes.  From a pipe the trace goes
+ * through an unlinked file in $TMPDIR.  Memory: the tables, never the events.  Not thread-safe.
  */
 #ifndef ANALYZE_WALK_LOADED_TRACE_H
 #define ANALYZE_WALK_LOADED_TRACE_H
@@ -37,7 +36,7 @@ struct loaded_trace {
         bool has_names;              /* loaded_trace_read_names() was here */
         uint64_t start_ns, end_ns; /* of the recording; without META of the first and last chunk of events */
         enum trace_ending ending;  /* valid after a walk */
-        const char *ending_words;  /* what is wrong with it; "" if nothing */
+        const char *ending_words;  /* its fault; "" if nothing */
         struct error damage; /* a chunk of events that could not be decoded; `ending_words` points into it */
 };
 
@@ -52,8 +51,8 @@ void loaded_trace_close(struct loaded_trace *t);
 
 /*
  * loaded_trace_walk() - hand all events to a walk, from the beginning
- * A trace that is cut off or damaged gives what stands before; `ending` says so.  Calls trace_walk_finish().
- * Returns 0, what a sink returned, -errno of read(2), -ENOMEM.
+ * A trace that is cut off or damaged gives everything up to that point; `ending` says so.  Calls
+ * trace_walk_finish().  Returns 0, what a sink returned, -errno of read(2), -ENOMEM.
  */
 int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct error *err);
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of one program; all zones that it began are in one of them. */
+/* One program's; all zones that it began are in one of them. */
 struct program_zones {
         uint64_t n_lost, n_recorded;
 };
@@ -99,7 +99,7 @@ int lost_zones_find(struct lost_zones *ret, const struct trace_walk *walk)
         return 0;
 }
 
-/* Never 100%, for what is shown was not lost, and never 0%. */
+/* Never 100%, because the shown zones were not lost, and never 0%. */
 static double percent_of(double share)
 {
         double percent = share * 100;

@@ -11,7 +11,7 @@
 /* Standard error of a median: 1.25 sigma / sqrt(n), sigma = quartile distance / 1.35. */
 #define ERROR_OF_QUARTILES (1.25 / 1.35)
 
-/* What one instance with a sample, or several of one duration, took longer than predicted. */
+/* The extra time over the prediction of one instance with a sample, or several of one duration. */
 struct excess {
         double ns, n;
 };

@@ -41,8 +41,8 @@ struct sampled_trace {
  * @path:    "-" for standard input
  * @filter:  whose samples count; NULL = all
  * @ret:     to be deinitialised by the caller, after a failure too
- * A trace that is cut off gives what stands before.  Returns 0, what trace_reader_open() returns, -EBADMSG for
- * malformed events, what trace_filter_init() returns, -ENOMEM.
+ * A trace that is cut off gives everything up to that point.  Returns 0, what trace_reader_open() returns,
+ * -EBADMSG for malformed events, what trace_filter_init() returns, -ENOMEM.
  */
 int sampled_trace_load(struct sampled_trace *ret, const char *path, const struct trace_filter_request *filter,
                        struct error *err);

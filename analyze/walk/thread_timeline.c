@@ -138,7 +138,10 @@ void thread_timeline_switch_in(struct thread_timeline *t, uint64_t time_ns)
 
         t->n_lost += !t->is_fiber && t->running && t->n_switches != 0;
         t->n_switches++;
-        /* Whoever attached heard its samples sooner than its switches: it ran until the last one, about. */
+        /*
+         * A recorder that attached received its samples sooner than its switches: it ran until
+         * the last one, about.
+         */
         if (t->running && t->n_switches == 1 && t->n_samples > 0)
                 t->ran_ns = elapsed(t->running_since_ns, t->before_ns);
         else if (t->running && !is_new)

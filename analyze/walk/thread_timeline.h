@@ -73,7 +73,7 @@ struct thread_timeline {
         uint64_t n_switches;   /* in and out */
         uint64_t n_lost;       /* switches that there must have been between two others */
         uint64_t n_samples;
-        uint64_t n_interrupts; /* the same without what was read with the sample of another event */
+        uint64_t n_interrupts; /* the same without values read with the sample of another event */
         uint32_t name;         /* string: the last one it was given; 0 = none */
         uint32_t name_before;  /* the one before that, which was another; 0 = none */
 };
@@ -198,7 +198,7 @@ static inline void thread_timeline_close(struct thread_timeline *t, uint64_t tim
         t->dropped_wanted = zone->wanted;
 }
 
-/* Closes the innermost zone.  Returns true and tells of it; false if none is open, or one that is too deep. */
+/* Closes the innermost zone.  Returns true and reports it; false if none is open, or one that is too deep. */
 static inline bool thread_timeline_end_zone(struct thread_timeline *t, uint64_t time_ns,
                                             struct zone_instance *ret)
 {
@@ -208,12 +208,15 @@ static inline bool thread_timeline_end_zone(struct thread_timeline *t, uint64_t 
         return true;
 }
 
-/* The zones that are still open when nothing more comes, the innermost first.  Returns false when there is none left. */
+/*
+ * The zones that are still open when nothing more comes, the innermost first.  Returns false when
+ * all are closed.
+ */
 bool thread_timeline_drop_zone(struct thread_timeline *t, uint64_t time_ns, struct zone_instance *ret);
 
 /*
  * thread_timeline_find_path() - the zones that are open now, as one number
- * @paths:     grows by what is new, always the same one for a thread
+ * @paths:     grows by new ones, always the same one for a thread
  * @ret_path:  the id of the innermost there; 0 if none is open
  * Amortised constant time: each zone gets its number once.  Returns 0, -ENOMEM, -EOVERFLOW.
  */
@@ -227,16 +230,16 @@ int thread_timeline_find_path(struct thread_timeline *t, struct zone_paths *path
 int thread_timeline_match(struct thread_timeline *t, enum thread_timeline_pattern which,
                           struct zone_matcher *matcher);
 
-/* What it says of the innermost zone that is open: enum zone_matcher_flag, together; 0 if none is. */
+/* Its result for the innermost open zone: enum zone_matcher_flag, together; 0 if none is. */
 unsigned thread_timeline_flags(const struct thread_timeline *t, enum thread_timeline_pattern which);
 
 /* The location of the innermost zone that is open; 0 if none is. */
 uint32_t thread_timeline_location(const struct thread_timeline *t);
 
-/* Marks the innermost zone as one that somebody wants to hear of: see `n_wanted`. */
+/* Marks the innermost zone as one that a caller wants to be notified of: see `n_wanted`. */
 void thread_timeline_want_zone(struct thread_timeline *t);
 
-/* Somebody makes the thread ready to run: if that is its first event, it does not run yet. */
+/* A waker makes the thread ready to run: if that is its first event, it does not run yet. */
 void thread_timeline_wakeup(struct thread_timeline *t, uint64_t time_ns);
 
 void thread_timeline_switch_out(struct thread_timeline *t, uint64_t time_ns);

@@ -22,7 +22,7 @@ static int no_memory(struct error *err)
         return error_set(err, -ENOMEM, "looking up the names in the filters: out of memory");
 }
 
-/* -ENOENT with what is nearest of the names that were offered, if any is near. */
+/* -ENOENT with the nearest of the offered names, if any is near. */
 static int not_there(const char *kind, const char *words, const struct name_guess *guess, struct error *err)
 {
         if (guess->best[0] != '\0')

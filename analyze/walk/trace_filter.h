@@ -4,8 +4,8 @@
  *
  * Way of the data:  command line (filter_options) -> [trace_filter] -> trace_walk
  *
- * What is asked for by name is looked up once, in a trace whose tables are all
- * known (loaded_trace), so that an event costs a look into an array.
+ * Names are looked up once, in a trace whose tables are all known (loaded_trace), so that an event costs a
+ * look into an array.
  *
  *      time     a zone counts, as a whole, if it begins in the range; what has one time, if that is in it
  *      process, thread   the stream that the event is in
@@ -51,11 +51,11 @@ struct trace_filter {
         bool has_zone;
         uint32_t event;                      /* sample event; 0 = all */
         bool is_empty;                       /* everything passes */
-        struct trace_filter_request request; /* what was asked for */
+        struct trace_filter_request request; /* the request */
 };
 
 /*
- * trace_filter_init() - look up what is asked for
+ * trace_filter_init() - look up the names in the request
  * Reads the names of threads if they are needed.  Returns 0; -EINVAL with words for a pattern that makes no sense; -ENOENT with words, and near matches, if no thread,
  * zone, module or event of the trace fits; -ENOMEM.  The filter is to be deinitialised in any case.
  */
@@ -63,7 +63,7 @@ int trace_filter_init(struct trace_filter *f, const struct trace_filter_request 
                       struct loaded_trace *trace, struct error *err);
 void trace_filter_deinit(struct trace_filter *f);
 
-/* What of the recording the filter leaves, by time; ns since its start, within its length. */
+/* The part of the recording that the filter leaves, by time; ns since its start, within its length. */
 struct trace_range {
         uint64_t from_ns, to_ns;
         bool is_part; /* false: all of it */
@@ -89,7 +89,7 @@ static inline bool trace_filter_wants_cpu(const struct trace_filter *f, uint64_t
         return !f->cpus || (cpu < f->n_cpus && f->cpus[cpu]);
 }
 
-/* Of a sample or wait; 0 = no stack, which no module is meant by. */
+/* For the stack of a sample or wait; 0 = no stack, which no module is meant by. */
 static inline bool trace_filter_wants_stack(const struct trace_filter *f, uint64_t stack)
 {
         return !f->stacks || (stack != 0 && f->stacks[stack - 1]);

@@ -40,7 +40,7 @@ static int no_memory(struct error *err, int r)
         return error_set(err, r, "adding up the events: out of memory");
 }
 
-/* A fiber's switches are none of the kernel. */
+/* A fiber's switches are not the kernel's. */
 static int add_to_lanes(struct trace_totals *t, const struct walked_thread *thread,
                         const struct trace_event *event, struct error *err)
 {
@@ -92,7 +92,9 @@ static int on_zone(void *context, struct walked_thread *thread, const struct zon
         return t->wants_cpus && zone->closed ? add_end_to_lanes(t, thread, zone, err) : 0;
 }
 
-/* What was read with the sample of another event is no sample of its own: its place and state were counted. */
+/*
+ * A value read with the sample of another event is not a sample of its own: its place and state were counted.
+ */
 static int on_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
                      struct error *err)
 {

@@ -4,9 +4,8 @@
  *
  * Way of the data:  trace_walk -> [trace_totals] -> report
  *
- * What is kept grows with the
- * number of threads, locations, strings and distinct samples and waits, never
- * with that of events.
+ * Its memory grows with the number of threads, locations, strings and distinct samples and waits, never with
+ * that of events.
  * Not thread-safe.
  */
 #ifndef ANALYZE_WALK_TRACE_TOTALS_H
@@ -65,7 +64,10 @@ int trace_totals_start_plain(struct trace_totals *t, const struct trace_dictiona
 /* After the walk: whether a thread lived in what the filter leaves; without a filter also one without events. */
 bool trace_totals_wants_thread(const struct trace_totals *t, uint32_t thread);
 
-/* After the walk: closes what is open at its end, or at @end_ns if that is later.  Returns 0 or -ENOMEM. */
+/*
+ * After the walk: closes open zones and waits at its end, or at @end_ns if that is later.
+ * Returns 0 or -ENOMEM.
+ */
 int trace_totals_finish(struct trace_totals *t, uint64_t end_ns);
 
 #endif /* ANALYZE_WALK_TRACE_TOTALS_H */

@@ -162,7 +162,10 @@ static void pass_range_ends(const struct trace_walk *w, struct walked_thread *th
         }
 }
 
-/* What it ran since its event before, where nobody asked.  It was on @cpu all the time, or did not run at all. */
+/*
+ * How long it ran since its event before, where no sample shows it.  It was on @cpu all the time, or did not
+ * run at all.
+ */
 static void count_elsewhere(const struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns,
                             uint64_t cpu)
 {
@@ -191,7 +194,9 @@ static void follow_time(struct trace_walk *w, struct walked_thread *thread, cons
         count_elsewhere(w, thread, event->time_ns, cpu);
 }
 
-/* The same for what comes after the last event of a thread: nothing is told of where it ran once it is finished. */
+/*
+ * The same for the time after the last event of a thread: once it is finished, no event shows where it ran.
+ */
 static void follow_end(struct trace_walk *w, struct walked_thread *thread, uint64_t end_ns)
 {
         uint64_t last_ns = thread->timeline.exited ? thread->timeline.last_ns : end_ns;
@@ -202,7 +207,7 @@ static void follow_end(struct trace_walk *w, struct walked_thread *thread, uint6
         count_elsewhere(w, thread, last_ns, thread->cpu);
 }
 
-/* A new thread turns out not to have run before its first switch onto a CPU: what was counted until now is void. */
+/* A new thread turns out not to have run before its first switch onto a CPU: earlier counts are void. */
 static void follow_start(struct walked_thread *thread, uint64_t time_ns)
 {
         if (thread_timeline_ran_until(&thread->timeline, time_ns) < thread->ran_seen_ns)
@@ -222,7 +227,10 @@ uint64_t trace_walk_ran_ns(const struct trace_walk *w, const struct walked_threa
 
 /* ------------------------------------------------------------------ zones */
 
-/* Patterns are followed in every zone, paths only where somebody asks for them: there may be millions of paths. */
+/*
+ * Patterns are followed in every zone, paths only where a caller asks for them: there may be
+ * millions of paths.
+ */
 static int follow_zone(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns)
 {
         struct thread_timeline *timeline = &thread->timeline;
@@ -465,7 +473,7 @@ static int walk_sample(struct trace_walk *w, struct walked_thread *thread, const
         return w->sink.sample ? w->sink.sample(w->sink.context, thread, event, err) : 0;
 }
 
-/* A fiber's switches are none of the kernel: nobody waits. */
+/* Fiber switches are not kernel context switches, so no wait starts. */
 static int walk_switch(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
                        struct error *err)
 {
@@ -493,7 +501,7 @@ static int walk_exit(struct trace_walk *w, struct walked_thread *thread, uint64_
         return r;
 }
 
-/* What an event changes, before the sink hears of it. */
+/* The effects of an event, before the sink gets it. */
 static int follow_event(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
                         struct error *err)
 {

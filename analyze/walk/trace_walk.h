@@ -4,8 +4,8 @@
  *
  * Way of the data:  loaded_trace -> event_decoder -> [trace_walk] -> a sink: trace_totals, why, diff, csv, exports
  *
- * One pass.  Follows for each thread which zones are open and what it waits for,
- * leaves out what the filter does not want, and tells the sink of the rest:
+ * One pass.  Follows for each thread which zones are open and for what it waits, leaves out unwanted ones by
+ * the filter, and reports the rest to the sink:
  *
  *      begin_zone   a zone begins
  *      zone         it is over, with its times (also at the end of the thread or the trace, then not `closed`)
@@ -13,9 +13,8 @@
  *      wait         a thread is on a CPU again after it was off it (or never again: not `ended`)
  *      event        every other event: switches, messages, plots, frames, memory, locks, devices, words on zones
  *
- * A thread's come in the order of time; threads are told of in turns, a few
- * milliseconds at most from each other.  Memory: open zones, and the distinct paths that
- * somebody asks for.
+ * A thread's events come in the order of time; threads alternate, a few milliseconds at most from each other.
+ * Memory: open zones, and the distinct paths that a caller asks for.
  * Not thread-safe.
  */
 #ifndef ANALYZE_WALK_TRACE_WALK_H
@@ -62,7 +61,7 @@ struct walked_thread {
         uint32_t cpu;            /* where it was seen last; TRACE_WALK_NO_CPU = never */
         uint64_t n_migrations;   /* times that it was seen on another CPU than before, in the range of time */
         uint64_t n_zones;        /* begun, that passed */
-        uint64_t n_samples;      /* that passed; what was read with the sample of another event is none */
+        uint64_t n_samples;      /* that passed; values read with the sample of another event do not count */
         struct thread_wait wait; /* while is_out */
         bool is_out, is_wait_in_zone, has_ended;
         bool passed_from, passed_to; /* the ends of the range of time that is wanted */
@@ -101,7 +100,7 @@ struct trace_sink {
          * lived then: one that had ended before, or began after, may not have been seen.
          */
         bool may_skip;
-        bool wants_words; /* keep what is said of open zones: trace_walk_words() */
+        bool wants_words; /* keep the texts about open zones: trace_walk_words() */
 };
 
 struct trace_walk {
@@ -138,10 +137,15 @@ int trace_walk_init_plain(struct trace_walk *w, const struct trace_dictionary *d
 /* Before the events: the paths, with their numbers, of another walk through the trace with these zones, which has none then. */
 void trace_walk_adopt_paths(struct trace_walk *w, struct zone_paths *paths);
 
-/* Before the events, and behind all that were left out: a name that a thread was given.  Returns 0 or -ENOMEM. */
+/*
+ * Before the events, and after all that were left out: a name that a thread was given.  Returns 0 or -ENOMEM.
+ */
 int trace_walk_name(struct trace_walk *w, uint32_t thread, uint32_t name);
 
-/* The events of a chunk.  Returns 0, -EBADMSG (those before the fault were told of), -ENOMEM, what the sink returned. */
+/*
+ * The events of a chunk.  Returns 0, -EBADMSG (those before the fault were reported), -ENOMEM,
+ * what the sink returned.
+ */
 int trace_walk_chunk(struct trace_walk *w, const struct trace_item *item, struct error *err);
 
 /* The same of a batch that was opened, with the dictionary of this walk. */
@@ -150,7 +154,10 @@ int trace_walk_batch(struct trace_walk *w, struct event_batch *batch, struct err
 /* Whether the range of time is over for all that passed: no zone of it is open, and no wait. */
 bool trace_walk_is_done(const struct trace_walk *w);
 
-/* No more: what is open ends at @end_ns, or at the last event if that is later.  Returns as trace_walk_chunk(). */
+/*
+ * The end: open zones and waits end at @end_ns, or at the last event if that is later.
+ * Returns as trace_walk_chunk().
+ */
 int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err);
 
 /* After trace_walk_finish(): whether the filter, if there is one, let anything pass of what it chooses. */
@@ -165,7 +172,7 @@ bool trace_walk_names(const struct walked_thread *thread);
 /* How long the thread was on a CPU in the time, on the CPUs and in the zones that are wanted; after trace_walk_finish(). */
 uint64_t trace_walk_ran_ns(const struct trace_walk *w, const struct walked_thread *thread);
 
-/* In `zone`: what was said about the zone that is over; NULL if nothing.  Borrowed for the call. */
+/* In `zone`: the texts about the zone that ended; NULL if nothing.  Borrowed for the call. */
 const struct zone_words *trace_walk_words(const struct walked_thread *thread,
                                           const struct zone_instance *zone);
 

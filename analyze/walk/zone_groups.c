@@ -15,7 +15,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* The first byte of a key; then a text, or an id, and for what is cut the hash of all of it. */
+/* The first byte of a key; then a text, or an id, and for a truncated text the hash of all of it. */
 enum { KEY_NOTHING, KEY_WORDS, KEY_CUT, KEY_ID };
 
 #define HASH_BYTES sizeof(XXH128_canonical_t)
@@ -214,7 +214,7 @@ int zone_groups_add(struct zone_groups *g, uint32_t thread, const struct zone_in
         return zone->closed ? add_duration(g, group, zone_instance_duration_ns(zone)) : 0;
 }
 
-/* ------------------------------------------------------------------ what is shown */
+/* ------------------------------------------------------------------ shown groups */
 
 const struct histogram *zone_groups_histogram(const struct zone_groups *g, const struct zone_group *group)
 {

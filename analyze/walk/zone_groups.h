@@ -51,7 +51,7 @@ struct zone_group {
         uint32_t histogram;      /* index + 1 in `histograms`; 0 = none */
 };
 
-/* What a group is: `label` for people, and the row of the trace that it stands for. */
+/* A group's identity: `label` for people, and the row of the trace that it stands for. */
 struct zone_group_label {
         struct report_string label; /* borrowed; valid until the next zone_groups_add() */
         uint32_t id;                /* thread or location; 0 = neither */
@@ -79,7 +79,7 @@ void zone_groups_deinit(struct zone_groups *g);
 
 /*
  * zone_groups_add() - take in a zone that the pattern names
- * @words:   what was said about it; NULL = nothing
+ * @words:   the texts about it; NULL = nothing
  * @parent:  location of the zone directly around it; 0 = none
  * Constant time in the number of groups.  Returns 0 or -ENOMEM.
  */
@@ -96,7 +96,7 @@ struct zone_group_label zone_groups_label(const struct zone_groups *g, uint32_t 
 
 /*
  * zone_groups_quantile() - the duration that a share of the closed zones of a group does not exceed
- * Returns false if there is none, or the group has no percentiles.
+ * Returns false if it does not exist, or the group has no percentiles.
  */
 bool zone_groups_quantile(const struct zone_groups *g, const struct zone_group *group, double share,
                           uint64_t *ret_ns);

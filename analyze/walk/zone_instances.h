@@ -4,11 +4,10 @@
  *
  * Way of the data:  trace_walk -> trace_totals -> [zone_instances] -> zone_view
  *
- * Takes the zones of a walk whose sink asks about the pattern, and of these those
- * that it names, not what is inside of them.  A zone inside of another that is
- * named, too, counts and has its place in the histogram, but its time is already in
- * that of the outer one.  Memory: the threads and the slowest, with what the program
- * said about them.  Not thread-safe.
+ * Takes the zones of a walk whose sink asks about the pattern, and of these those that it names, not the
+ * zones inside of them.  A zone inside of another that is named, too, counts and has its place in the
+ * histogram, but its time is already in that of the outer one.  Memory: the threads and the slowest, with
+ * what the program said about them.  Not thread-safe.
  */
 #ifndef ANALYZE_WALK_ZONE_INSTANCES_H
 #define ANALYZE_WALK_ZONE_INSTANCES_H
@@ -23,7 +22,7 @@
 /* More of the slowest are not kept. */
 #define ZONE_INSTANCES_SLOWEST_MAX 10000
 
-/* Of each of them, so many bytes of its name and of its text are kept. */
+/* For each of them, this many bytes of its name and of its text are kept. */
 #define ZONE_INSTANCES_NAME_MAX 256
 #define ZONE_INSTANCES_TEXT_MAX 4096
 
@@ -57,7 +56,7 @@ void zone_instances_deinit(struct zone_instances *s);
 
 /*
  * zone_instances_add() - take in a zone, if it `is_named`, of a thread for which there is room
- * @words:  what was said about it, copied; NULL = nothing
+ * @words:  the texts about it, copied; NULL = nothing
  * Returns 0 or -ENOMEM.
  */
 int zone_instances_add(struct zone_instances *s, uint32_t thread, const struct zone_instance *zone,

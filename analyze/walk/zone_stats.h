@@ -9,8 +9,8 @@
  * Its time is already in that of the outer one, so `total_ns` and `on_cpu_ns`
  * add up only the outermost.
  *
- * A zone that was never closed has no duration, hence no place in the
- * histogram; what is known of its time is in total, self and on-CPU.
+ * A zone that was never closed has no duration, hence no place in the histogram; the known part of its time
+ * is in total, self and on-CPU.
  *
  * Not thread-safe.
  */
@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One zone that came to its end, or to the end of what is known. */
+/* One zone that came to its end, or to the end of the known events. */
 struct zone_instance {
         uint64_t begin_ns, end_ns;
         uint64_t self_ns;   /* without the zones directly inside */
@@ -33,7 +33,7 @@ struct zone_instance {
                 n_samples; /* that interrupted its thread meanwhile, filtered or not: what sampling cost it */
         uint32_t location;
         uint32_t depth; /* 0 = outermost on its thread */
-        uint32_t path;  /* of struct zone_paths, with itself; 0 = nobody asked for it */
+        uint32_t path;  /* of struct zone_paths, with itself; 0 = not requested */
         bool is_named;  /* the pattern that the sink asks about names it: struct trace_sink */
         bool is_inside; /* and one around it */
         bool outermost; /* no other zone of its location is open around it */

@@ -207,7 +207,7 @@ struct doing {
         double ns, waiting_ns;
 };
 
-/* What a holder did, by function, in @sums; which is 0 again afterwards. */
+/* A holder's work, by function, in @sums; which is 0 again afterwards. */
 static void find_doing(struct why *w, struct why_holder *row, struct doing *sums)
 {
         const struct why_holders *h = &w->holders;
@@ -277,7 +277,7 @@ static int list_holders(struct why *w)
         return r;
 }
 
-/* What is shown of a waker, compared as bytes. */
+/* The displayed facts of a waker, compared as bytes. */
 struct shown_waker {
         uint32_t kind, id, thread, name, label;
 };

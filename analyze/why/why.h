@@ -42,7 +42,7 @@ enum why_cause_kind {
         WHY_CAUSE_MOVED,
         WHY_CAUSE_SUSPENDED, /* of a fiber */
         WHY_CAUSE_ZONE,      /* location; only where there are no samples */
-        /* of the machine, and of nobody */
+        /* of the machine, not of a thread */
         WHY_CAUSE_DISPLACED, /* preempted, and moved by the scheduler */
         WHY_CAUSE_PREEMPTED,
         WHY_CAUSE_DELAY,
@@ -57,7 +57,7 @@ struct why_cause {
         uint32_t id;
         uint32_t place; /* FUNCTION: label of the one that most of it is spent in; 0 = unknown */
         struct why_share share;
-        double own_low;             /* of the share of what is not the machine's, the lower end */
+        double own_low;             /* of the share without the machine's, the lower end */
         double p;                   /* corrected for all that was looked at; 1 if not judged */
         uint64_t n_slow, n_typical; /* instances that have it */
         uint64_t n_times;           /* how often in slow ones: waits, samples */
@@ -144,7 +144,7 @@ int why_init(struct why *w, struct loaded_trace *trace, const struct trace_filte
              const struct why_request *request, struct error *err);
 void why_deinit(struct why *w);
 
-/* The cause that the answer names; NULL if there is none to be named. */
+/* The cause that the answer names; NULL if no cause can be named. */
 const struct why_cause *why_find_answer(const struct why *w);
 
 /* The largest part of the extra time, whatever it is; NULL without any. */
@@ -153,7 +153,7 @@ const struct why_cause *why_find_largest(const struct why *w);
 /* Whether both groups have samples enough to compare functions. */
 bool why_compares_functions(const struct why *w);
 
-/* Who held a lock the longest, who ended the most of waits; NULL if unknown. */
+/* The thread that held a lock the longest, or ended the most waits; NULL if unknown. */
 const struct why_holder *why_find_holder(const struct why *w, uint32_t lock);
 const struct why_waker *why_find_waker(const struct why *w, enum why_cause_kind kind, uint32_t id);
 

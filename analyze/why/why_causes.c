@@ -10,17 +10,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of an instance: times are measured, not tossed; it only keeps a variance from being none. */
+/* For an instance: times are measured, not tossed; it only keeps a variance from being zero. */
 #define TIMES_UNIT       0.1
 #define PLACED_MIN       0.25 /* of the waits without a callstack */
 #define MOVED_OF_ALL_MIN 0.5  /* slow instances that were moved, at least */
 
-/* Things of the first tally, behind locks and places. */
+/* Things of the first tally, after locks and places. */
 enum { THING_MOVED, THING_DISPLACED, THING_PREEMPTED, THING_DELAY, THING_SUSPENDED, N_THINGS };
 
 struct tallies {
         struct why_tally times; /* a part of the duration: locks, places, N_THINGS */
-        struct why_tally runs;  /* a part of what was sampled: WHY_STACK_* */
+        struct why_tally runs;  /* a part of the samples: WHY_STACK_* */
         bool are_gaps_moves;    /* preemptions that end on another CPU are no accident */
         uint32_t n_locks, n_places;
 };
@@ -218,7 +218,7 @@ static int put_measure(struct why *w, struct why_cause cause, const struct why_m
         return cause.n_slow == 0 && cause.n_typical == 0 ? 0 : put(w, &cause);
 }
 
-/* The same of what was sampled, which divides the time on a CPU. */
+/* The same for samples, which divide the time on a CPU. */
 static int put_run(struct why *w, struct why_cause cause, const struct why_measure *m)
 {
         cause.is_sampled = true;
@@ -238,8 +238,8 @@ static double share_of_instances(const struct why *w)
 }
 
 /*
- * By the part of all the time of a group, and by how many instances have it: what comes at one pace is in more of
- * those that last longer, without it, so that their time is what chance goes by.
+ * By the part of all the time of a group, and by how many instances have it: a thing that comes at a fixed
+ * pace is in more of those that last longer, without it, so that their time is the base of chance.
  */
 static double compare_times(const struct why *w, const struct why_measure *m)
 {
@@ -432,8 +432,8 @@ static int put_zone_part(struct why *w, const struct why_part *parts, size_t n_p
 }
 
 /*
- * Without samples nested zones are all that says what ran: the one that has most of the extra time.  What it
- * waited is among the waits already.
+ * Without samples nested zones are all that says what ran: the one that has most of the extra time.  Its
+ * waits are among the waits already.
  */
 static int put_zone(struct why *w)
 {

@@ -348,7 +348,7 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
                 r = obtain_lock(c, state, thread->id, event->time_ns);
                 state->lock = 0;
         } else if (event->op == TRACE_OP_LOCK_RELEASE || event->op == TRACE_OP_LOCK_OBTAIN) {
-                /* Whoever does something with another lock has given up waiting: a try with a time limit. */
+                /* A thread that uses another lock has given up waiting: a try with a time limit. */
                 state->lock = 0;
         } else if (thread->timeline.is_fiber &&
                    (event->op == TRACE_OP_SWITCH_OUT || event->op == TRACE_OP_SWITCH_IN)) {

@@ -4,10 +4,9 @@
  *
  * Way of the data:  trace_walk, why_survey -> [why_collector] -> why_instances
  *
- * What an instance was made of is known only when it is over, so each open one has a
- * draft.  Those with samples or waits are kept; of the others there are sums.  Of more
- * than there is room for, those are looked at that a hash of thread and time chooses: a
- * sample that does not depend on what happened in them.
+ * The parts of an instance are known only when it is over, so each open one has a draft.  Those with samples
+ * or waits are kept; of the others there are sums.  If there are more than fit, a hash of thread and time
+ * chooses: a sample that does not depend on what happened in them.
  * Not thread-safe.
  */
 #ifndef ANALYZE_WHY_WHY_COLLECTOR_H
@@ -58,7 +57,7 @@ struct why_lock_waits {
         size_t n_items, capacity;
 };
 
-/* What belongs to which group: the slow ones, and all others. */
+/* The groups: the slow instances, and all others. */
 struct why_bounds {
         enum why_by by;
         struct sample_cost cost;

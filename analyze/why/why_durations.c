@@ -10,7 +10,9 @@
 #include <string.h>
 
 #define HIGH_SHARE 0.75
-/* Of the median: where a sample costs less, those with a sample are ranked as exactly as the others. */
+/*
+ * A part of the median: where a sample costs less, those with a sample are ranked as exactly as the others.
+ */
 #define WEIGH_MIN 0.1
 /* More samples in slow instances than their number predicts: then some of these are slow by their sample alone. */
 #define SAMPLED_EXCESS 1.5
@@ -116,7 +118,7 @@ static struct ranked ranked_of(const struct why_spent *sum, double n, enum why_b
 {
         double n_samples = (double)sum->n_samples;
 
-        /* What a sum of durations costs in samples is the sum of what each costs. */
+        /* The cost of samples in a sum of durations is the sum of each one's. */
         return (struct ranked){
                 .value_ns = why_spent_value(sum, by, cost) / n,
                 .on_cpu_ns = sample_cost_without(cost, (double)sum->on_cpu_ns, n_samples) / n,
@@ -233,7 +235,7 @@ static double value_at(const struct ranked *items, size_t n, double wanted)
         return n != 0 ? items[n - 1].value_ns : 0;
 }
 
-/* What the slowest ones, so large a share of all but at least one, last at least. */
+/* The duration that the slowest ones, this share of all but at least one, reach. */
 static double slowest_from(const struct ranked *items, size_t n, double total, double share)
 {
         double wanted = fmax(ceil(fmin(fmax(share, 0), 1) * total - 1e-9), 1), sum = 0;
@@ -314,7 +316,7 @@ int why_durations_rank(const struct why_durations *d, const struct why_rank_requ
         rank.high_ns = value_at(items, n, total * HIGH_SHARE);
         rank.slow_ns = request->slower_than_ns != 0 ? (double)request->slower_than_ns
                                                     : slowest_from(items, n, total, request->slowest);
-        /* What takes as long as three of four is not slow: then there is nothing to compare. */
+        /* An instance that takes as long as three of four is not slow: then there is nothing to compare. */
         if (request->slower_than_ns == 0 && rank.slow_ns <= rank.high_ns)
                 rank.slow_ns = rank.high_ns + 1;
         /* Samples do not explain a limit that most instances exceed. */

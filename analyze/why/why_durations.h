@@ -35,7 +35,7 @@ void why_durations_deinit(struct why_durations *d);
 /* Returns 0 or -ENOMEM. */
 int why_durations_add(struct why_durations *d, const struct why_spent *spent);
 
-/* What the samples of these instances cost.  Returns 0 or -ENOMEM. */
+/* The cost of these instances' samples.  Returns 0 or -ENOMEM. */
 int why_durations_learn(const struct why_durations *d, struct sample_cost *ret_cost);
 
 struct why_rank_request {

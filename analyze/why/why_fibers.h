@@ -4,9 +4,9 @@
  *
  * Way of the data:  trace_walk, why_instances -> [why_fibers] -> why_instances
  *
- * A fiber has zones and no samples; these are in the streams of the threads that it ran on, which come before it or
- * after.  So they are put into the instances when these are known, in a pass of its own.  Memory: WHY_FIBERS_SAMPLES_MAX
- * samples; what is more is counted.
+ * A fiber has zones and no samples; these are in the streams of the threads that it ran on, which come before
+ * it or after.  So they are put into the instances when these are known, in a pass of its own.  Memory:
+ * WHY_FIBERS_SAMPLES_MAX samples; more are counted.
  */
 #ifndef ANALYZE_WHY_WHY_FIBERS_H
 #define ANALYZE_WHY_WHY_FIBERS_H

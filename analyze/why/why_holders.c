@@ -235,7 +235,7 @@ static int prepare(struct holder_pass *p, struct loaded_trace *trace, struct why
         return 0;
 }
 
-/* Locks that nobody gave back before the recording ended. */
+/* Locks that were not released before the recording ended. */
 static int finish(struct holder_pass *p, uint64_t end_ns)
 {
         int r = 0;

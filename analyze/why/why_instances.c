@@ -55,7 +55,7 @@ static int compare(const void *a, const void *b)
         return (left->id > right->id) - (left->id < right->id);
 }
 
-/* Rows in order, one for each kind and id: what is added to an instance that is kept may repeat its rows. */
+/* Rows in order, one for each kind and id: additions to a kept instance may repeat its rows. */
 static void merge(struct why_draft *d)
 {
         size_t n = 0;
@@ -155,7 +155,7 @@ int why_instances_add(struct why_instances *s, const struct why_instance *instan
         return 0;
 }
 
-/* Its rows are written anew behind all others; the old ones stay, and are nobody's. */
+/* Its rows are written anew after all others; the old ones stay, unused. */
 int why_instances_extend(struct why_instances *s, struct why_instance *item, struct why_draft *draft)
 {
         int r = 0;

@@ -34,7 +34,7 @@ static void find_moves(const struct why *w, struct why_links *links)
                           (double)links->n_moved_slow >= MOVED_OF_ALL * (double)w->groups[WHY_SLOW].n;
 }
 
-/* Of several the one with the most extra time, which is the outermost of those in each other. */
+/* If there are several, the one with the most extra time, which is the outermost of those in each other. */
 static void find_zone(const struct why *w, struct why_links *links)
 {
         for (size_t i = 0; i < w->n_zones; i++) {

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function that is further behind the best one is another matter; of equals the outermost is where ways part. */
+/*
+ * A function that is further from the best one is another matter; of equals the outermost is where ways part.
+ */
 #define WHY_NEARLY_BEST 0.9
 /* One whose share of the samples grows by less is no way that parts: what all instances run, slow ones run longer. */
 #define WHY_FUNCTION_GAIN_MIN  0.1
@@ -96,7 +98,7 @@ static bool why_profile_is_mark(const struct why_profile *p, uint32_t frame)
         return function_table_get(p->functions, frames->labels[frames->first[frame]])->kind == FUNCTION_MARK;
 }
 
-/* Callers have smaller ids.  What interrupts a fault is an interrupt. */
+/* Callers have smaller ids.  An interrupt of a fault is an interrupt. */
 static void classify(struct why_profile *p)
 {
         p->is_cut[0] = true;
@@ -127,7 +129,7 @@ int why_profile_init(struct why_profile *p, const struct trace_dictionary *dicti
 
 /* ------------------------------------------------------------------ functions */
 
-/* What callstacks that belong to nothing yet are in. */
+/* The group of callstacks that belong to no cause yet. */
 struct part {
         struct why_tally tally;
         double *depths; /* heap; by label, weighted: how far from the root in slow instances */

@@ -4,9 +4,8 @@
  *
  * Way of the data:  why_instances, function_table -> [why_profile] -> why_causes, why_tree
  *
- * Each callstack belongs to one cause: interrupts and page faults first, by the
- * names of the kernel's functions; then, one after the other, the function whose
- * share of what is left differs most.  Not thread-safe.
+ * Each callstack belongs to one cause: interrupts and page faults first, by the names of the kernel's
+ * functions; then, one after the other, the function whose share of the rest differs most.  Not thread-safe.
  */
 #ifndef ANALYZE_WHY_WHY_PROFILE_H
 #define ANALYZE_WHY_WHY_PROFILE_H
@@ -26,7 +25,7 @@ struct trace_dictionary;
 
 #define WHY_FUNCTIONS_MAX 4 /* causes of this kind */
 
-/* What a callstack belongs to. */
+/* The cause of a callstack. */
 #define WHY_STACK_SAME      0 /* nothing that slow instances have more of */
 #define WHY_STACK_INTERRUPT 1
 #define WHY_STACK_FAULT     2

@@ -21,7 +21,7 @@ double why_ratio_value(const struct why_ratio *r)
         return r->w > 0 ? r->x / r->w : 0;
 }
 
-/* One observation of each kind more: a group that has none of it must not have no variance (Agresti and Caffo). */
+/* One more observation of each kind: a group without it must not have zero variance (Agresti and Caffo). */
 static double shrunk_value(const struct why_ratio *r, double unit)
 {
         double value = (r->x + unit) / (r->w + 2 * unit);

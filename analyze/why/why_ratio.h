@@ -37,7 +37,7 @@ double why_ratio_compare(const struct why_ratio *slow, const struct why_ratio *t
 /* The variance of the ratio, with that unit; 0 of fewer than two instances. */
 double why_ratio_variance(const struct why_ratio *r, double unit);
 
-/* P(X >= k) of what is tossed @n times with the probability @q: the binomial distribution. */
+/* P(X >= k) for @n tosses with the probability @q: the binomial distribution. */
 double why_binomial_tail(uint64_t k, uint64_t n, double q);
 
 /* P(T > t) of Student's distribution with @df degrees of freedom, at least 1. */

@@ -35,7 +35,7 @@ struct why_spent {
         uint64_t n_samples; /* that interrupted it, of all events */
 };
 
-/* Of one thread, while an instance is open. */
+/* One thread's, while an instance is open. */
 struct why_spending {
         uint64_t begin_ns;
         uint64_t waiting_ns;
@@ -48,7 +48,7 @@ struct why_wait_parts {
         uint64_t begin_ns,
                 ready_ns;  /* it waited between them, and was ready to run from then on until it ran */
         bool is_preempted; /* it was ready to run all the time */
-        bool is_moved;     /* preempted or not, it went on on another CPU */
+        bool is_moved;     /* preempted or not, it continued on another CPU */
         bool is_sent;      /* by the kernel's thread for that: all of it was waiting */
 };
 

@@ -71,7 +71,7 @@ void why_tally_finish(struct why_tally *t)
                 }
 }
 
-/* Of the mean of amount - share * duration over the instances of a group. */
+/* For the mean of amount - share * duration over the instances of a group. */
 static double variance_of(const struct why_ratio *r, const struct why_group_sum *g, double product,
                           double share)
 {

@@ -28,7 +28,7 @@ struct why_measure {
         struct why_ratio
                 ratio[2];      /* by enum why_group; of the base: w, ww and n are those of all instances */
         double by_duration[2]; /* sum of amount times duration */
-        double by_own[2];      /* the same, times what is not the machine's of the duration */
+        double by_own[2];      /* the same, times the part of the duration that is not the machine's */
         uint64_t n_times[2];   /* how often, or how many samples */
 };
 
@@ -46,7 +46,9 @@ void why_tally_deinit(struct why_tally *t);
 
 void why_tally_add(struct why_tally *t, enum why_group group, uint32_t thing, double amount,
                    uint64_t n_times);
-/* @base: what the amounts of this instance are a part of.  @own: of its duration, without what is the machine's. */
+/*
+ * @base: what the amounts of this instance are a part of.  @own: of its duration, without the machine's part.
+ */
 void why_tally_close(struct why_tally *t, enum why_group group, double base, double duration, double own);
 /* Many instances, whose durations are all that is known: they have no amount of anything. */
 void why_tally_skip(struct why_tally *t, enum why_group group, const struct why_group_sum *sum);
@@ -61,11 +63,11 @@ struct why_share {
 
 struct why_share why_share_of(const struct why_measure *m, const struct why_group_sum groups[2]);
 
-/* The same of the extra of what is not the machine's, whose sums are @own_groups. */
+/* The same for the extra time without the machine's part, whose sums are @own_groups. */
 struct why_share why_share_of_own(const struct why_measure *m, const struct why_group_sum own_groups[2]);
 
 /*
- * why_share_of_run() - of what is known by samples: their ratio divides the time on a CPU
+ * why_share_of_run() - for facts from samples: their ratio divides the time on a CPU
  * @on_cpu_ns:  by enum why_group, mean of an instance
  * @unit:  weight of a sample
  */
