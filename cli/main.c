@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 /*
- * Keeps the numbers of closed standard streams from the files that are opened later: what is meant for people
- * would get into the trace.  The wrong way round, so that a result that nobody gets is an error still; closed
- * on exec, so that the recorded command finds them as we did.
+ * Keeps the numbers of closed standard streams from the files that are opened later: messages for people
+ * would get into the trace.  The wrong way round, so that a result that cannot be delivered is still an
+ * error; closed on exec, so that the recorded command finds them as we did.
  */
 static bool fill_standard_streams(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/version.h - which hyprof this is, and what is compiled in: for reports of faults
+ * cli/version.h - which hyprof this is, and its compiled-in features: for reports of faults
  *
  * Way of the data:  Makefile -> [version] -> standard output
  */

@@ -308,7 +308,7 @@ static void explain_no_function(const struct sampled_trace *trace, const struct 
         }
 }
 
-/* What was decided for the user. */
+/* Choices that were made for the user. */
 static void explain_choice(const struct sampled_trace *trace, const struct arguments *args,
                            const struct function_choice *choice)
 {
@@ -325,7 +325,7 @@ static void explain_choice(const struct sampled_trace *trace, const struct argum
         }
 }
 
-/* Returns 1 if @word is the handle of a function, "f12" as in reports, 0 if it is none, -ENOMEM. */
+/* Returns 1 if @word is the handle of a function, "f12" as in reports, 0 if it is not, -ENOMEM. */
 static int find_handle(const struct sampled_trace *trace, const char *word, struct function *ret_function)
 {
         struct function_table functions;

@@ -37,7 +37,7 @@ struct arguments {
         struct output_options output;
 };
 
-/* What reading the whole trace found. */
+/* The findings of reading the whole trace. */
 struct findings {
         uint64_t n_chunks, n_events;
         uint64_t n_indexes;   /* of the chunks, 0 or 1 */
@@ -48,7 +48,7 @@ struct findings {
         uint32_t incomplete;                     /* the first attachment that lacks bytes; 0 = none does */
         uint64_t incomplete_bytes, wanted_bytes; /* of it */
         const char *result;           /* "intact", "cut off", "damaged", "unreadable", "repaired" */
-        char words[ERROR_TEXT_BYTES]; /* what is wrong; "" = nothing is */
+        char words[ERROR_TEXT_BYTES]; /* the fault; "" = nothing is */
 };
 
 static const struct option_row option_rows[] = {
@@ -187,7 +187,9 @@ static int copy_whole_chunks(const char *path, uint64_t n_bytes, int to_fd, stru
         return r;
 }
 
-/* Reads all of the new file: nothing takes the place of the trace that does not hold what was found in it. */
+/*
+ * Reads all of the new file: a file with other contents than were found in the trace never takes its place.
+ */
 static int verify(int fd, const struct findings *wanted, struct error *err)
 {
         struct trace_reader *reader = NULL;
@@ -213,7 +215,7 @@ static int verify(int fd, const struct findings *wanted, struct error *err)
         return 0;
 }
 
-/* Writes what is whole of the trace to the new file, with an index.  @ret_findings: what it was. */
+/* Writes the intact part of the trace to the new file, with an index.  @ret_findings: what it was. */
 static int write_repaired(const char *path, int fd, struct findings *ret_findings, struct error *err)
 {
         struct trace_reader *reader = NULL;
@@ -249,7 +251,7 @@ static int check_regular(const char *path, struct error *err)
 
 /*
  * The trace itself is never written to: a new file takes its place, after it was read again, and the old one stays.
- * @ret_findings:  of what was written
+ * @ret_findings:  those of the written part
  * @ret_kept:      heap: path of the old one
  */
 static int repair(const char *path, struct findings *ret_findings, char **ret_kept, struct error *err)
@@ -379,7 +381,7 @@ static int repair_file(struct findings *f, const char *path)
         return 0;
 }
 
-/* Failures of reading say which file it was, what is wrong in the file does not. */
+/* Failures of reading name the file, faults in the file do not. */
 static bool names_file(const char *words, const char *path)
 {
         return strncmp(words, path, strlen(path)) == 0;

@@ -63,8 +63,8 @@ struct loading {
         const struct diff_run **list; /* heap; of all runs, in order */
         size_t n_runs;
         struct zone_pattern unit;
-        char *event;   /* heap; whose samples are compared: of the first run, or what was asked for */
-        char *command; /* heap; of the first run that states one */
+        char *event;              /* heap; whose samples are compared: of the first run, or as requested */
+        char *command;            /* heap; of the first run that states one */
         const char *command_path; /* of that recording */
         bool arguments_differ;
         struct trace_sample_event rate; /* how the first run was sampled; all 0 = it was not */
@@ -228,7 +228,7 @@ static int take_operands(struct arguments *args, const struct common_options *co
         return -EINVAL;
 }
 
-/* The event of the first run is that of all: what is counted must be the same. */
+/* The event of the first run is that of all: the counted event must be the same. */
 static int remember_event(struct loading *l, const struct loaded_trace *trace, const struct diff_run *run)
 {
         const struct trace_sample_event *row;
@@ -257,7 +257,7 @@ static void compare_rates(struct loading *l, const struct loaded_trace *trace, c
         l->rates_differ |= row->rate != l->rate.rate || row->mode != l->rate.mode;
 }
 
-/* What each unit is has to be there: the filter's words on what there is instead are the best. */
+/* The zone of --per must exist: the filter's words on the alternatives are the best. */
 static int find_unit(const struct loading *l, struct loaded_trace *trace, struct error *err)
 {
         struct trace_filter_request request = { .zone = l->args->per };
@@ -277,7 +277,7 @@ static int load_events(struct loading *l, struct diff_run *run, struct loaded_tr
 
         if (r == 0)
                 r = trace_filter_init(&filter, &l->args->filter, trace, err);
-        filter.event = 0; /* the run takes its samples; one that has none of them is compared all the same */
+        filter.event = 0; /* the run takes its samples; one without any is compared all the same */
         request.filter = &filter;
         request.unit = l->args->per ? &l->unit : NULL;
         if (r == 0)

@@ -40,7 +40,7 @@ static int take_option(void *context, int letter, const char *value)
         return r < 0 ? r : 0;
 }
 
-/* What all of it comes to. */
+/* The verdict. */
 static const char *answer(const struct perf_access *a)
 {
         return a->user_error == 0 ? "hyprof record COMMAND works here."

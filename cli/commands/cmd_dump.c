@@ -21,7 +21,7 @@
 enum { LETTER_EXTRACT = OPTION_LONG_ONLY };
 
 struct arguments {
-        const char *folder; /* for what is in the trace; NULL = print the trace */
+        const char *folder; /* for attachments in the trace; NULL = print the trace */
         struct trace_filter_request filter;
 };
 
@@ -66,7 +66,7 @@ static int take_option(void *context, int letter, const char *value)
         return 0;
 }
 
-/* What is wrong with the end of the trace, if anything is. */
+/* The fault at the end of the trace, if any. */
 static int finish(const struct trace_reader *reader, const char *path, int status, const char *what)
 {
         const char *words;

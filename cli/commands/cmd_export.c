@@ -175,7 +175,7 @@ static int open_destination(struct destination *d, const struct export_format *f
                                  format->name);
         r = replaced_file_open(&d->file, path, !force, err);
         if (r < 0)
-                return r == -ENOENT ? -ENOTDIR : r; /* -ENOENT is said of what is not in the trace */
+                return r == -ENOENT ? -ENOTDIR : r; /* -ENOENT stands for names that are not in the trace */
         return gzip_file_open(&d->stream, d->file.fd, packed, err);
 }
 
@@ -250,7 +250,7 @@ static int write_trace(struct loaded_trace *trace, const struct export_format *f
                 if (!args->quiet)
                         print_done(&d, format, &totals, n_bytes);
         }
-        /* Who reads a pipe may have seen enough. */
+        /* The reader of a pipe may have seen enough. */
         if (r == -EPIPE && strcmp(d.path, "-") == 0)
                 r = 0;
         close_destination(&d);

@@ -121,7 +121,7 @@ static void add_row(struct text_table *out, const struct trace_code *t, const st
         text_table_add_text(out, words.name[0] ? words.name : "-");
 }
 
-/* The code is missing and not all of its names are in the trace, or it is stripped of what is needed. */
+/* The code is missing and not all of its names are in the trace, or its needed parts are stripped. */
 static bool lacks_names(const struct trace_code *t, const struct module_finding *finding, uint32_t module)
 {
         const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, module);
@@ -131,7 +131,7 @@ static bool lacks_names(const struct trace_code *t, const struct module_finding 
                 (finding->source < IMAGE_SOURCE_DEBUG && finding->n_named < finding->n_frames));
 }
 
-/* With what is needed to find them: the whole path and build-id. */
+/* With the facts needed to find them: the whole path and build-id. */
 static void print_missing(const struct trace_code *t, const struct symbol_findings *findings)
 {
         bool is_first = true;

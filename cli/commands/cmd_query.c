@@ -95,7 +95,7 @@ static int create_part(const struct arguments *args, char **ret_part, struct err
         (void)unlink(*ret_part);
         fd = open(*ret_part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (fd < 0) {
-                if (errno == ENOENT) /* whose code stands for what is not in the trace */
+                if (errno == ENOENT) /* whose code stands for a missing name */
                         return error_set(err, -ENOTDIR, "%s: its folder does not exist", args->database);
                 return error_errno(err, "%s: a file beside it", args->database);
         }

@@ -136,7 +136,7 @@ static void print_summary(const struct record_options *options, const struct rec
                                                           : "");
 }
 
-/* Whether some event was to see the kernel's code as well: all do that are not told otherwise. */
+/* Whether an event was to include the kernel's code: all do unless told otherwise. */
 static bool wants_kernel(const struct event_request *events)
 {
         for (size_t i = 0; i < events->n_specs; i++)
@@ -191,7 +191,9 @@ static int end_as_command(const struct recorder_result *result)
         return 128 + WTERMSIG(status);
 }
 
-/* What was attached to runs on or has ended by itself: only a command that was recorded has a status for us. */
+/*
+ * A process that was attached to runs on or has ended by itself: only a recorded command has a status for us.
+ */
 static int end_of_recording(const struct record_options *options, const struct recorder_result *result)
 {
         if (record_options_is_attaching(options) || options->ignore_status)
@@ -215,7 +217,7 @@ static void print_note(void *context, const char *words)
         complain("note: %s", words);
 }
 
-/* Whose soft limit is the hard one has had it raised already, or cannot. */
+/* A process whose soft limit is the hard one has had it raised already, or cannot. */
 static void suggest_descriptors(void)
 {
         struct rlimit files;
@@ -246,10 +248,10 @@ static void suggest(int code, const struct record_options *options, const struct
                 complain_try("%s", refusal.remedy);
 }
 
-/* What is opened while we may. */
+/* The files to open while it is permitted. */
 static void open_work(struct work *w)
 {
-        /* Who opened it decides what it shows of the kernel's addresses. */
+        /* The rights at opening decide whether it shows the kernel's addresses. */
         w->kallsyms_fd = open(KERNEL_SYMBOLS_PATH, O_RDONLY | O_CLOEXEC);
         w->has_cache = cache_folder_open(&w->cache) && index_cache_prepare(&w->cache, NULL) == 0;
         trace_dictionary_init(&w->dictionary, TABLE_ROWS_MAX);

@@ -112,7 +112,7 @@ static int explain_failure(int code, const struct arguments *args, const struct 
         return EXIT_STATUS_FAILED;
 }
 
-/* What to ask next: the same as of the overview in other formats. */
+/* The next questions: the same as for the overview in other formats. */
 static void print_hints(const struct text_page *page, const struct report *report, const char *path)
 {
         bool is_named = strcmp(path, OPTION_DEFAULT_TRACE) != 0 && strcmp(path, "-") != 0;

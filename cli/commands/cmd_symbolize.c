@@ -239,7 +239,7 @@ static int symbolize(struct work *w, struct error *err)
         return r < 0 ? r : trace_writer_finish(w->writer, err);
 }
 
-/* ---- what is said of it -------------------------------------------------------------------------------- */
+/* ---- messages about it --------------------------------------------------------------------------------- */
 
 /* Missing, or stripped of all that is needed but for a few exported functions. */
 static bool lacks_names(const struct module_finding *finding)
@@ -268,7 +268,7 @@ static uint32_t count_nameless(const struct work *w, uint32_t *ret_largest)
         return n;
 }
 
-/* What would name @module.  @others: words about further ones. */
+/* The advice for naming @module.  @others: words about further ones. */
 static void advise(const struct work *w, uint32_t module, const char *others)
 {
         struct module_words words = module_words_of(w->code.dictionary, module);
@@ -331,7 +331,7 @@ static int run_work(struct work *w, struct error *err)
         return r;
 }
 
-/* Waiting for somebody to read from a pipe that we are to read from would last forever. */
+/* Waiting for the reader of a pipe that we are to read from would last forever. */
 static int check_place(const char *path, struct error *err)
 {
         struct stat status;

@@ -181,7 +181,7 @@ static int print(const struct why *why, const struct loaded_trace *trace, const 
         return status;
 }
 
-/* The filter looks for zones of that name as well, and its words on what is there instead are the best. */
+/* The filter looks for zones of that name as well, and its words on the alternatives are the best. */
 static int find_zone(struct loaded_trace *trace, const struct arguments *args, struct error *err)
 {
         struct trace_filter_request request = { .zone = args->request.zone };

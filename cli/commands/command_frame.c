@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What the options are taken into. */
+/* The target of the options. */
 struct taking {
         const struct command_frame *frame;
         struct common_options common;

@@ -66,7 +66,7 @@ const struct command_row *command_table_find(const char *name)
         return NULL;
 }
 
-/* What other profilers call it. */
+/* Its names in other profilers. */
 static const char *find_equivalent(const char *name)
 {
         static const struct {

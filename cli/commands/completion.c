@@ -20,11 +20,11 @@
 #define CANDIDATES_MAX 2000 /* that a shell is given of names in a trace */
 #define KIND_BYTES     32
 
-/* What was typed, as far as it goes. */
+/* The typed text so far. */
 struct completion {
         const struct option_table *table;
         const struct option_row *waiting; /* the option whose value is the current word; NULL = none */
-        bool only_operands;               /* behind -- */
+        bool only_operands;               /* after -- */
         bool has_schema;                  /* --schema was typed: a topic is a schema */
         int n_operands;                   /* before the current word */
         const char *operands[2];          /* the first of them */
@@ -67,7 +67,7 @@ static void offer(struct completion *c, const char *text, const char *help)
         offer_bytes(c, text, strlen(text), help);
 }
 
-/* ---- what is in a trace, or on this machine ------------------------------------------------------------ */
+/* ---- names in a trace, or on this machine -------------------------------------------------------------- */
 
 /* The file is enough to name a module. */
 static void take_module(void *context, const char *name, size_t n_bytes)
@@ -114,7 +114,7 @@ static void offer_events(struct completion *c)
         event_catalog_deinit(&catalog);
 }
 
-/* Of a list, the part behind the last comma is being typed. */
+/* In a list, the part after the last comma is being typed. */
 static void offer_event_list(struct completion *c)
 {
         const char *last = strrchr(c->typed, ',');

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/commands/completion.h - what can stand at the end of a command line: for shells, from the tables of options
+ * cli/commands/completion.h - possible ends of a command line: for shells, from the tables of options
  *
  * Way of the data:  shell -> [completion] (command_table, option_table, event_catalog, trace_names) -> shell
  *
- * `hyprof __complete WORD...` gets the words behind "hyprof", the last of which is being typed, and prints lines:
+ * `hyprof __complete WORD...` gets the words after "hyprof", the last of which is being typed,
+ * and prints lines:
  *
  *      WORD<TAB>HELP   the whole word, as it can become
  *      :file           the shell is to offer files; :folder, :trace and :program are the same for those
@@ -17,7 +18,7 @@
 
 #define COMPLETION_COMMAND "__complete"
 
-/* @words: from behind COMPLETION_COMMAND.  Returns an exit status. */
+/* @words: those after COMPLETION_COMMAND.  Returns an exit status. */
 int completion_run(int n_words, char **words);
 
 #endif /* CLI_COMMANDS_COMPLETION_H */

@@ -31,7 +31,7 @@ static void add(struct doctor_findings *f, bool good, const char *what, const ch
         va_end(args);
 }
 
-/* Of the latest one. */
+/* The latest one's. */
 static void set_remedy(struct doctor_findings *f, const char *command)
 {
         struct doctor_finding *item = &f->items[f->n_items - 1];

@@ -20,7 +20,7 @@
 
 #define SAME_SECOND_MAX 100 /* files of one second */
 
-/* What comes back; with a descriptor if `code` is 0. */
+/* The answer; with a descriptor if `code` is 0. */
 struct answer {
         int code;
         char name[DUMP_OPENER_NAME_BYTES];

@@ -4,10 +4,10 @@
  *
  * Way of the data:  command line -> [dump_opener] -> flight_recorder -> trace_writer
  *
- * While it records, hyprof cannot make files: sampler/kernel/system_calls.h forbids it, so that a program that takes the
- * recorder over gains nothing.  This process can, and does nothing else: it is forked before, has the user's rights and
- * no capabilities, reads nothing of what is recorded, and makes files of one form of name in one folder, which is open.
- * It never follows a link and never opens a file that is there.
+ * While it records, hyprof cannot make files: sampler/kernel/system_calls.h forbids it, so that a program
+ * that takes the recorder over gains nothing.  This process can, and does nothing else: it is forked before,
+ * has the user's rights and no capabilities, reads no recorded data, and makes files of one form of name in
+ * one folder, which is open.  It never follows a link and never opens a file that is there.
  */
 #ifndef CLI_COMMANDS_DUMP_OPENER_H
 #define CLI_COMMANDS_DUMP_OPENER_H
@@ -16,11 +16,11 @@
 
 struct error;
 
-/* Of a file's name, with its end. */
+/* The limit of a file's name, with its end. */
 #define DUMP_OPENER_NAME_BYTES 256
 
 struct dump_opener {
-        int fd;        /* its socket; -1 = there is none */
+        int fd;        /* its socket; -1 = not running */
         int folder_fd; /* where the files are made */
         pid_t pid;
 };

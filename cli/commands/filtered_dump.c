@@ -30,11 +30,11 @@ static int on_event(void *context, struct walked_thread *thread, const struct tr
                 trace_dump_put_tables(p->dictionary, p->out);
         p->has_tables = true;
         trace_dump_put_event(thread->id, event, p->out);
-        /* Nobody reads the rest: the caller says why, or that this is fine. */
+        /* The reader has gone: the caller says why, or that this is fine. */
         return ferror(p->out) ? error_set(err, -EPIPE, "the dump cannot be written") : 0;
 }
 
-/* Of a zone that passed, the end does as well.  One that never ended has none. */
+/* The end of a zone that passed does as well.  One that never ended has none. */
 static int on_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
                    struct error *err)
 {

@@ -4,7 +4,7 @@
  *
  * Way of the data:  loaded_trace -> trace_walk -> [filtered_dump] -> trace_dump -> standard output
  *
- * All tables stand before them: what an event refers to is there.  Chunks and runs are not told of.
+ * All tables stand before them: what an event refers to is there.  Chunks and runs are not printed.
  */
 #ifndef CLI_COMMANDS_FILTERED_DUMP_H
 #define CLI_COMMANDS_FILTERED_DUMP_H

@@ -68,7 +68,7 @@ static size_t find_heading(const char *text, size_t n_bytes)
         return heading ? (size_t)(heading - text) + 1 : n_bytes;
 }
 
-/* What stands above the first heading of a page's prose, or what begins with that. */
+/* The prose of a page above its first heading, or below one. */
 static void put_prose(struct manual_writer *w, const char *name, bool is_start)
 {
         size_t n_bytes, n_start;
@@ -83,7 +83,10 @@ static void put_prose(struct manual_writer *w, const char *name, bool is_start)
                 manual_writer_prose(w, text + n_start, n_bytes - n_start);
 }
 
-/* What --help says below the options: the exit status has a section of its own, and the rest belongs to them. */
+/*
+ * The words of --help below the options: the exit status has a section of its own, and the rest
+ * belongs to them.
+ */
 static void put_closing(struct manual_writer *w, const char *closing)
 {
         const char *status = strstr(closing, STATUS_WORDS);

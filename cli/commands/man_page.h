@@ -30,7 +30,7 @@ int man_page_print(const char *name, enum man_page_form form, FILE *out);
 /* The prose of a page alone. */
 void man_page_print_prose(const char *name, FILE *out);
 
-/* @argv: from behind MAN_PAGE_COMMAND.  Returns an exit status. */
+/* @argv: the words after MAN_PAGE_COMMAND.  Returns an exit status. */
 int man_page_run(int argc, char **argv);
 
 #endif /* CLI_COMMANDS_MAN_PAGE_H */

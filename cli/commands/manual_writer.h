@@ -33,7 +33,7 @@ void manual_writer_lines(struct manual_writer *w, const char *text, size_t n_byt
 /* A name, and what it is. */
 void manual_writer_item(struct manual_writer *w, const char *name, const char *text);
 
-/* What docs/man has, see cli/commands/manual_prose.h. */
+/* The contents of docs/man, see cli/commands/manual_prose.h. */
 void manual_writer_prose(struct manual_writer *w, const char *text, size_t n_bytes);
 
 #endif /* CLI_COMMANDS_MANUAL_WRITER_H */

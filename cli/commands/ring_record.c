@@ -189,7 +189,7 @@ void ring_record_add_names(struct ring_record *r, struct trace_dictionary *d)
         }
 }
 
-/* ---- what is said -------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------------ */
 
 static const char *plural(uint64_t n)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/commands/ring_record.h - what `hyprof record --ring` has beside the recorder: files for dumps, their names, what is said
+ * cli/commands/ring_record.h - the parts of `hyprof record --ring` beside the recorder: files for dumps,
+ * their names, messages
  *
  * Way of the data:  record_options -> [ring_record] -> flight_recorder -> dumps -> [ring_record] adds names
  */
@@ -35,12 +36,12 @@ struct ring_record {
         struct zone_trigger_rule rules[RECORD_OPTIONS_TRIGGERS_MAX];
         struct flight_options flight;
         struct dump_opener opener;
-        struct written_dump now;    /* its file is open; fd -1 = there is none */
+        struct written_dump now;    /* its file is open; fd -1 = not open */
         struct written_dump *dumps; /* heap, owned */
         size_t n_dumps, dumps_capacity;
 };
 
-/* None is open: ring_record_close() does nothing. */
+/* Nothing is open: ring_record_close() does nothing. */
 #define RING_RECORD_NONE                                                      \
         {                                                                     \
                 .opener = { .fd = -1, .folder_fd = -1 }, .now = { .fd = -1 }, \
@@ -55,13 +56,19 @@ int ring_record_open(struct ring_record *r, const struct record_options *options
                      struct error *err);
 void ring_record_close(struct ring_record *r);
 
-/* After the recording: the names that @dictionary has now go into the dumps as well.  What fails is complained about. */
+/*
+ * After the recording: the names that @dictionary has now go into the dumps as well.  Failures
+ * are complained about.
+ */
 void ring_record_add_names(struct ring_record *r, struct trace_dictionary *dictionary);
 
 /* A line for people. */
 void ring_record_print_summary(const struct ring_record *r, const struct flight_totals *totals);
 
-/* What the trace at @path has, which is the end of the recording alone: its length, samples and zones.  Reads all of it. */
+/*
+ * The contents of the trace at @path, which is the end of the recording alone: its length, samples and zones.
+ * Reads all of it.
+ */
 void ring_record_count(const char *path, struct recorder_progress *p);
 
 #endif /* CLI_COMMANDS_RING_RECORD_H */

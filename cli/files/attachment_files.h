@@ -28,7 +28,8 @@ struct attachment_files_result {
  * @folder:  made if it is not there
  * @out:     gets a line for each file
  * @ret:     always set
- * Returns 0, -errno of the reader or of a file, -EBADMSG for a malformed chunk; what was written until then stays.
+ * Returns 0, -errno of the reader or of a file, -EBADMSG for a malformed chunk; files that were written
+ * until then stay.
  */
 int attachment_files_extract(struct trace_reader *reader, const char *folder, FILE *out,
                              struct attachment_files_result *ret, struct error *err);

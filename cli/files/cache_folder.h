@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/files/cache_folder.h - where what was made of debug information is kept for the next time
+ * cli/files/cache_folder.h - the folder where indexes of debug information are kept for the next time
  *
  * Way of the data:  environment -> [cache_folder] -> index_cache
  *
- * $HYPROF_CACHE_DIR (empty: nowhere), else $XDG_CACHE_HOME/hyprof, else
- * ~/.cache/hyprof, of the user that the process is, and under sudo of who called
- * it: a home that belongs to somebody else is not used.
+ * $HYPROF_CACHE_DIR (empty: nowhere), else $XDG_CACHE_HOME/hyprof, else ~/.cache/hyprof, of the process's
+ * user, and under sudo of the invoking user: a home of another user is not used.
  */
 #ifndef CLI_FILES_CACHE_FOLDER_H
 #define CLI_FILES_CACHE_FOLDER_H

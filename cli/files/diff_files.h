@@ -18,8 +18,8 @@ struct diff_files {
 
 /*
  * diff_files_add() - the files that a name or glob(7) means
- * A file whose name looks like a glob is meant by it.  Returns 0, -ENOENT with words if there is none, -E2BIG beyond
- * DIFF_RUNS_MAX, -ENOMEM.
+ * A file whose name looks like a glob is meant by it.  Returns 0, -ENOENT with words if none matches, -E2BIG
+ * beyond DIFF_RUNS_MAX, -ENOMEM.
  */
 int diff_files_add(struct diff_files *f, const char *pattern, struct error *err);
 

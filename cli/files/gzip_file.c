@@ -36,7 +36,7 @@ static int send(struct gzip_stream *s, const void *bytes, size_t n_bytes)
         return s->code;
 }
 
-/* Packs what is in the stream's input. */
+/* Compresses the stream's input. */
 static int deflate_input(struct gzip_stream *s, int how)
 {
         int z;

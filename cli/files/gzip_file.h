@@ -25,7 +25,7 @@ struct gzip_file {
 int gzip_file_open(struct gzip_file *f, int fd, bool packed, struct error *err);
 
 /*
- * gzip_file_finish() - writes what is left and closes `out`
+ * gzip_file_finish() - writes the rest and closes `out`
  * @ret_bytes:  how many arrived at the descriptor
  * Returns 0, or -errno of the first write that failed, -EIO if all did but the FILE says that one has.
  */

@@ -40,7 +40,7 @@ static bool is_standard_stream(const struct stat *st)
         return false;
 }
 
-/* A device, pipe or socket.  What a link leads to can be exchanged before we open it, so we look again. */
+/* A device, pipe or socket.  The target of a link can be exchanged before we open it, so we look again. */
 static int open_as_it_is(const char *path, bool is_link, int *ret_fd, struct error *err)
 {
         struct stat st;

@@ -100,8 +100,8 @@ int replaced_file_open(struct replaced_file *f, const char *path, bool only_new,
 }
 
 /*
- * As traces do, what root writes under sudo belongs to who called it, and what takes the place of a file to the owner of
- * that.  Who is not root has no choice.
+ * As traces do, what root writes under sudo belongs to who called it, and what takes the place of a file to
+ * the owner of that.  Without root there is no choice.
  */
 static void give_to_owner(const struct replaced_file *f)
 {

@@ -4,11 +4,10 @@
  *
  * Way of the data:  command line -> [replaced_file] -> trace_writer, `hyprof extract`
  *
- * What is written has no name until it is whole; then it takes the place of the
- * earlier file in one step.  So whatever ends the process, the earlier one is as
- * it was, who reads it meanwhile reads it to its end, and nothing is left behind.
- * It belongs to the owner of the earlier file, and where root works for somebody (sudo) a new one to that user.
- * A device or a pipe, and "-", standard output, are written to as they are.
+ * The new file has no name until it is whole; then it takes the place of the earlier file in one step.  So
+ * whatever ends the process, the earlier one is as it was, its readers read it to its end, and nothing is
+ * left over.  It belongs to the owner of the earlier file, and where root works for a user (sudo) a new one
+ * to that user.  A device or a pipe, and "-", standard output, are written to as they are.
  */
 #ifndef CLI_FILES_REPLACED_FILE_H
 #define CLI_FILES_REPLACED_FILE_H
@@ -23,7 +22,7 @@ struct replaced_file {
         char *part;      /* heap: name meanwhile, where the file system has no files without one */
         int folder_fd;   /* the target's */
         int fd;          /* to write to; -1 = closed */
-        unsigned mode;   /* of the earlier file; 0 = there is none */
+        unsigned mode;   /* of the earlier file; 0 = it did not exist */
         uid_t owner_uid; /* of the earlier file */
         gid_t owner_gid;
 };

@@ -60,7 +60,7 @@ static int count_samples(struct reading *r, const struct trace_item *item, struc
         return n;
 }
 
-/* A damaged attachment is one that is not there; `hyprof check` tells of it. */
+/* A damaged attachment is one that is not there; `hyprof check` reports it. */
 static int take_part(struct reading *r, const struct trace_item *item, struct error *err)
 {
         struct attachment_chunk part;

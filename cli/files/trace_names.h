@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-/* Of a large trace only the beginning is read: people wait for it with their hands on the keys. */
+/* Only the beginning of a large trace is read: people wait for it with their hands on the keys. */
 #define TRACE_NAMES_FILE_BYTES_MAX (UINT64_C(64) << 20)
 
 /* @name is hostile, and not terminated. */
@@ -20,7 +20,7 @@ typedef void trace_name_taker(void *context, const char *name, size_t n_bytes);
 /*
  * trace_names_read() - hands over each name once
  * @kind:  of those that traces have; of another there are none
- * What cannot be read has no names.
+ * An unreadable trace has no names.
  */
 void trace_names_read(const char *path, enum argument_kind kind, trace_name_taker *take, void *context);
 

@@ -43,17 +43,18 @@ int argument_word_next(struct argument_word *word);
 
 bool argument_word_is_choice(const struct argument_word *word);
 
-/* ARGUMENT_TEXT for a word that nobody knows. */
+/* ARGUMENT_TEXT for an unknown word. */
 enum argument_kind argument_word_kind(const struct argument_word *word);
 
 /* Whether @argument is choices and nothing else. */
 bool argument_words_are_choices(const char *argument);
 
-/* The place of @wanted among choices such as "auto|always|never", from 0; -EINVAL = it is none of them. */
+/* The place of @wanted among choices such as "auto|always|never", from 0; -EINVAL = it is not a choice. */
 int argument_words_find(const char *choices, const char *wanted);
 
 /*
- * argument_words_complain() - says that @wanted is none of the choices, which there are, and which may be meant
+ * argument_words_complain() - says that @wanted is not a choice, which choices there are, and
+ * which may be meant
  * @what:  "--color", or whatever the word was given to
  */
 void argument_words_complain(const char *what, const char *choices, const char *wanted);

@@ -137,7 +137,7 @@ void filter_options_describe(const struct trace_filter_request *request, struct 
         add_word(words, "event", request->event);
 }
 
-/* Where names of what was asked for are listed; of several, that which is looked up last. */
+/* The command that lists the requested names; if there are several, the one that is looked up last. */
 static const char *find_list(const struct trace_filter_request *request)
 {
         if (request->module)

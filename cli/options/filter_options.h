@@ -60,13 +60,13 @@ struct error;
 /*
  * filter_options_take() - take one of the options
  * @request:  borrows @value
- * Returns 1; 0 if the letter is none of them; -EINVAL after a complaint.
+ * Returns 1; 0 if the letter is another option's; -EINVAL after a complaint.
  */
 int filter_options_take(struct trace_filter_request *request, int letter, const char *value);
 
 bool filter_options_is_empty(const struct trace_filter_request *request);
 
-/* What is asked for in words: "from 1.5 s, thread worker*"; nothing if that is everything. */
+/* The filter in words: "from 1.5 s, thread worker*"; nothing if that is everything. */
 void filter_options_describe(const struct trace_filter_request *request, struct byte_buffer *words);
 
 /*

@@ -15,10 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HELP_INDENT      26  /* of what is said of an option */
+#define HELP_INDENT      26  /* of an option's description */
 #define HELP_COLUMNS_MAX 100 /* wider lines are hard to read */
 
-/* What getopt_long(3) wants, made from the rows. */
+/* The input of getopt_long(3), made from the rows. */
 struct getopt_form {
         struct option longs[OPTION_ROWS_MAX + 1];
         char shorts[2 * OPTION_ROWS_MAX + 3];
@@ -136,7 +136,7 @@ static void complain_of_option(const struct option_table *table, int outcome, co
                 complain("error: unknown option -%c", optopt);
 }
 
-/* Hands an option on, unless it is none of the words that it can be. */
+/* Hands an option on, unless its word is not a valid choice. */
 static int take_checked(const struct option_table *table, int letter, const char *value, option_taker *take,
                         void *context)
 {
@@ -151,7 +151,7 @@ static int take_checked(const struct option_table *table, int letter, const char
         return -EINVAL;
 }
 
-/* Of too many, the one that is meant wrongly: the first that is no file, where a trace is wanted. */
+/* Of too many operands, the wrong one: the first that is not a file, where a trace is wanted. */
 static const char *find_stray(const struct option_table *table, int n_operands, char **operands)
 {
         for (int i = 0; i < n_operands && !table->choices && table->n_operands_max == 1; i++)
@@ -186,7 +186,7 @@ int option_table_parse(const struct option_table *table, int argc, char **argv, 
 
         make_form(table, &form);
         opterr = 0;
-        optind = 0; /* glibc: scan anew, whoever called getopt before */
+        optind = 0; /* glibc: scan anew, even if getopt was called before */
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): the command line is read before there are threads */
         while (r == 0 && (letter = getopt_long(argc, argv, form.shorts, form.longs, NULL)) != -1) {
                 if (letter == '?' || letter == ':') {
@@ -236,7 +236,7 @@ void option_table_print(const struct option_table *table, FILE *out)
         (void)fprintf(out, "\n%s", table->closing);
 }
 
-/* A name for so many of what is counted. */
+/* A name for the number of counted things. */
 struct unit {
         const char *name;
         uint64_t factor;
@@ -325,7 +325,7 @@ int option_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, ui
         whole = strtoull(text, NULL, 10);
         if (errno != 0 || __builtin_mul_overflow(whole, unit_ns, &ns))
                 return -EINVAL;
-        /* Digit by digit, so that no nanosecond is rounded; what is less than one is dropped. */
+        /* Digit by digit, so that no nanosecond is rounded; smaller parts are dropped. */
         scale = unit_ns;
         for (const char *digit = point + 1; digit < end && scale > 0; digit++) {
                 uint64_t part = scale % 10 == 0 ? scale / 10 * (uint64_t)(*digit - '0')

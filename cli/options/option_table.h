@@ -15,7 +15,8 @@
 #include <stdio.h>
 
 /*
- * What an option takes is told by its @argument, so that a row is four members however much is known of it:
+ * The kind of an option's value is given by its @argument, so that a row is four members however much is
+ * known of it:
  *
  *      NULL             nothing
  *      "FILE"           a word of capitals is a kind, see cli/options/argument_words.h
@@ -24,7 +25,7 @@
  *      "[=callstacks]"  may be left out, and is given as --name=WORD only
  */
 struct option_row {
-        int letter; /* the short form; from OPTION_LONG_ONLY on there is none */
+        int letter; /* the short form; from OPTION_LONG_ONLY on there is no short form */
         const char *name;
         const char *argument;
         const char *help; /* one paragraph, without line ends: it is wrapped where it is shown */
@@ -50,7 +51,7 @@ struct option_table {
         const char *stray_advice; /* what to try when there are too many operands; NULL = the help */
 };
 
-/* What a taker returns that has said what to try; otherwise that is the help. */
+/* The result of a taker that has printed its own "try:" line; otherwise that is the help. */
 #define OPTION_ADVISED (-ECANCELED)
 
 /*
@@ -90,8 +91,9 @@ int option_parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *
 int option_parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *ret_bytes);
 
 /*
- * The same for nanoseconds: "500ms", "10s", "1.5s", "17us", "2m", "1h", and "1.234567890 s" as reports print it; a
- * number alone is seconds.  What is less than a nanosecond is dropped.  Every time that a command takes is read by this.
+ * The same for nanoseconds: "500ms", "10s", "1.5s", "17us", "2m", "1h", and "1.234567890 s" as reports
+ * print it; a number alone is seconds.  Parts of a nanosecond are dropped.  Every time that a command
+ * takes is read by this.
  */
 int option_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns);
 

@@ -27,7 +27,7 @@ struct view_document;
 #define OUTPUT_OPTION_CSV_SAFE   1204
 #define OUTPUT_OPTION_FULL_NAMES 1205
 
-/* Of an answer whose text is not made of tables. */
+/* For answers whose text is not made of tables. */
 #define OUTPUT_OPTION_ROWS_OF_FORMAT                                                                \
         { OUTPUT_OPTION_JSON, "json", NULL, "print JSON (docs/use/view-json.md)" },                 \
                 { OUTPUT_OPTION_CSV, "csv", NULL, "print a table as CSV" },                         \
@@ -62,7 +62,7 @@ struct output_options {
 
 void output_options_init(struct output_options *o);
 
-/* Returns 1; 0 if the letter is none of them; -EINVAL after a complaint. */
+/* Returns 1; 0 if the letter is another option's; -EINVAL after a complaint. */
 int output_options_take(struct output_options *o, int letter, const char *value);
 
 /* After the last option: with what a command_frame took of the same ones.  Returns 0, or -EINVAL after a complaint. */

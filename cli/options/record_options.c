@@ -344,7 +344,7 @@ static int take_trigger(struct record_options *options, const char *value)
         return ring_trigger_init(&options->triggers[options->n_triggers++], value);
 }
 
-/* What a letter without an argument switches on; NULL for the others. */
+/* The switch that a letter without an argument turns on; NULL for the others. */
 static bool *find_switch(struct record_options *options, int letter)
 {
         switch (letter) {
@@ -464,7 +464,7 @@ static int take_option(void *context, int letter, const char *value)
         }
 }
 
-/* What contradicts itself. */
+/* Contradictory options. */
 static int check(const struct record_options *options)
 {
         const struct event_scope_request *scope = &options->scope;

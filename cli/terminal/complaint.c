@@ -24,7 +24,7 @@ static __attribute__((format(printf, 2, 0))) void put_line(const char *start, co
                                                            va_list args)
 {
         struct byte_buffer line = { .data = NULL };
-        char text[PATH_MAX + ERROR_TEXT_BYTES]; /* the longest name, and what is said of it */
+        char text[PATH_MAX + ERROR_TEXT_BYTES]; /* the longest name, and its description */
 
         (void)vsnprintf(text, sizeof(text), format, args);
         (void)text_escape(&line, text, strlen(text));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/terminal/complaint.h - how every command talks to people: what is wrong, what was done
+ * cli/terminal/complaint.h - how every command reports to people: problems, and results
  *
  * Way of the data:  error -> [complaint] -> standard error
  *
@@ -26,7 +26,7 @@ void complain_next(const char *format, ...) __attribute__((format(printf, 1, 2))
  */
 void complain_of_trace(int code, const char *path, const struct error *err);
 
-/* The remedy, below what is wrong. */
+/* The remedy, below the problem. */
 void complain_try(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* CLI_TERMINAL_COMPLAINT_H */

@@ -12,12 +12,12 @@
 #include <stdio.h>
 
 struct pager {
-        FILE *stream; /* to it; NULL = there is none */
+        FILE *stream; /* to it; NULL = no pager */
 };
 
 /*
  * pager_start() - from here on standard output is the pager's
- * @color:  what was asked for; decided now, by the terminal
+ * @color:  as requested; decided now, by the terminal
  * Does nothing where standard output is no terminal, or the pager cannot be started.
  */
 void pager_start(struct pager *pager, enum text_color_when *color);

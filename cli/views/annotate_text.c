@@ -424,7 +424,7 @@ static int put_line_row(struct annotate_text *t, const struct source_text *text,
         return put_line(t, color_of(t, sum));
 }
 
-/* The lines that have code, with what is between them, unless that is long. */
+/* The lines with code, and the lines between them, unless those are many. */
 static int put_lines(struct annotate_text *t, const struct source_text *text, const uint8_t *shown,
                      size_t first, size_t end)
 {

@@ -35,7 +35,7 @@ void arrow_margin_draw_above(struct arrow_margin *m, uint32_t index)
         }
 }
 
-/* From the lane to the instruction, behind the lanes between. */
+/* From the lane to the instruction, over the lanes between. */
 static void draw_end(struct arrow_margin *m, const struct annotation_arrow *arrow, uint32_t index)
 {
         char *at = column_of(m, arrow->lane);

@@ -79,7 +79,7 @@ int event_views_take(struct event_views *v, int letter, const char *value)
         }
 }
 
-/* ------------------------------------------------------------------ one view each: what is found, then the document */
+/* ------------------------------------------------------------------ one view each: the findings, then the document */
 
 static int fill_locks(struct printing *p, struct error *err)
 {

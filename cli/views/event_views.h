@@ -53,7 +53,7 @@ struct event_views {
         uint32_t severity_min;
 };
 
-/* Takes one of the options.  Returns 1; 0 if it is none of them; -EINVAL after a complaint. */
+/* Takes one of the options.  Returns 1; 0 if it is another option; -EINVAL after a complaint. */
 int event_views_take(struct event_views *v, int letter, const char *value);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/views/module_words.h - how a module of a trace is called, and what can be said of its code
+ * cli/views/module_words.h - the name of a trace's module, and the words about its code
  *
  * Way of the data:  trace_dictionary, symbol_findings -> [module_words] -> `hyprof symbolize`, `modules`, `extract`
  */
@@ -26,10 +26,10 @@ struct module_words module_words_of(const struct trace_dictionary *d, uint32_t m
 /* "file", "vdso" ... */
 const char *module_words_kind(uint32_t kind);
 
-/* Of an enum image_source: "kept", "file", "missing" ... */
+/* The words of an enum image_source: "kept", "file", "missing" ... */
 const char *module_words_source(uint32_t source);
 
-/* Why the trace does not keep the code: "too late" ...; NULL = nobody tried. */
+/* Why the trace does not keep the code: "too late" ...; NULL = keeping was not tried. */
 const char *module_words_state(const struct trace_module_image *row);
 
 /* Whether @wanted names the module: its number, its path, its name, or the first digits of its build-id. */

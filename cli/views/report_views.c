@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What fits a screen, unless --limit says otherwise. */
+/* Rows that fit a screen, unless --limit says otherwise. */
 #define GROUP_CHOICES   "text|name|value|thread|parent" /* as in enum zone_group_key */
 #define TEXT_ROWS       25
 #define TEXT_ROWS_ZONE  5 /* of each table about one zone */

@@ -74,7 +74,10 @@ struct report_views {
 
 void report_views_init(struct report_views *v);
 
-/* Takes an option of a view, of a filter or of the output.  Returns 1; 0 if it is none; -EINVAL after a complaint. */
+/*
+ * Takes an option of a view, of a filter or of the output.  Returns 1; 0 if it is another option; -EINVAL
+ * after a complaint.
+ */
 int report_views_take(struct report_views *v, int letter, const char *value);
 
 /*

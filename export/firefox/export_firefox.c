@@ -226,7 +226,7 @@ static int take_zone(void *context, struct walked_thread *thread, const struct z
                           export_frames_zone_name(p->trace->dictionary, zone->location), err);
 }
 
-/* The callstack that stands before an event is of it. */
+/* The callstack that stands before an event belongs to it. */
 static uint32_t callstack_of(const struct firefox_profile *p, const struct walked_thread *thread,
                              const struct trace_event *event)
 {
@@ -470,7 +470,7 @@ static void find_weight(struct firefox_profile *p)
                 p->sample_weight = 1;
 }
 
-/* What is not there: short ones, and what about locks is no wait. */
+/* Events that are left out: short ones, and events of locks that are not waits. */
 static void count_left_out(struct firefox_profile *p)
 {
         uint64_t *left_out = p->totals->left_out;

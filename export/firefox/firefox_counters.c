@@ -21,7 +21,7 @@ static double real_of(uint64_t bits)
         return real;
 }
 
-/* A plot has absolute values, an event what was counted since the sample before; the file wants differences. */
+/* A plot has absolute values, an event the count since the sample before; the file wants differences. */
 static int write_column(struct firefox_profile *p, uint32_t counter, bool wants_counts, uint64_t *ret_length,
                         struct error *err)
 {

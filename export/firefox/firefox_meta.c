@@ -10,8 +10,9 @@
 #include <string.h>
 
 /*
- * The lowest version that has what is needed: shared tables (60), counters that describe themselves (62, 63), source
- * texts (64).  Readers upgrade older files and refuse newer ones; from 66 on Perfetto finds no samples.
+ * The lowest version that has the needed features: shared tables (60), counters that describe
+ * themselves (62, 63), source texts (64).  Readers upgrade older files and refuse newer ones; from 66
+ * on Perfetto finds no samples.
  */
 #define PROFILE_VERSION 65
 #define GECKO_VERSION   24 /* not looked at */

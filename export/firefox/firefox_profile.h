@@ -53,7 +53,7 @@ enum firefox_marker_type {
                 FIREFOX_MARKER_COUNT
 };
 
-/* Of these there may be too many: the longest are kept. */
+/* These may be too many: the longest are kept. */
 static inline bool firefox_marker_is_limited(uint32_t type)
 {
         return type == FIREFOX_MARKER_ZONE || type == FIREFOX_MARKER_LOCK || type == FIREFOX_MARKER_DEVICE;
@@ -78,7 +78,7 @@ struct firefox_marker {
 struct firefox_thread {
         uint64_t cpu_ns;       /* until the sample before */
         uint64_t last_ns;      /* of the sample before */
-        uint64_t callstack_ns; /* of the event that is told of next, if it comes at this time */
+        uint64_t callstack_ns; /* of the next event, if it comes at this time */
         uint64_t weight;       /* of its samples */
         uint32_t callstack;
         bool has_samples;

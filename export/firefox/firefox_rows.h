@@ -30,7 +30,7 @@ struct firefox_function {
         uint32_t source; /* id of sources */
 };
 
-/* What a sample is at. */
+/* The place of a sample. */
 struct firefox_place {
         uint32_t path;
         uint32_t stack;

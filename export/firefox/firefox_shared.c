@@ -54,7 +54,7 @@ static void write_same(const char *key, uint32_t n_rows, int number, struct json
         close_column(j);
 }
 
-/* An id that counts from 1 as an index; null if there is none. */
+/* An id that counts from 1 as an index; null if there is no id. */
 static void write_index(struct json_out *j, uint32_t id)
 {
         if (id == 0)
@@ -447,7 +447,7 @@ int firefox_shared_write(struct firefox_tables *t, struct loaded_trace *trace, s
                 r = error_set(err, -ENOMEM, "no memory for names");
         if (r == 0)
                 r = write_sources(t, trace, ret_n_left_out, j, err);
-        write_strings(t, j); /* the last: what is above adds to them */
+        write_strings(t, j); /* the last: the members above add to them */
         json_out_close(j, '}');
         return r;
 }

@@ -14,7 +14,7 @@ struct firefox_tables;
 struct json_out;
 struct loaded_trace;
 
-/* Of all source texts in one file. */
+/* The limit of all source texts in one file. */
 #define FIREFOX_SOURCES_BYTES_MAX (UINT64_C(64) << 20)
 
 /*

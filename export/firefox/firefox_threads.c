@@ -16,7 +16,9 @@
 #define WEIGHT_ONE    10000 /* 10^WEIGHT_DIGITS */
 #define DIGITS_OF_US  3
 
-/* What is shorter than the limit is left out, and of what is at it all but some, the same in each column. */
+/*
+ * Zones shorter than the limit are left out, and of those at the limit all but some, the same in each column.
+ */
 struct marker_quota {
         uint64_t limit_ns;
         uint64_t n_at_limit;

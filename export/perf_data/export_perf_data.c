@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file of perf's begins with how long its records are.  So the trace is walked through twice: once to count, once to
- * write.  The trace has no records of the kernel's any more; they are made anew from its tables and events: who there
- * was and what was mapped first, then samples and context switches.  perf itself puts them in the order of time.
+ * A file of perf's begins with how long its records are.  So the trace is walked through twice: once to
+ * count, once to write.  The trace has no records of the kernel's any more; they are made anew from its
+ * tables and events: processes and mappings first, then samples and context switches.
  */
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"

@@ -41,7 +41,10 @@ enum perf_data_record {
 #define PERF_DATA_MISC_PREEMPTED  (UINT16_C(1) << 14)
 #define PERF_DATA_MISC_BUILD_ID   (UINT16_C(1) << 14) /* of a mapping */
 
-/* IP, TID, TIME, CALLCHAIN, CPU, PERIOD, IDENTIFIER: what is in each sample; TID, TIME, CPU, IDENTIFIER in all records. */
+/*
+ * IP, TID, TIME, CALLCHAIN, CPU, PERIOD, IDENTIFIER: the contents of each sample; TID, TIME, CPU, IDENTIFIER
+ * in all records.
+ */
 #define PERF_DATA_SAMPLE_TYPE                                                                      \
         (UINT64_C(1) | UINT64_C(1) << 1 | UINT64_C(1) << 2 | UINT64_C(1) << 5 | UINT64_C(1) << 7 | \
          UINT64_C(1) << 8 | UINT64_C(1) << 16)
@@ -67,7 +70,7 @@ enum perf_data_record {
 #define PERF_DATA_CONTEXT_KERNEL ((uint64_t)-128)
 #define PERF_DATA_CONTEXT_USER   ((uint64_t)-512)
 
-/* Of what the kernel itself has mapped. */
+/* For the kernel's own mappings. */
 #define PERF_DATA_PID_KERNEL UINT32_MAX
 
 #define PERF_DATA_PROT_READ_EXEC UINT32_C(5)

@@ -52,7 +52,7 @@ static void put_section(struct byte_buffer *b, uint64_t offset, uint64_t n_bytes
         byte_buffer_add_u64(b, n_bytes);
 }
 
-/* struct perf_event_attr; what the records tell of stands in the first one. */
+/* struct perf_event_attr; the first one stands for the other records. */
 static void put_attr(struct byte_buffer *b, const struct trace_sample_event *row, bool is_first)
 {
         uint64_t flags = PERF_DATA_FLAG_SAMPLE_ID_ALL | PERF_DATA_FLAG_USE_CLOCK |
@@ -128,7 +128,7 @@ static void put_meta(struct byte_buffer *b, const struct loaded_trace *trace, co
         put_string(b, value.bytes, value.n_bytes);
 }
 
-/* "Linux 6.1.0": perf wants what is behind the system's name. */
+/* "Linux 6.1.0": perf wants the part after the system's name. */
 static void put_release(struct byte_buffer *b, const struct loaded_trace *trace)
 {
         struct report_string value = loaded_trace_meta(trace, "kernel");

@@ -15,7 +15,7 @@ struct loaded_trace;
 /* Header, numbers and descriptions of the events; @data_bytes: of the records that follow. */
 void perf_data_head_put(struct byte_buffer *b, const struct loaded_trace *trace, uint64_t data_bytes);
 
-/* What stands behind the records; @offset: where, in the file. */
+/* The sections after the records; @offset: where, in the file. */
 void perf_data_head_put_features(struct byte_buffer *b, const struct loaded_trace *trace, uint64_t offset);
 
 /* How many bytes perf_data_head_put() takes. */

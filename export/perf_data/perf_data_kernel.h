@@ -27,7 +27,10 @@ struct perf_data_kernel {
         size_t build_id_bytes;
 };
 
-/* What is known of the kernel of a trace; `is_known` is false if it is that of another machine or boot, or hidden from us. */
+/*
+ * The facts about the kernel of a trace; `is_known` is false if it is that of another machine or boot, or
+ * hidden from us.
+ */
 struct perf_data_kernel perf_data_kernel_find(const struct trace_dictionary *dictionary);
 
 /* The build-id in ELF notes.  Returns its length, or 0; @ret_id: PERF_DATA_KERNEL_ID_MAX bytes. */

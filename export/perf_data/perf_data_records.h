@@ -4,7 +4,7 @@
  *
  * Way of the data:  export_perf_data -> [perf_data_records] -> export_stream -> file
  *
- * Behind each record stands whose it is; in samples it comes first.
+ * Each record ends with its owner; in samples it comes first.
  */
 #ifndef EXPORT_PERF_DATA_PERF_DATA_RECORDS_H
 #define EXPORT_PERF_DATA_PERF_DATA_RECORDS_H

@@ -3,10 +3,10 @@
  * Chrome's trace events as JSON: zones, waits for locks, devices, messages, plots, frames; the way into Tracy
  * (tracy-import-chrome).
  *
- * What has one time is written as it comes.  A zone is one event with its length, and such events have to come by
- * their begin, outermost first: each gets its place in an event_spool when it begins, and its end when it ends.
- * No samples: Perfetto ignores them here, and speedscope would take the file for another format.
- * Memory: the spool's buffers, and the zones that are open.
+ * Events with one time are written as they come.  A zone is one event with its length, and such events have
+ * to come by their begin, outermost first: each gets its place in an event_spool when it begins, and its end
+ * when it ends.  No samples: Perfetto ignores them here, and speedscope would take the file for another
+ * format.  Memory: the spool's buffers, and the zones that are open.
  */
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
@@ -78,7 +78,7 @@ static uint64_t since_start(const struct chrome_export *x, uint64_t time_ns)
         return time_ns > x->trace->start_ns ? time_ns - x->trace->start_ns : 0;
 }
 
-/* What all events have.  tracy-import-chrome wants a tid in each. */
+/* The members that all events have. */
 static void begin_event(struct chrome_export *x, const char *phase, uint32_t thread)
 {
         json_out_open(&x->json, '{');
@@ -315,7 +315,7 @@ static void put_arguments(struct chrome_export *x, const struct chrome_zone *zon
         json_out_close(&x->json, '}');
 }
 
-/* What has a length: a zone, a wait.  The rest of it, up to the end of the event, is for the caller. */
+/* An event with a length: a zone, a wait.  The rest of it, up to the end of the event, is for the caller. */
 static void begin_slice(struct chrome_export *x, uint64_t begin_ns, uint64_t end_ns, const char *category)
 {
         put_time(&x->json, "ts", since_start(x, begin_ns));

@@ -29,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a thread waits for now. */
+/* The reason why a thread waits now. */
 struct perfetto_export {
         struct loaded_trace *trace;
         const struct export_options *options;
@@ -74,7 +74,7 @@ static int begin_zone(void *context, struct walked_thread *thread, const struct 
         return complain_of(perfetto_packets_end(&e->packets), err);
 }
 
-/* What was said about it is known at its end: Perfetto shows it with the zone all the same. */
+/* The texts about it are known at its end: Perfetto shows it with the zone all the same. */
 static void put_words(struct byte_buffer *b, const struct zone_words *words)
 {
         if (words->name.used_bytes != 0)

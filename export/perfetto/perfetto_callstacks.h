@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/perfetto/perfetto_callstacks.h - callstacks that Perfetto's samples name by number, told of once each
+ * export/perfetto/perfetto_callstacks.h - callstacks that Perfetto's samples name by
+ * number, each described once
  *
  * Way of the data:  export_frames -> [perfetto_callstacks] -> export_perfetto
  *
- * What a callstack is made of (functions, files, modules, frames) is told of in the packet of the first sample that
- * needs it.  Memory: flags for all of these, and the distinct callstacks.  Not thread-safe.
+ * The parts of a callstack (functions, files, modules, frames) are described in the packet of the first
+ * sample that needs it.  Memory: flags for all of these, and the distinct callstacks.  Not thread-safe.
  */
 #ifndef EXPORT_PERFETTO_PERFETTO_CALLSTACKS_H
 #define EXPORT_PERFETTO_PERFETTO_CALLSTACKS_H
@@ -23,7 +24,7 @@ struct perfetto_callstacks {
         struct export_frames *frames;                           /* borrowed */
         const struct zone_paths *paths;                         /* borrowed */
         struct intern stacks;                                   /* struct perfetto_callstack_key */
-        struct id_set functions, places, files, modules, zones; /* that were told of */
+        struct id_set functions, places, files, modules, zones; /* that were described */
 };
 
 /* No padding: compared as bytes. */
@@ -38,7 +39,7 @@ void perfetto_callstacks_deinit(struct perfetto_callstacks *c);
 
 /*
  * perfetto_callstacks_put() - the number of a callstack
- * @b:  in a TracePacket: what was not told of yet is added
+ * @b:  in a TracePacket: new parts are added
  * Returns 0, -ENOMEM, -EOVERFLOW.
  */
 int perfetto_callstacks_put(struct perfetto_callstacks *c, struct byte_buffer *b,

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* Packets of one sequence share what was interned in it. */
+/* Packets of one sequence share its interned entries. */
 enum perfetto_sequence {
         PERFETTO_SEQUENCE_HEAD = 1,    /* clocks, processes, tracks */
         PERFETTO_SEQUENCE_SAMPLES = 2, /* with their callstacks */

@@ -4,9 +4,9 @@
  *
  * Way of the data:  loaded_trace -> [perfetto_tracks] -> export_perfetto
  *
- * A track is told of when its first event comes.  Each thread has a packet sequence of its own, whose
- * default is its track, so that events need not name it.  Memory: 24 bytes a thread and process, and
- * the distinct plots, frames and zones of each.  Not thread-safe.
+ * A track is described when its first event comes.  Each thread has a packet sequence of its own, whose
+ * default is its track, so that events need not name it.  Memory: 24 bytes a thread and process, and the
+ * distinct plots, frames and zones of each.  Not thread-safe.
  */
 #ifndef EXPORT_PERFETTO_PERFETTO_TRACKS_H
 #define EXPORT_PERFETTO_PERFETTO_TRACKS_H
@@ -38,7 +38,7 @@ struct perfetto_track_key {
 struct perfetto_tracks {
         const struct loaded_trace *trace; /* borrowed; its names were read */
         struct perfetto_packets *packets; /* borrowed */
-        bool *threads, *processes;        /* heap; by id: were told of */
+        bool *threads, *processes;        /* heap; by id: were described */
         uint32_t *main_threads;           /* heap; by process id; 0 = none */
         uint32_t *plots;                  /* heap; by string: the row of PLOTS; NULL = there are none */
         struct intern named;              /* struct perfetto_track_key */
@@ -47,7 +47,7 @@ struct perfetto_tracks {
         struct intern zones; /* struct perfetto_zone_key */
 };
 
-/* Names of zones are told of once in each sequence. */
+/* Names of zones are described once in each sequence. */
 struct perfetto_zone_key {
         uint32_t thread;
         uint32_t location;

@@ -4,9 +4,9 @@
  *
  * Way of the data:  device_zones -> [device_tracks] -> export_firefox, export_chrome
  *
- * A zone is known when its times have come, which is late and in any order.  DEVICE_TRACKS_ZONES_MAX are kept, and the
- * older half is handed out when they are that many; what comes later still is handed out of order.  A pass through the
- * trace of its own.  Memory: these zones.  Not thread-safe.
+ * A zone is known when its times have come, which is late and in any order.  DEVICE_TRACKS_ZONES_MAX are
+ * kept, and the older half is handed out when they are that many; even later ones are handed out of order.  A
+ * pass through the trace of its own.  Memory: these zones.  Not thread-safe.
  */
 #ifndef EXPORT_SHARED_DEVICE_TRACKS_H
 #define EXPORT_SHARED_DEVICE_TRACKS_H
@@ -25,7 +25,7 @@ struct device_tracks {
         struct device_zone *kept; /* heap */
         size_t n_kept;
         uint64_t n_handed;
-        uint64_t n_unplaced; /* of devices whose clock was never read: nobody knows when they were */
+        uint64_t n_unplaced; /* of devices whose clock was never read: their times are unknown */
 };
 
 /*

@@ -9,14 +9,14 @@
 
 #include <stdint.h>
 
-/* Of an event CALLSTACK; zero-initialised is none. */
+/* For an event CALLSTACK; zero-initialised means empty. */
 struct event_callstack {
         uint64_t time_ns;
         uint32_t thread;
         uint32_t stack;
 };
 
-/* The stack of an event of @thread that is being told of, and forgets it.  0 = it has none. */
+/* The stack of the present event of @thread, and forgets it.  0 = it has none. */
 static inline uint32_t event_callstack_take(struct event_callstack *c, uint32_t thread, uint64_t time_ns)
 {
         uint32_t stack = c->thread == thread && c->time_ns == time_ns ? c->stack : 0;

@@ -64,7 +64,7 @@ static int write_at(int fd, const uint8_t *bytes, size_t n_bytes, uint64_t offse
         return 0;
 }
 
-/* What is in the chain's buffer goes into the file. */
+/* The bytes in the chain's buffer go into the file. */
 static int flush(struct event_spool *s, struct spool_chain *chain, struct error *err)
 {
         int r;

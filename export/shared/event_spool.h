@@ -4,10 +4,11 @@
  *
  * Way of the data:  trace_walk -> [event_spool] -> export_firefox, export_speedscope, export_chrome -> file
  *
- * Events come mixed, thread by thread in turns; some formats want each thread's together.  A chain is what is added
- * under one number, in order.  Chains have buffers that grow with them, EVENT_SPOOL_BUFFERS_BYTES in all; beyond
- * it all are written out.  There is one descriptor, opened in $TMPDIR when the buffers are full for the first time.
- * Memory: the buffers, and 16 bytes for each piece in the file, about a thousandth of it.  Not thread-safe.
+ * Events come mixed, thread by thread in turns; some formats want each thread's together.  A chain is the
+ * data that is added under one number, in order.  Chains have buffers that grow with them,
+ * EVENT_SPOOL_BUFFERS_BYTES in all; beyond it all are written out.  There is one descriptor, opened in
+ * $TMPDIR when the buffers are full for the first time.  Memory: the buffers, and 16 bytes for each piece in
+ * the file, about a thousandth of it.  Not thread-safe.
  */
 #ifndef EXPORT_SHARED_EVENT_SPOOL_H
 #define EXPORT_SHARED_EVENT_SPOOL_H
@@ -50,7 +51,7 @@ struct event_spool {
 struct spool_cursor {
         const struct event_spool *spool; /* borrowed */
         uint32_t chain;
-        uint64_t offset; /* of what comes next */
+        uint64_t offset; /* of the next piece */
         uint8_t *buffer; /* heap */
         uint64_t buffer_offset;
         size_t buffer_used, buffer_capacity;

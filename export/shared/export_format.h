@@ -53,7 +53,10 @@ enum export_left_out {
                 EXPORT_LEFT_OUT_COUNT
 };
 
-/* What was written, in the terms of hyprof's own reports, so that a consumer's totals can be compared. */
+/*
+ * The totals that were written, in the terms of hyprof's own reports, so that a consumer's totals
+ * can be compared.
+ */
 struct export_totals {
         uint64_t n_samples;
         uint64_t weight; /* of these samples */
@@ -61,7 +64,7 @@ struct export_totals {
         uint64_t left_out[EXPORT_LEFT_OUT_COUNT]; /* by reason; the command says them */
 };
 
-/* Words that fit behind a number. */
+/* Words that fit after a number. */
 const char *export_left_out_words(enum export_left_out reason);
 
 /*

@@ -68,7 +68,7 @@ int export_frames_of_frame(struct export_frames *f, uint32_t frame);
  */
 const char *export_frames_name(struct export_frames *f, const struct export_frame *frame, size_t *ret_bytes);
 
-/* What zones of a location are called: its name, else the function it is in. */
+/* The name of a location's zones: its name, else the function it is in. */
 struct report_string export_frames_zone_name(const struct trace_dictionary *d, uint32_t location);
 
 /* The module of a frame; 0 = none. */

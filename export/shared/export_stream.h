@@ -4,9 +4,9 @@
  *
  * Way of the data:  export_perfetto, export_pprof, ... -> [export_stream] -> file, pipe
  *
- * What is made goes into `buffer`, message by message, and from there into the file when there is enough of it.
- * Sticky: after the first failure nothing more is written, and export_stream_finish() says what it was.
- * Not thread-safe.
+ * Messages go into `buffer`, one by one, and from there into the file when there are enough of
+ * them.  Sticky: after the first failure nothing more is written, and export_stream_finish() says
+ * what it was.  Not thread-safe.
  */
 #ifndef EXPORT_SHARED_EXPORT_STREAM_H
 #define EXPORT_SHARED_EXPORT_STREAM_H
@@ -31,7 +31,7 @@ void export_stream_deinit(struct export_stream *s);
 /* A message in the buffer is complete.  Returns 0 or the first failure: there is no use in going on. */
 int export_stream_flush_some(struct export_stream *s);
 
-/* Writes what is held back.  Returns 0, -ENOMEM, -EIO of the file. */
+/* Writes the buffered bytes.  Returns 0, -ENOMEM, -EIO of the file. */
 int export_stream_finish(struct export_stream *s, struct error *err);
 
 #endif /* EXPORT_SHARED_EXPORT_STREAM_H */

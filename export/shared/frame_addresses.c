@@ -54,7 +54,7 @@ void frame_addresses_deinit(struct frame_addresses *a)
         *a = (struct frame_addresses){ .dictionary = NULL };
 }
 
-/* The first mapping of the process that contains the byte; NULL if there is none. */
+/* The first mapping of the process that contains the byte; NULL if no mapping contains it. */
 static const struct trace_mapping *find_mapping(const struct frame_addresses *a, uint32_t process,
                                                 uint32_t module, uint64_t offset)
 {

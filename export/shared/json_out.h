@@ -4,9 +4,9 @@
  *
  * Way of the data:  trace -> export_* -> [json_out] -> file, pipe
  *
- * Commas come by themselves.  Values in arrays follow each other; in objects each stands behind its
- * json_out_key().  Strings may hold anything: what is no UTF-8 becomes U+FFFD, a byte each.  Sticky: `code`
- * keeps the first failure, and nothing is written after it.  Memory is one buffer.  Not thread-safe.
+ * Commas come by themselves.  Values in arrays follow each other; in objects each follows its json_out_key().
+ * Strings may hold anything: invalid UTF-8 becomes U+FFFD, a byte each.  Sticky: `code` keeps the first
+ * failure, and nothing is written after it.  Memory is one buffer.  Not thread-safe.
  */
 #ifndef EXPORT_SHARED_JSON_OUT_H
 #define EXPORT_SHARED_JSON_OUT_H
@@ -50,7 +50,7 @@ void json_out_decimal(struct json_out *j, uint64_t value, unsigned n_digits);
 void json_out_bool(struct json_out *j, bool value);
 void json_out_null(struct json_out *j);
 
-/* What is between values is the caller's: line ends, to have lines that a person can find. */
+/* The space between values is the caller's: line ends, to have lines that a person can find. */
 void json_out_line(struct json_out *j);
 
 /* Pairs of key and value. */
@@ -58,7 +58,7 @@ void json_out_pair_words(struct json_out *j, const char *key, const char *words)
 void json_out_pair_string(struct json_out *j, const char *key, const char *bytes, size_t n_bytes);
 void json_out_pair_number(struct json_out *j, const char *key, uint64_t number);
 
-/* Writes what is left.  Returns 0, -ENOMEM or -errno of the first write that failed. */
+/* Writes the rest.  Returns 0, -ENOMEM or -errno of the first write that failed. */
 int json_out_finish(struct json_out *j);
 
 #endif /* EXPORT_SHARED_JSON_OUT_H */

@@ -66,7 +66,7 @@ int live_blocks_add(struct live_blocks *b, const struct live_block *block)
         return 0;
 }
 
-/* Those behind the hole move up, unless they would be in front of their home then. */
+/* Those after the hole move up, unless they would be in front of their home then. */
 static void close_hole(struct live_blocks *b, size_t hole)
 {
         size_t mask = b->n_slots - 1;

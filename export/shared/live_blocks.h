@@ -4,8 +4,8 @@
  *
  * Way of the data:  trace_walk (MEMORY_ALLOC, MEMORY_FREE) -> [live_blocks] -> export_firefox
  *
- * A free does not say how much.  Memory: 48 bytes for each block that lives, up to LIVE_BLOCKS_MAX; what is
- * allocated beyond is not known when it is freed.  Not thread-safe.
+ * A free does not say how much.  Memory: 48 bytes for each living block, up to LIVE_BLOCKS_MAX; further
+ * blocks are unknown when they are freed.  Not thread-safe.
  */
 #ifndef EXPORT_SHARED_LIVE_BLOCKS_H
 #define EXPORT_SHARED_LIVE_BLOCKS_H

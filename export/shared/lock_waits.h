@@ -4,8 +4,8 @@
  *
  * Way of the data:  trace_walk -> [lock_waits] -> export_perfetto, export_firefox, export_chrome
  *
- * One wait a thread: a thread that waits says nothing else until it has the lock, or has given up.  A wait is told of
- * when it is over: one whose end was lost would cover all that comes after it.  Not thread-safe.
+ * One wait a thread: a thread that waits says nothing else until it has the lock, or has given up.  A wait is
+ * reported when it is over: one whose end was lost would cover all that comes after it.  Not thread-safe.
  */
 #ifndef EXPORT_SHARED_LOCK_WAITS_H
 #define EXPORT_SHARED_LOCK_WAITS_H
@@ -27,7 +27,7 @@ struct lock_waits {
         const struct trace_dictionary *dictionary; /* borrowed */
         struct open_lock_wait *open;               /* heap; by thread id - 1 */
         uint32_t *names;  /* heap; by lock id - 1: the last string it was called; 0 = none */
-        uint64_t n_waits; /* that were told of */
+        uint64_t n_waits; /* that were reported */
 };
 
 /* Zero-initialised is valid for lock_waits_deinit().  Returns 0 or -ENOMEM. */
@@ -44,7 +44,7 @@ static inline void lock_waits_give_up(struct lock_waits *w, uint32_t thread)
         w->open[thread - 1].lock = 0;
 }
 
-/* What the program called it last, else what its place in the source is called. */
+/* The program's last name for it, else the name of its place in the source. */
 struct report_string lock_waits_name(const struct lock_waits *w, uint32_t lock);
 
 #endif /* EXPORT_SHARED_LOCK_WAITS_H */

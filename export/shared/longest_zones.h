@@ -4,7 +4,7 @@
  *
  * Way of the data:  trace_walk -> [longest_zones] -> export_firefox (--max-markers)
  *
- * Keeps the N longest durations, 8 bytes each.  What is shorter than all of them can be dropped at once.
+ * Keeps the N longest durations, 8 bytes each.  A zone shorter than all of them can be dropped at once.
  */
 #ifndef EXPORT_SHARED_LONGEST_ZONES_H
 #define EXPORT_SHARED_LONGEST_ZONES_H

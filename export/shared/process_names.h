@@ -21,7 +21,7 @@ struct trace_walk;
 /* TIDs of Linux end below; fibers' are this and their id in THREADS. */
 #define PROCESS_NAMES_FIBER_TID (UINT32_C(1) << 23)
 
-/* PIDs too: what is added for each time that a number was used before. */
+/* PIDs too: the number that is added for each time that a number was used before. */
 #define PROCESS_NAMES_PID_STEP (UINT32_C(1) << 22)
 
 #define PROCESS_NAMES_PID_BYTES 24
@@ -53,7 +53,7 @@ const char *process_names_pid(const struct process_names *n, uint32_t process, c
 /* The same as a number, for formats that take no other. */
 uint32_t process_names_pid_number(const struct process_names *n, uint32_t process);
 
-/* Of the kernel's threads the TID; of fibers a number of their own. */
+/* For the kernel's threads the TID; for fibers a number of their own. */
 uint32_t process_names_tid(const struct process_names *n, uint32_t thread);
 
 /* The string that is its name, as below; 0 = not known. */

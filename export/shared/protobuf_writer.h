@@ -29,7 +29,7 @@ void protobuf_writer_put_double(struct byte_buffer *b, uint32_t field, double nu
 /* string, bytes. */
 void protobuf_writer_put_bytes(struct byte_buffer *b, uint32_t field, const void *bytes, size_t n_bytes);
 void protobuf_writer_put_words(struct byte_buffer *b, uint32_t field, const char *words);
-/* string, of bytes of a trace: what is no UTF-8 becomes U+FFFD, one for each byte. */
+/* string, of bytes of a trace: invalid UTF-8 becomes U+FFFD, one for each byte. */
 void protobuf_writer_put_text(struct byte_buffer *b, uint32_t field, const char *bytes, size_t n_bytes);
 
 /* A message, or packed numbers, which byte_buffer_add_varint() adds.  Returns what protobuf_writer_end() wants. */

@@ -4,8 +4,8 @@
  *
  * Way of the data:  event_spool (a chain that several threads added to) -> [time_order] -> export_firefox
  *
- * Threads are told of in turns, a few milliseconds from each other.  The earliest of TIME_ORDER_ITEMS that are read
- * ahead comes next; what comes later still gets the time of the one before it.  Memory: these items.
+ * Threads alternate in the trace, a few milliseconds from each other.  The earliest of TIME_ORDER_ITEMS that
+ * are read ahead comes next; even later events get the time of the one before them.  Memory: these items.
  */
 #ifndef EXPORT_SHARED_TIME_ORDER_H
 #define EXPORT_SHARED_TIME_ORDER_H
@@ -17,7 +17,7 @@
 
 #define TIME_ORDER_ITEMS 65536
 
-/* What is in the chain. */
+/* The items of the chain. */
 struct timed_item {
         uint64_t time_ns;
         uint64_t bits;    /* the user's */

@@ -4,10 +4,10 @@
  *
  * Way of the data:  callstack_sums, export_frames -> [callgrind_graph] -> export_callgrind
  *
- * A node is a function, a zone or a thread, which is the root of its callstacks.  Callgrind's readers take what comes
- * in through calls for a function's inclusive cost; so each function of a callstack is entered at most once with the
- * cost, at its outermost place, and further calls to it (recursion) are there with a cost of 0.
- * Memory: the distinct lines and calls.  Not thread-safe.
+ * A node is a function, a zone or a thread, which is the root of its callstacks.  Callgrind's readers take
+ * the cost of incoming calls for a function's inclusive cost; so each function of a callstack is entered at
+ * most once with the cost, at its outermost place, and further calls to it (recursion) are there with a cost
+ * of 0.  Memory: the distinct lines and calls.  Not thread-safe.
  */
 #ifndef EXPORT_STACKS_CALLGRIND_GRAPH_H
 #define EXPORT_STACKS_CALLGRIND_GRAPH_H

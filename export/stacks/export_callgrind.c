@@ -164,7 +164,7 @@ static int put_line(struct callgrind_export *e, const struct callgrind_line *lin
                 if (r < 0)
                         return r;
                 put_words(e, "calls=");
-                put_number(e, cost->n_calls ? cost->n_calls : 1); /* of waits alone nobody counted */
+                put_number(e, cost->n_calls ? cost->n_calls : 1); /* the number of waits alone is unknown */
                 put_words(e, " 0\n");
         }
         put_costs(e, line->line, &cost->sum);

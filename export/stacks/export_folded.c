@@ -2,9 +2,9 @@
 /*
  * Folded callstacks: "thread;main;update;dot_[i] 12", a line for each, outermost first.
  *
- * The number is of samples; of an event that was read with another's samples (cache-misses beside cpu-clock)
- * it is what was counted.  Each line is there once: callstacks that differ in addresses only are one.
- * Memory: the different callstacks of each thread.
+ * The number is of samples; for an event that was read with another's samples (cache-misses beside cpu-clock)
+ * it is the count.  Each line is there once: callstacks that differ in addresses only are one.  Memory: the
+ * different callstacks of each thread.
  */
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
@@ -37,7 +37,7 @@ struct folded_stacks {
         size_t capacity;
 };
 
-/* What stands for a line. */
+/* The key of a line. */
 struct line_key {
         uint64_t hash, n_bytes;
 };
@@ -92,7 +92,7 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
         return 0;
 }
 
-/* What would end a frame or a line is replaced. */
+/* Characters that would end a frame or a line are replaced. */
 static void put_name(struct byte_buffer *line, const char *bytes, size_t n_bytes)
 {
         uint8_t *at = byte_buffer_reserve(line, n_bytes);

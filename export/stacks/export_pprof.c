@@ -22,7 +22,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* Of nested zones, the innermost ones: a sample is not to become longer than all the rest. */
+/* Only the innermost of nested zones: a sample is not to become longer than all the rest. */
 #define LABEL_ZONES_MAX 64
 
 struct pprof_export {
@@ -84,7 +84,7 @@ static void name_event(const struct pprof_export *e, struct report_string *ret_t
                 *ret_unit = words_of("count");
 }
 
-/* What lies between two samples: unknown if the kernel chose it. */
+/* The distance of two samples: unknown if the kernel chose it. */
 static uint64_t period_of(const struct pprof_export *e)
 {
         const struct trace_sample_event *row;

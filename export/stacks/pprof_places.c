@@ -152,7 +152,7 @@ static int write_function(struct pprof_places *p, struct byte_buffer *b, const s
         return r;
 }
 
-/* Of the frame that was asked for last: what was inlined comes first, its callers behind it. */
+/* The frame of the last request: inlined functions come first, their callers after them. */
 static void put_lines(const struct pprof_places *p, struct byte_buffer *b)
 {
         for (size_t i = p->code->n_items; i > 0; i--) {
@@ -301,7 +301,7 @@ static int write_mapping(struct pprof_places *p, struct export_stream *out, uint
         return r < 0 ? r : export_stream_flush_some(out);
 }
 
-/* Behind everything that names strings. */
+/* After all parts that name strings. */
 static int write_strings(struct pprof_places *p, struct export_stream *out)
 {
         int r = 0;
@@ -317,7 +317,7 @@ static int write_strings(struct pprof_places *p, struct export_stream *out)
         return r;
 }
 
-/* The first file that is no library, as far as its name tells; 0 = there is none. */
+/* The first file that is no library, as far as its name tells; 0 = no such file. */
 static uint32_t find_program(const struct pprof_places *p, uint32_t n_modules)
 {
         const struct trace_dictionary *d = p->code->dictionary;

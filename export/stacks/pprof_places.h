@@ -4,8 +4,8 @@
  *
  * Way of the data:  export_frames -> [pprof_places] -> export_pprof
  *
- * Samples name locations by number while they are written; what was named is written behind them.
- * A location is a frame, a zone that stands in a callstack, or "no callstack".  Not thread-safe.
+ * Samples name locations by number while they are written; the named locations are written after them.  A
+ * location is a frame, a zone that stands in a callstack, or "no callstack".  Not thread-safe.
  */
 #ifndef EXPORT_STACKS_PPROF_PLACES_H
 #define EXPORT_STACKS_PPROF_PLACES_H
@@ -44,7 +44,7 @@ int pprof_places_string(struct pprof_places *p, const char *bytes, size_t n_byte
 /* The number of the location of a frame, which is not inlined into another one. */
 uint64_t pprof_places_location(struct pprof_places *p, const struct export_frame *frame);
 
-/* Writes what was named.  Returns 0, -ENOMEM, -EOVERFLOW, -EIO. */
+/* Writes the named locations.  Returns 0, -ENOMEM, -EOVERFLOW, -EIO. */
 int pprof_places_write(struct pprof_places *p, struct export_stream *out);
 
 #endif /* EXPORT_STACKS_PPROF_PLACES_H */

@@ -537,7 +537,7 @@ int sqlite_database_write(struct loaded_trace *trace, const struct trace_filter 
                 if (r == 0)
                         r = walk(&f, filter, err);
         }
-        /* What an empty cell says of a time that nobody knows, a number would not. */
+        /* An empty cell says that the time is unknown, a number would not. */
         if (r == 0 && f.walk.n_switches == 0)
                 sqlite_writer_run(&f.db, "UPDATE zones SET on_cpu_ns = NULL");
         if (r == 0)

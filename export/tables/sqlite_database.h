@@ -22,7 +22,7 @@ struct sqlite_database_totals {
 
 /*
  * sqlite_database_write() - make a database of what @filter wants
- * @path:  an empty file or none; what is in it after a failure is of no use
+ * @path:  an empty or missing file; its contents after a failure are useless
  * Returns 0, -EIO with SQLite's words, -ENOMEM, what loaded_trace_walk() returns.
  */
 int sqlite_database_write(struct loaded_trace *trace, const struct trace_filter *filter, const char *path,

@@ -238,7 +238,7 @@ static bool is_plain(struct report_string string)
         return true;
 }
 
-/* What is no UTF-8, or would end the text for C programs, becomes U+FFFD. */
+/* Invalid UTF-8, and bytes that would end the text for C programs, become U+FFFD. */
 static void add_foreign(struct byte_buffer *texts, struct report_string string)
 {
         for (size_t k = 0; k < string.n_bytes;) {

@@ -57,7 +57,7 @@ int sqlite_writer_finish(struct sqlite_writer *w, const char *sql, struct error 
 void sqlite_insert_open(struct sqlite_insert *i, struct sqlite_writer *w, const char *table, int n_columns);
 void sqlite_insert_close(struct sqlite_insert *i);
 
-/* The values of a row, in the order of its columns; what is left out is NULL. */
+/* The values of a row, in the order of its columns; missing ones are NULL. */
 void sqlite_insert_number(struct sqlite_insert *i, uint64_t number);
 void sqlite_insert_signed(struct sqlite_insert *i, int64_t number);
 void sqlite_insert_real(struct sqlite_insert *i, double real);

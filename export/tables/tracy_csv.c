@@ -23,7 +23,7 @@
 
 #define DOUBLE_DIGITS 17 /* tell any two apart */
 
-/* What the zones of a location add up to.  Squares as Welford has them: B. P. Welford, Technometrics 4 (1962). */
+/* The sums of a location's zones.  Squares as Welford has them: B. P. Welford, Technometrics 4 (1962). */
 struct location_sum {
         uint64_t n_zones, total_ns, min_ns, max_ns;
         double mean_ns, squares;

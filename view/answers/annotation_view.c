@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The numbers come first in both, and counters behind all. */
+/* The numbers come first in both, and counters last. */
 static const struct view_column instruction_columns[] = {
         { .key = "share", .title = "percent", .type = VIEW_SHARE },
         { .key = "samples", .title = "samples", .type = VIEW_COUNT },

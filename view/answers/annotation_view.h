@@ -15,14 +15,14 @@
 
 #define ANNOTATION_VIEW_SCHEMA "hyprof.annotation/1"
 
-/* Of both tables, and behind them one for each counter. */
+/* The columns of both tables, followed by one for each counter. */
 #define ANNOTATION_VIEW_COLUMNS_MAX (12 + REPORT_COUNTERS_MAX)
 #define ANNOTATION_VIEW_KEY_BYTES   64
 
 struct annotation;
 struct source_texts;
 
-/* What the document's columns point into: it has to stay as long as that. */
+/* The memory that the document's columns point into: it has to stay as long as that. */
 struct annotation_view {
         struct view_column instructions[ANNOTATION_VIEW_COLUMNS_MAX];
         struct view_column lines[ANNOTATION_VIEW_COLUMNS_MAX];

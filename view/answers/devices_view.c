@@ -95,7 +95,7 @@ static void put_device(struct event_names *n, struct view_table *t, const struct
         view_table_put_number(d, t, process->pid);
 }
 
-/* What the comparison looks at. */
+/* The input of the comparison. */
 struct device_order {
         const struct device_stats *stats;
 };

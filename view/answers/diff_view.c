@@ -55,7 +55,7 @@ static const struct view_column whole_columns[] = {
 };
 #define N_WHOLE_COLUMNS (sizeof(whole_columns) / sizeof(whole_columns[0]))
 
-/* What is small is left out of a list that is limited anyway. */
+/* Small parts are left out of a list that is limited anyway. */
 static bool is_shown(const struct diff_item *item, const struct diff_options *options,
                      const struct diff_view_options *view)
 {
@@ -162,7 +162,7 @@ static void put_verdict(struct view_document *d, struct view_table *t, const str
         view_table_put_real(d, t, v->p);
 }
 
-/* Of an item that is not judged, the change alone. */
+/* For an item that is not judged, the change alone. */
 static void put_change(struct view_document *d, struct view_table *t, const struct diff_item *item)
 {
         if (item->doubt == DIFF_JUDGED) {
@@ -321,7 +321,7 @@ static void say_name(struct answer *a, const struct diff_comparison *c, const st
             is_cut ? "…" : "");
 }
 
-/* What became slower, or what became faster, of those that significantly did. */
+/* The items that became significantly slower, or faster. */
 static void say_direction(struct answer *a, const struct diff_comparison *c,
                           const struct diff_item *const *items, size_t n_items, bool is_up)
 {
@@ -430,7 +430,7 @@ static void set_answer(struct view_document *d, const struct diff_comparison *c,
         free((void *)significant);
 }
 
-/* Of several runs the mean, which need not be whole. */
+/* With several runs the mean, which need not be whole. */
 static void add_units(struct view_document *d, const char *key, const char *title, double units)
 {
         if (fabs(units - round(units)) < 1e-9)

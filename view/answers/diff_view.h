@@ -20,7 +20,7 @@ struct view_document;
 struct diff_view_options {
         uint32_t limit;              /* rows of a table; 0 = all */
         struct report_string event;  /* whose samples are compared; empty = none's */
-        struct report_string filter; /* what is looked at, in words; empty = everything */
+        struct report_string filter; /* the chosen part, in words; empty = everything */
         bool has_title;              /* the answer is printed as the title: it is no fact as well */
         double threshold; /* smaller changes are left out unless they are significant; 0.05 = 5 % */
 };

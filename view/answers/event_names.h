@@ -26,12 +26,12 @@ struct zone_paths;
 struct event_view_options {
         const char *path;            /* of the trace, for the hints; NULL = the usual one */
         uint32_t limit;              /* rows of each table; 0 = all */
-        struct report_string filter; /* what was asked for, in words */
+        struct report_string filter; /* the request, in words */
         struct trace_range range;    /* of the time */
         bool is_filtered;
 };
 
-/* What a view needs to name things with. */
+/* The tables that a view needs to name things. */
 struct event_names {
         struct view_document *document;
         struct loaded_trace *trace;     /* with threads' names */
@@ -45,8 +45,8 @@ void event_names_init(struct event_names *n, struct view_document *d, struct loa
 void event_names_deinit(struct event_names *n);
 
 /*
- * event_names_heading() - command and duration; as warnings what was lost of these events and how the trace ends
- * @loss_reason:  enum trace_loss_reason: what the program dropped of this kind; 0 = none of its own
+ * event_names_heading() - command and duration; as warnings the losses of these events and how the trace ends
+ * @loss_reason:  enum trace_loss_reason: what the program dropped of this kind; 0 = it has none
  * @n_late:       events that came too far out of order
  */
 void event_names_heading(struct event_names *n, const char *title, uint32_t loss_reason, uint64_t n_late);
@@ -57,7 +57,7 @@ void event_names_warn(struct event_names *n, uint64_t count, const char *words);
 /* Rows to show of @n_rows; what the table leaves out is noted. */
 size_t event_names_limit(const struct event_names *n, struct view_table *t, size_t n_rows);
 
-/* What a zone of a place in the source is called: its name, else its function. */
+/* The name of a zone of a place in the source: its name, else its function. */
 struct report_string event_names_zone(const struct event_names *n, uint32_t location);
 
 /* As the filters take it. */

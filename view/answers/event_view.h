@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view/answers/event_view.h - what programs told of beside zones: locks, memory, frames, plots, messages, devices
+ * view/answers/event_view.h - the events of programs other than zones: locks, memory, frames,
+ * plots, messages, devices
  *
  * Way of the data:  lock_stats, memory_stats, frame_stats, plot_stats, message_list, device_stats
  *                   -> [event_view] locks_view, memory_view ... -> view_document

@@ -71,7 +71,7 @@ static uint64_t less(uint64_t whole, uint64_t part)
         return whole > part ? whole - part : 0;
 }
 
-/* What is left of the frames when the zones of the thread that marks them are taken away. */
+/* The rest of the frames without the zones of the thread that marks them. */
 static void find_outside(struct shown_set *s)
 {
         const struct frame_set *set = set_of(s);
@@ -258,7 +258,7 @@ static void put_slow_row(const struct shown_set *s, struct view_table *t, const 
         put_thread(s, t, row);
 }
 
-/* Of one set: each of its slowest frames by its zones.  What has no time in a frame is no row of it. */
+/* For one set: each of its slowest frames by its zones.  A zone without time in a frame has no row in it. */
 static void add_slowest(struct shown_set *s, struct view_table *t, size_t *n_all, size_t *n_shown)
 {
         for (uint32_t k = 0; k < set_of(s)->n_slowest; k++) {

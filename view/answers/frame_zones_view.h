@@ -16,11 +16,13 @@ struct event_names;
 struct frame_stats;
 struct frame_zones;
 
-/* What a set of frames, by id, is called; "[main]" if it has no name. */
+/* The name of a set of frames, by id; "[main]" if it has no name. */
 struct report_string frame_zones_view_name(const struct event_names *n, const struct frame_stats *s,
                                            uint32_t set);
 
-/* Of the sets 1 .. @n_sets: all frames together; and each of the slowest.  No tables if no zone is in them. */
+/*
+ * For the sets 1 .. @n_sets: all frames together; and each of the slowest.  No tables if no zone is in them.
+ */
 void frame_zones_view_add(struct event_names *n, const struct frame_zones *z, uint32_t n_sets);
 void frame_zones_view_add_slowest(struct event_names *n, const struct frame_zones *z, uint32_t n_sets);
 

@@ -19,7 +19,7 @@ static void append(struct gap_advice *a, size_t *used, const char *text, size_t 
         a->text[*used] = '\0';
 }
 
-/* The file behind standard input is unknown. */
+/* The file of standard input is unknown. */
 static bool has_path(const struct report *report)
 {
         return report->path && strcmp(report->path, "-") != 0;

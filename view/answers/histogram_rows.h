@@ -19,7 +19,7 @@ struct view_table;
 /* The table "histogram".  @title: static.  @has_names: it is for several zones, and each row says for which. */
 struct view_table *histogram_rows_begin(struct view_document *d, const char *title, bool has_names);
 
-/* @location, @name: shown if it has names.  0: of what is no zone. */
+/* @location, @name: shown if it has names.  0: not a zone's. */
 void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t location,
                         struct report_string name, const struct histogram *h);
 

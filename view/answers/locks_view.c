@@ -112,7 +112,7 @@ static void put_lock(struct event_names *n, struct view_table *t, const struct l
         view_table_put_number(d, t, process->pid);
 }
 
-/* What the comparisons look at. */
+/* The input of the comparisons. */
 struct lock_order {
         const struct lock_stats *stats;
 };

@@ -289,7 +289,7 @@ static void add_warnings(struct event_names *n, const struct memory_stats *s)
                                                            : "the program reported no allocations");
 }
 
-/* Where to go on: what is never freed up to the peak is what was in use then. */
+/* The next command: memory that is never freed up to the peak is the memory in use then. */
 static void add_peak_hint(const struct event_names *n, const struct memory_stats *s)
 {
         const struct memory_pool *pool = s->pools;

@@ -55,7 +55,7 @@ static void add_severities(struct event_names *n, const struct message_list *l)
         }
 }
 
-/* Where to go on: what is grave alone, and the zone of the newest message that was in one. */
+/* The next commands: only severe messages, and the zone of the newest message that was in one. */
 static void add_hints(const struct event_names *n, const struct message_list *l)
 {
         uint64_t n_grave = l->n_severities[SEVERITY_ERROR] + l->n_severities[SEVERITY_ERROR + 1];

@@ -20,7 +20,7 @@ static const struct view_column columns[] = {
         { .key = "build_id", .title = "build-id", .type = VIEW_STRING, .n_columns_max = 13, .may_go = true },
 };
 
-/* What samples fell into, by path: modules of the same path are told of together. */
+/* The modules of samples, by path: modules of the same path are listed together. */
 struct module_sum {
         uint32_t path;   /* string; 0 = outside of every module, or nothing known */
         uint32_t module; /* one of them; 0 = none */
@@ -106,7 +106,7 @@ static const char *words_of_kind(uint32_t kind)
         return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "unknown";
 }
 
-/* Why what has no name has none: the reason that most of its samples share. */
+/* The reason why names are missing: the one that most of its samples share. */
 static const char *words_of_symbols(const struct module_sum *sum, uint32_t kind)
 {
         const uint64_t *weights = sum->weight_by_kind;

@@ -4,7 +4,7 @@
 #include "view/answers/report_view.h"
 #include "view/document/view_document.h"
 
-/* What a number is worth depends on it: where it was measured, and by what. */
+/* The value of a number depends on it: where it was measured, and by what. */
 static void add_environment(struct view_document *d, const struct report *report)
 {
         const struct report_recording *recording = &report->recording;

@@ -19,11 +19,14 @@ struct trace_range;
 struct view_document;
 struct view_table;
 
-/* Command, duration, samples and what is missing: the facts and warnings of every view.  @filter: empty = everything. */
+/*
+ * Command, duration, samples and missing data: the facts and warnings of every view.  @filter:
+ * empty = everything.
+ */
 void report_heading_add(struct view_document *d, const struct report *report, struct report_string filter);
 
 /*
- * report_heading_add_length() - how long what is looked at is, and the recording that it is a part of
+ * report_heading_add_length() - the length of the chosen part, and of the whole recording
  * @range:  what of the recording the filters leave; range_ns is null if that is all of it
  */
 void report_heading_add_length(struct view_document *d, const struct trace_range *range,

@@ -28,7 +28,7 @@ struct view_document;
 
 struct report_view_options {
         const char *path;            /* of the trace, for the hints */
-        struct report_string filter; /* what was looked at, in words; empty = everything */
+        struct report_string filter; /* the chosen part, in words; empty = everything */
         uint32_t limit;              /* rows of each table; 0 = all */
         uint32_t tree_limit;         /* rows of each tree: the heaviest; 0 = all */
         double share_min;            /* of a tree's rows, of all samples */
@@ -40,7 +40,7 @@ struct report_view_options {
         uint32_t group_limit;        /* rows of a zone's groups; 0 = all */
         bool has_group_histograms;   /* of these groups, instead of one histogram of all */
         bool top_down, bottom_up;
-        bool skips_common; /* leave out of a tree from the top what is around all of it */
+        bool skips_common; /* leave out of a tree from the top the frames around all of it */
 };
 
 /* Returns 0, or -ENOENT with words if there is no such function. */

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define COMMON_NAMES_BYTES 2000 /* of what is around a tree */
+#define COMMON_NAMES_BYTES 2000 /* of the frames around a tree */
 
 static const struct view_column columns_down[] = {
         { .key = "total_share", .title = "total", .type = VIEW_SHARE, .n_columns_max = 7 },
@@ -129,7 +129,7 @@ static void add_rows(struct tree_printing *p, uint32_t root)
         }
 }
 
-/* ------------------------------------------------------------------ what is around */
+/* ------------------------------------------------------------------ the frames around */
 
 /* Adds " > name" of the node. */
 static void add_name(const struct tree_printing *p, const struct call_tree_node *node,

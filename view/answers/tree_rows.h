@@ -23,7 +23,7 @@ struct tree_rows {
 
 /*
  * tree_rows_add() - a table of the samples of the report's event as a tree
- * What does not fit options->tree_limit is the lightest; what is left out is said in the table's `about`.
+ * Rows beyond options->tree_limit are the lightest; the table's `about` counts the rows that are left out.
  */
 void tree_rows_add(struct view_document *d, const struct report *report,
                    const struct report_view_options *options, const struct tree_rows *rows);

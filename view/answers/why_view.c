@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the call tree: branches with a smaller part of the extra time are left out, and deeper ones. */
+/* Limits of the call tree: branches with a smaller part of the extra time are left out, and deeper ones. */
 #define TREE_SHARE_MIN 0.02
 #define TREE_DEPTH_MAX 200
 #define SLOWEST_ROWS   10
@@ -601,7 +601,7 @@ static void add_slowest(const struct filling *f)
         free(slow);
 }
 
-/* ------------------------------------------------------------------ what is missing, what comes next */
+/* ------------------------------------------------------------------ warnings, next commands */
 
 static void add_warnings(const struct filling *f)
 {

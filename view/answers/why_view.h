@@ -21,7 +21,7 @@ struct why;
 struct why_view_options {
         const char *path;            /* of the trace, for hints */
         uint32_t limit;              /* rows of a table; 0 = all */
-        struct report_string filter; /* what is looked at, in words; empty = everything */
+        struct report_string filter; /* the chosen part, in words; empty = everything */
         bool has_title;              /* the format shows the title, which is the answer; else it is a fact */
 };
 

@@ -427,7 +427,7 @@ static void add_largest(const struct why *w, struct byte_buffer *out)
         }
 }
 
-/* Nothing of the program is certain enough: what is largest, as what it is. */
+/* No cause in the program is certain enough: names the largest part for what it is. */
 static void add_no_cause(const struct why *w, struct byte_buffer *out)
 {
         double machine = machine_share(w);
@@ -463,7 +463,7 @@ static uint32_t label_of_cause(const struct why *w, const struct why_cause *caus
         return label_of_place(&w->places, &place);
 }
 
-/* Of the function that the answer says to run, what is waited there, and the other way round. */
+/* For a function that the answer says runs, its waits, and the other way round. */
 static double other_share(const struct why *w, const struct why_cause *answer)
 {
         enum why_cause_kind other = answer->kind == WHY_CAUSE_WAIT ? WHY_CAUSE_FUNCTION : WHY_CAUSE_WAIT;

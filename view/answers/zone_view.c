@@ -48,7 +48,7 @@ static void add_times(struct view_document *d, const struct report *report)
         add_number(d, "max_ns", "max", h->largest, closed);
 }
 
-/* What sampling added to these times: the times above are as they were recorded. */
+/* The cost that sampling added to these times: the times above are as they were recorded. */
 static void add_cost(struct view_document *d, const struct report *report)
 {
         struct zone_cost cost;
@@ -378,7 +378,7 @@ static struct report_string name_of_location(const struct report *report, uint32
         return report_string_of(report->trace.dictionary, row->name != 0 ? row->name : row->function);
 }
 
-/* What the program said about this zone alone: which request it was. */
+/* The program's texts about this zone alone: which request it was. */
 static void put_words(struct view_document *d, struct view_table *t, const struct slow_zone *zone)
 {
         group_rows_put_text(d, t, slow_zone_text(zone), zone->is_text_cut);

@@ -31,7 +31,7 @@ static void flush(struct csv_writer *w)
         byte_buffer_clear(&w->buffer);
 }
 
-/* Room for @n bytes, behind the separator of the field before. */
+/* Room for @n bytes, after the separator of the field before. */
 static uint8_t *begin_field(struct csv_writer *w, size_t n)
 {
         uint8_t *at;
@@ -49,7 +49,7 @@ static uint8_t *begin_field(struct csv_writer *w, size_t n)
         return at;
 }
 
-/* What a field has to be looked at for. */
+/* The characters to look for in a field. */
 enum { PLAIN, QUOTED, FOREIGN };
 
 /* As spreadsheets see it. */
@@ -85,7 +85,10 @@ static void put_escaped(struct csv_writer *w, uint32_t character)
         byte_buffer_add(&w->buffer, escaped, (size_t)n);
 }
 
-/* Quoted, quotes doubled, what is no character or ends C strings replaced, control characters escaped. */
+/*
+ * Quoted, quotes doubled, invalid characters and those that end C strings replaced,
+ * control characters escaped.
+ */
 static void put_quoted(struct csv_writer *w, const char *bytes, size_t n_bytes)
 {
         byte_buffer_add_u8(&w->buffer, '"');

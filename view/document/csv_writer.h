@@ -5,9 +5,9 @@
  * Way of the data:  document_csv, zone rows of a walk -> [csv_writer] -> file, pipe
  *
  * RFC 4180: a field with a separator, quote or line break is quoted; lines end in '\n', as every tool that
- * reads CSV on Linux takes them.  What is no UTF-8 becomes U+FFFD.  Control characters, line breaks among them, and
- * those that turn the direction of text are escaped, as in text: \\x1b, \\u{202e}.  About 10 million rows a
- * second and core; memory is one buffer of 1 MiB.  Sticky: `code` keeps the first failed write.
+ * reads CSV on Linux takes them.  Invalid UTF-8 becomes U+FFFD.  Control characters, line breaks among them,
+ * and those that turn the direction of text are escaped, as in text: \\x1b, \\u{202e}.  About 10 million rows
+ * a second and core; memory is one buffer of 1 MiB.  Sticky: `code` keeps the first failed write.
  */
 #ifndef VIEW_DOCUMENT_CSV_WRITER_H
 #define VIEW_DOCUMENT_CSV_WRITER_H
@@ -40,7 +40,7 @@ void csv_writer_put_real(struct csv_writer *w, double real, int n_digits); /* as
 void csv_writer_put_empty(struct csv_writer *w);
 void csv_writer_end_row(struct csv_writer *w);
 
-/* Writes what is left.  Returns 0, -ENOMEM or -errno of the first failed write. */
+/* Writes the rest.  Returns 0, -ENOMEM or -errno of the first failed write. */
 int csv_writer_finish(struct csv_writer *w);
 
 #endif /* VIEW_DOCUMENT_CSV_WRITER_H */

@@ -63,7 +63,7 @@ static int dump(json_t *json, FILE *out)
         int r = json ? json_dumpf(json, out, DUMP_FLAGS) : -1;
 
         json_decref(json);
-        /* What could not be written is the caller's to see. */
+        /* Write errors are for the caller to see. */
         return r < 0 && (!json || !ferror(out)) ? -ENOMEM : 0;
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names stand in code spans, where GitHub looks for neither HTML, links, mentions
- * nor numbers of issues.  What is special even there is the fence, which is made
- * longer than any run of backticks inside, and in tables "|", which takes a
- * backslash that must itself not be escaped.
+ * Names stand in code spans, where GitHub looks for neither HTML, links, mentions nor numbers of issues.
+ * Only the fence is special there, which is made longer than any run of backticks inside, and in tables "|",
+ * which takes a backslash that must itself not be escaped.
  */
 #include "view/document/cell_text.h"
 #include "view/document/document_format.h"

@@ -120,7 +120,7 @@ static int print_facts(struct printing *p)
 
 /* ------------------------------------------------------------------ lines */
 
-/* Each line of @lines behind "  - ", or "  ". */
+/* Each line of @lines after " - ", or " ". */
 static int print_lines(struct printing *p, const char *title, const struct byte_buffer *lines,
                        const char *bullet)
 {
@@ -299,7 +299,7 @@ static void add_cells(struct printing *p, const struct view_table *t, struct tex
         byte_buffer_clear(&p->line);
 }
 
-/* What the reader does not see: rows, then columns for which the line had no room. */
+/* The omitted parts: rows, then columns for which the line had no room. */
 static int print_left_out(struct printing *p, const struct view_table *t, const uint32_t *widths)
 {
         uint32_t n_before = 0;

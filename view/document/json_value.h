@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* What is no UTF-8 becomes U+FFFD.  NULL without memory. */
+/* Invalid UTF-8 becomes U+FFFD.  NULL without memory. */
 json_t *json_value_string(struct report_string string);
 
 /* JSON numbers end where the readers' do, at 2^63 - 1. */

@@ -106,7 +106,7 @@ struct view_document {
         struct view_table **tables; /* heap; each on the heap, so that pointers stay */
         size_t n_tables, tables_capacity;
         struct byte_buffer strings;
-        struct byte_buffer warnings; /* lines, each ends in '\n': what is missing, lost or doubtful */
+        struct byte_buffer warnings; /* lines, each ends in '\n': missing, lost or doubtful data */
         struct byte_buffer hints;    /* lines: commands that go on from here */
         const char *warnings_title;  /* in text and Markdown; NULL = "missing or doubtful" */
         bool failed;
@@ -168,7 +168,7 @@ void view_table_put_amount(struct view_document *d, struct view_table *t, uint64
 void view_table_put_bool(struct view_document *d, struct view_table *t, bool is_so);
 void view_table_put_delta(struct view_document *d, struct view_table *t, int64_t delta);
 void view_table_put_real(struct view_document *d, struct view_table *t, double real);
-/* Of a column of REAL, where what the numbers are differs by row. */
+/* For a column of REAL, where the kind of number differs by row. */
 void view_table_put_real_bytes(struct view_document *d, struct view_table *t, double n_bytes);
 void view_table_put_place(struct view_document *d, struct view_table *t, struct report_string file,
                           uint32_t line);

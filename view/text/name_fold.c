@@ -10,12 +10,12 @@
 
 #define SEPARATOR       " < "
 #define SEPARATOR_BYTES 3
-#define TAIL_SHARES     3 /* of what is cut in the middle two thirds are its end */
+#define TAIL_SHARES     3 /* of a text that is cut in the middle two thirds are its end */
 
 enum fold {
         FOLD_PARAMETERS = 1,
         FOLD_TEMPLATES = 2,
-        DROP_PARAMETERS = 4, /* and what stands before the name */
+        DROP_PARAMETERS = 4, /* and the text before the name */
         DROP_VERSIONS = 8,
 };
 
@@ -154,7 +154,7 @@ static void fold_groups(struct byte_buffer *out, const char *text, size_t n_byte
         }
 }
 
-/* Without what stands behind the parameters of a member function. */
+/* Without the text after the parameters of a member function. */
 static size_t without_qualifiers(const char *text, size_t n_bytes)
 {
         static const char *const qualifiers[] = { " const", " volatile", " &", " &&", " noexcept" };

@@ -4,10 +4,10 @@
  *
  * Way of the data:  text_table -> [name_fold] -> text_table
  *
- * "std::_Rb_tree<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >, ...>::find(int)"
- * differs from its neighbours at its end.  As much as is needed is folded, in this order: the parameters, "(…)";
- * arguments of templates, "<…>"; parameters and return type are left out; "std::__cxx11::" is "std::".  What is too
- * long still is cut in its middle, or at its end if it is no name but words.
+ * "std::_Rb_tree<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >,
+ * ...>::find(int)" differs from its neighbours at its end.  As much as is needed is folded, in this order:
+ * the parameters, "(…)"; arguments of templates, "<…>"; parameters and return type are left out;
+ * "std::__cxx11::" is "std::".  A name that is still too long is cut in its middle, other text at its end.
  */
 #ifndef VIEW_TEXT_NAME_FOLD_H
 #define VIEW_TEXT_NAME_FOLD_H

@@ -16,7 +16,7 @@ static bool is_plain(const char *bytes, size_t n_bytes)
         return n_bytes != 0;
 }
 
-/* Behind what stands in the word already. */
+/* After the text in the word so far. */
 static void add_bytes(struct shell_word *word, const char *bytes, size_t n_bytes)
 {
         const char *mark = is_plain(bytes, n_bytes) ? "" : "'";
@@ -27,7 +27,7 @@ static void add_bytes(struct shell_word *word, const char *bytes, size_t n_bytes
                 word->text[n++] = bytes[i];
                 if (bytes[i] != '\'')
                         continue;
-                /* What ends a quotation is put behind a backslash, and the next one begun. */
+                /* The end of a quotation is put after a backslash, and the next one begun. */
                 word->text[n++] = '\\';
                 word->text[n++] = '\'';
                 word->text[n++] = '\'';
