@@ -155,27 +155,51 @@ int intern_append(struct intern *t, const void *bytes, size_t n_bytes)
         return 0;
 }
 
-int intern_add(struct intern *t, const void *bytes, size_t n_bytes, uint32_t *ret_id)
+/* Makes room in the hash table for one item more. */
+static int intern_prepare(struct intern *t)
 {
-        uint32_t hash = hash_of(bytes, n_bytes);
-        uint64_t *slot;
-        int r = 0;
+        return t->n_hashed < t->n_items || t->n_slots / 2 < (size_t)t->n_items + 1 ? hash_all(t) : 0;
+}
 
-        if (t->n_hashed < t->n_items || t->n_slots / 2 < (size_t)t->n_items + 1)
-                r = hash_all(t);
-        if (r < 0)
-                return r;
+/* An item that is not there; @slot: the empty one where it belongs. */
+static int intern_put(struct intern *t, uint64_t *slot, uint32_t hash, const void *bytes, size_t n_bytes,
+                      uint32_t *ret_id)
+{
+        int r = intern_append(t, bytes, n_bytes);
 
-        slot = slot_of(t, hash, bytes, n_bytes);
-        if (*slot != 0) {
-                *ret_id = (uint32_t)*slot;
-                return 0;
-        }
-        r = intern_append(t, bytes, n_bytes);
         if (r < 0)
                 return r;
         *slot = slot_value(hash, t->n_items);
         t->n_hashed = t->n_items;
         *ret_id = t->n_items;
         return 1;
+}
+
+int intern_add(struct intern *t, const void *bytes, size_t n_bytes, uint32_t *ret_id)
+{
+        uint32_t hash = hash_of(bytes, n_bytes);
+        int r = intern_prepare(t);
+        uint64_t *slot;
+
+        if (r < 0)
+                return r;
+        slot = slot_of(t, hash, bytes, n_bytes);
+        if (*slot != 0) {
+                *ret_id = (uint32_t)*slot;
+                return 0;
+        }
+        return intern_put(t, slot, hash, bytes, n_bytes, ret_id);
+}
+
+int intern_add_new(struct intern *t, const void *bytes, size_t n_bytes, uint32_t *ret_id)
+{
+        uint32_t hash = hash_of(bytes, n_bytes);
+        int r = intern_prepare(t);
+        size_t at;
+
+        if (r < 0)
+                return r;
+        for (at = hash & (t->n_slots - 1); t->slots[at] != 0;)
+                at = (at + 1) & (t->n_slots - 1);
+        return intern_put(t, &t->slots[at], hash, bytes, n_bytes, ret_id);
 }

@@ -47,6 +47,12 @@ void intern_deinit(struct intern *t);
  */
 int intern_add(struct intern *t, const void *bytes, size_t n_bytes, uint32_t *ret_id);
 
+/*
+ * intern_add_new() - the same for an item of which the caller knows that no equal one was added
+ * Compares nothing, so the processor need not wait for the table.  Otherwise there are two ids for one item.
+ */
+int intern_add_new(struct intern *t, const void *bytes, size_t n_bytes, uint32_t *ret_id);
+
 /* The id of an item, or 0 if it is not there.  Items that came by intern_append() alone are not found. */
 uint32_t intern_find(const struct intern *t, const void *bytes, size_t n_bytes);
 

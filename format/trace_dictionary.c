@@ -60,6 +60,14 @@ int trace_dictionary_add(struct trace_dictionary *d, enum trace_table table, con
         return r;
 }
 
+int trace_dictionary_add_new(struct trace_dictionary *d, enum trace_table table, const void *row,
+                             uint32_t *ret_id)
+{
+        int r = intern_add_new(&d->tables[index_of(table)], row, trace_schema_find(table)->row_bytes, ret_id);
+
+        return r < 0 ? r : 0;
+}
+
 int trace_dictionary_add_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
                                 uint32_t *ret_id)
 {

@@ -52,6 +52,10 @@ void trace_dictionary_deinit(struct trace_dictionary *d);
 int trace_dictionary_add(struct trace_dictionary *d, enum trace_table table, const void *row,
                          uint32_t *ret_id);
 
+/* The same for a row of which the caller knows that it was not added: one that refers to a row that is new, say. */
+int trace_dictionary_add_new(struct trace_dictionary *d, enum trace_table table, const void *row,
+                             uint32_t *ret_id);
+
 /* The same for the table STRINGS. */
 int trace_dictionary_add_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
                                 uint32_t *ret_id);

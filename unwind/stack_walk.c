@@ -24,9 +24,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define CACHE_BITS       12 /* entries of 56 bytes */
+#define CACHE_BITS       13
 #define CACHE_SIZE       (1U << CACHE_BITS)
+#define EXIT_BITS        9
+#define EXITS_SIZE       (1U << EXIT_BITS)
 #define ROOT_BYTES_MAX   128 /* of code at a file's entry that has no rule: the dynamic loader's _start */
 #define CACHE_LINE_BYTES 64
 #define PREFETCH_BYTES   1024 /* of the stack: some frames */
@@ -45,13 +48,14 @@ struct cache_entry {
         uint64_t avma;
         uint64_t generation;
         struct unwind_rule rule;
-        struct unwind_rule exit; /* of code without a table: by its instructions */
-        bool exit_is_known;
 };
 
+_Static_assert(CACHE_LINE_BYTES % sizeof(struct cache_entry) == 0, "an entry lies in one line of the cache");
+
 struct stack_walker {
+        _Alignas(CACHE_LINE_BYTES) struct cache_entry rules[CACHE_SIZE];
+        struct cache_entry exits[EXITS_SIZE]; /* of code without a table: by its instructions */
         const struct unwind_machine *machine;
-        struct cache_entry cache[CACHE_SIZE];
 };
 
 /* One walk while it runs: the last frame's registers, and where things are. */
@@ -118,9 +122,10 @@ static enum stack_walk_end why_unread(const struct walk *w, uint64_t avma)
 
 /* -------------------------------------------------------------------- rules */
 
-static struct cache_entry *cache_entry_of(struct stack_walker *walker, uint64_t avma)
+/* The entry of an address in a table of 2^@bits entries. */
+static struct cache_entry *cache_entry_of(struct cache_entry *entries, unsigned bits, uint64_t avma)
 {
-        return &walker->cache[(avma * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - CACHE_BITS)];
+        return &entries[(avma * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - bits)];
 }
 
 /* The rule of an address, without the cache; a rule of UNWIND_CFA_NONE if there is none. */
@@ -141,7 +146,7 @@ static bool find_rule(const struct walk *w, uint64_t avma, struct stack_walk_cod
 /* The rule for a frame, mostly remembered.  Returns false if no code is there. */
 static bool look_up(struct walk *w, uint64_t avma, struct unwind_rule *ret_rule)
 {
-        struct cache_entry *entry = cache_entry_of(w->walker, avma);
+        struct cache_entry *entry = cache_entry_of(w->walker->rules, CACHE_BITS, avma);
         struct stack_walk_code code;
 
         if (entry->avma == avma && entry->generation == w->space->generation) {
@@ -480,21 +485,20 @@ static bool step_rule(struct walk *w, const struct unwind_rule *rule, struct sta
 static bool find_exit(struct walk *w, struct unwind_rule *ret_rule)
 {
         uint64_t avma = w->pc - !w->is_exact;
-        struct cache_entry *entry = cache_entry_of(w->walker, avma);
+        struct cache_entry *entry = cache_entry_of(w->walker->exits, EXIT_BITS, avma);
         uint8_t bytes[CODE_EXIT_BYTES];
         size_t n_bytes;
 
         if (!w->space->read_code || w->input->tables_only)
                 return false;
-        if (entry->exit_is_known) {
-                *ret_rule = entry->exit;
+        if (entry->avma == avma && entry->generation == w->space->generation) {
+                *ret_rule = entry->rule;
                 return ret_rule->cfa != UNWIND_CFA_NONE;
         }
         n_bytes = w->space->read_code(w->space->context, w->pc, bytes, sizeof(bytes));
         if (!code_exit_find(w->machine, bytes, n_bytes, ret_rule))
                 *ret_rule = (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
-        entry->exit_is_known = true; /* it is of this address and generation: the rule was looked up before */
-        entry->exit = *ret_rule;
+        *entry = (struct cache_entry){ .avma = avma, .generation = w->space->generation, .rule = *ret_rule };
         return ret_rule->cfa != UNWIND_CFA_NONE;
 }
 
@@ -676,10 +680,12 @@ void stack_walk_resume(struct stack_walker *walker, const struct stack_walk_spac
 
 struct stack_walker *stack_walker_new(const struct unwind_machine *machine)
 {
-        struct stack_walker *walker = calloc(1, sizeof(*walker));
+        struct stack_walker *walker = aligned_alloc(CACHE_LINE_BYTES, sizeof(*walker));
 
-        if (walker)
-                walker->machine = machine;
+        if (!walker)
+                return NULL;
+        memset(walker, 0, sizeof(*walker));
+        walker->machine = machine;
         return walker;
 }
 

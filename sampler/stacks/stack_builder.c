@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_BITS 14 /* entries of 32 bytes: most stay in the second cache */
-#define FRAME_BITS  13 /* entries of 24 bytes */
+#define MEMORY_BITS      14 /* entries of 32 bytes: most stay in the second cache */
+#define FRAME_BITS       13
+#define CACHE_LINE_BYTES 64
 
 struct memory_entry {
         uint64_t avma, generation;
@@ -19,6 +20,8 @@ struct memory_entry {
         uint32_t kind;  /* of the address: whose side, and whether a call lies before it */
         uint32_t stack; /* 0 = this entry is empty */
 };
+
+_Static_assert(CACHE_LINE_BYTES % sizeof(struct memory_entry) == 0, "an entry lies in one line of the cache");
 
 /* A frame, whatever its caller: a callstack that is new has mostly frames that are not. */
 struct frame_entry {
@@ -35,12 +38,21 @@ struct path_entry {
 };
 
 struct stack_memory {
-        struct memory_entry entries[1U << MEMORY_BITS];
+        _Alignas(CACHE_LINE_BYTES) struct memory_entry entries[1U << MEMORY_BITS];
         struct frame_entry frames[1U << FRAME_BITS];
         struct path_entry path[CALL_CHAIN_FRAMES_MAX];
         uint32_t n_path;
         uint64_t path_generation; /* of the address space that it is of */
 };
+
+static struct stack_memory *stack_memory_new(void)
+{
+        struct stack_memory *memory = aligned_alloc(CACHE_LINE_BYTES, sizeof(*memory));
+
+        if (memory)
+                memset(memory, 0, sizeof(*memory));
+        return memory;
+}
 
 static uint32_t kind_of(const struct call_frame *at)
 {
@@ -127,35 +139,38 @@ static int add_mark(struct stack_builder *b, uint32_t *ret_frame)
         return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_FRAMES, &frame, ret_frame);
 }
 
-/* One frame below its callers.  Returns as trace_dictionary_add(). */
+/* One frame below its callers; @is_new: these were in no row until now.  Returns as trace_dictionary_add(). */
 static int add_stack(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
-                     uint32_t parent, uint32_t *ret_stack)
+                     uint32_t parent, bool is_new, uint32_t *ret_stack)
 {
         struct trace_stack row = { .parent = parent };
         int r = at ? find_frame(b, space, at, &row.frame) : add_mark(b, &row.frame);
 
-        return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_STACKS, &row, ret_stack);
+        if (r < 0)
+                return r;
+        return is_new ? trace_dictionary_add_new(b->dictionary, TRACE_TABLE_STACKS, &row, ret_stack)
+                      : trace_dictionary_add(b->dictionary, TRACE_TABLE_STACKS, &row, ret_stack);
 }
 
 /* The same, remembered. */
 static int find_stack(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
-                      uint32_t parent, uint32_t *ret_stack)
+                      uint32_t parent, bool is_new, uint32_t *ret_stack)
 {
         struct memory_entry key = { .generation = space->generation, .parent = parent };
         struct memory_entry *entry;
         int r;
 
         if (space->generation == 0 || !b->memory || !at)
-                return add_stack(b, space, at, parent, ret_stack);
+                return add_stack(b, space, at, parent, is_new, ret_stack);
         key.avma = at->avma;
         key.kind = kind_of(at);
         entry = entry_of(b->memory, &key);
-        if (entry->stack != 0 && entry->avma == key.avma && entry->generation == key.generation &&
+        if (!is_new && entry->stack != 0 && entry->avma == key.avma && entry->generation == key.generation &&
             entry->parent == key.parent && entry->kind == key.kind) {
                 *ret_stack = entry->stack;
                 return 0;
         }
-        r = add_stack(b, space, at, parent, &key.stack);
+        r = add_stack(b, space, at, parent, is_new, &key.stack);
         if (r < 0)
                 return r;
         *entry = key;
@@ -186,11 +201,12 @@ int stack_builder_add(struct stack_builder *b, const struct address_space *space
                       const struct call_chain *chain, uint32_t *ret_stack)
 {
         bool is_truncated = chain->state >= TRACE_STACK_TRUNCATED;
+        uint32_t n_known = trace_dictionary_count(b->dictionary, TRACE_TABLE_STACKS);
         uint32_t stack = 0, n_same = 0;
         bool has_path;
 
         if (!b->memory)
-                b->memory = calloc(1, sizeof(*b->memory));
+                b->memory = stack_memory_new();
         has_path = b->memory && space->generation != 0 && !is_truncated;
         if (has_path)
                 n_same = follow_path(b->memory, space->generation, chain);
@@ -199,7 +215,8 @@ int stack_builder_add(struct stack_builder *b, const struct address_space *space
         /* From the root inwards, so that stacks with the same callers share them. */
         for (uint32_t i = chain->n_frames - n_same + is_truncated; i-- > 0;) {
                 const struct call_frame *at = i < chain->n_frames ? &chain->frames[i] : NULL;
-                int r = find_stack(b, space, at, stack, &stack);
+                /* No row has a parent that was not there, and to find that out of the table is dear. */
+                int r = find_stack(b, space, at, stack, stack > n_known, &stack);
 
                 if (r == -EOVERFLOW) {
                         b->n_cut++;

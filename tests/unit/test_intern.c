@@ -32,6 +32,29 @@ static void expect_string(const struct intern *t, uint32_t id, const char *wante
         ck_assert_int_eq(memcmp(bytes, wanted, wanted_bytes), 0);
 }
 
+/* What is added without a comparison is found as if it had been added with one, whatever lies in its place. */
+START_TEST(test_new)
+{
+        struct intern t;
+        uint32_t id;
+
+        intern_init(&t, sizeof(uint64_t), 0);
+        for (uint64_t i = 1; i <= N_MANY; i++) {
+                int r = i % 3 == 0 ? intern_add(&t, &i, sizeof(i), &id)
+                                   : intern_add_new(&t, &i, sizeof(i), &id);
+
+                ck_assert_int_eq(r, 1);
+                ck_assert_uint_eq(id, i);
+        }
+        for (uint64_t i = 1; i <= N_MANY; i++) {
+                ck_assert_uint_eq(intern_find(&t, &i, sizeof(i)), i);
+                ck_assert_uint_eq(add(&t, &i, sizeof(i), 0), i);
+        }
+        ck_assert_uint_eq(t.n_items, N_MANY);
+        intern_deinit(&t);
+}
+END_TEST
+
 START_TEST(test_strings)
 {
         struct intern t;
