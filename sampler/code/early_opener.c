@@ -194,7 +194,7 @@ static bool look_at_next(struct early_opener *o, bool *all)
 {
         struct epoll_event events[16];
         int n = epoll_wait(o->epoll_fd, events, 16,
-                           !*all ? 0 : (o->calm.silent ? DOORBELL_CALM_POLL_MS : -1));
+                           *all ? doorbell_calm_wait_ms(&o->calm, clock_raw_ns()) : 0);
         unsigned n_rings = 0;
 
         for (int i = 0; i < n; i++) {

@@ -7,6 +7,7 @@ static void doorbell_calm_note_urgent(struct doorbell_calm *c, uint32_t pid, uin
         size_t oldest = c->n_mappers % DOORBELL_CALM_PIDS;
 
         c->n_urgent++;
+        c->urgent_ns = now_ns;
         for (size_t i = 0; i < DOORBELL_CALM_PIDS; i++) {
                 if (c->mappers[i].pid != pid)
                         continue;
@@ -45,4 +46,12 @@ bool doorbell_calm_decide(struct doorbell_calm *c, unsigned n_rings, uint64_t no
         c->n_vain = 0;
         c->n_mappings = 0;
         return c->silent;
+}
+
+int doorbell_calm_wait_ms(const struct doorbell_calm *c, uint64_t now_ns)
+{
+        if (!c->silent)
+                return -1;
+        return c->urgent_ns != 0 && now_ns - c->urgent_ns < DOORBELL_CALM_URGENT_NS ? DOORBELL_CALM_URGENT_MS
+                                                                                    : DOORBELL_CALM_POLL_MS;
 }

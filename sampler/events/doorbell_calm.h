@@ -7,7 +7,8 @@
  * A doorbell interrupts the program that rings it for some 25 us (a virtual machine with 2 CPUs).  Where programs are
  * started all the time (make, configure, tests of shells), each rings several times and has nothing that is urgent.
  * After DOORBELL_CALM_VAIN_MAX of these in a window the bells are to be silent, and the rings are to be looked at
- * each DOORBELL_CALM_POLL_MS, until a window has fewer mappings of code.  A process that maps urgent code again
+ * now and then, until a window has fewer mappings of code: each DOORBELL_CALM_POLL_MS, for each look interrupts a
+ * program as well, and more often for a second after urgent code was mapped.  A process that maps urgent code again
  * after a window is a pool of generated kernels, for which a millisecond may be too late: then the bells stay on.
  */
 #ifndef SAMPLER_EVENTS_DOORBELL_CALM_H
@@ -19,8 +20,10 @@
 
 #define DOORBELL_CALM_WINDOW_NS UINT64_C(20000000)
 #define DOORBELL_CALM_POOL_NS   UINT64_C(1000000000) /* so long the bells stay on for a pool */
+#define DOORBELL_CALM_URGENT_NS UINT64_C(1000000000) /* so long after urgent code there may be more */
 #define DOORBELL_CALM_VAIN_MAX  6
-#define DOORBELL_CALM_POLL_MS   1
+#define DOORBELL_CALM_POLL_MS   4
+#define DOORBELL_CALM_URGENT_MS 1 /* instead, after urgent code */
 #define DOORBELL_CALM_PIDS      8 /* a power of two */
 
 /* All zero: the bells are on.  One thread's. */
@@ -28,6 +31,7 @@ struct doorbell_calm {
         bool silent;
         uint64_t window_ns;          /* when this window began */
         uint64_t pool_ns;            /* until when there is a pool */
+        uint64_t urgent_ns;          /* when urgent code was mapped last; 0 = never */
         unsigned n_vain, n_mappings; /* in this window: rings without anything urgent, mappings of code */
         unsigned n_urgent;           /* since the last doorbell_calm_decide() */
         struct {
@@ -42,5 +46,8 @@ void doorbell_calm_note(struct doorbell_calm *c, uint32_t pid, bool is_urgent, u
 
 /* The rings were looked at, because of @n_rings of the bells.  Returns true if the bells are to be silent from now on. */
 bool doorbell_calm_decide(struct doorbell_calm *c, unsigned n_rings, uint64_t now_ns);
+
+/* How long to wait for a bell until the rings are looked at; -1 = until it rings. */
+int doorbell_calm_wait_ms(const struct doorbell_calm *c, uint64_t now_ns);
 
 #endif /* SAMPLER_EVENTS_DOORBELL_CALM_H */

@@ -37,6 +37,24 @@ START_TEST(test_storm)
 }
 END_TEST
 
+START_TEST(test_wait)
+{
+        struct doorbell_calm c = { .silent = false };
+        uint64_t now_ns = begin_ns;
+
+        ck_assert_int_eq(doorbell_calm_wait_ms(&c, now_ns), -1);
+        for (uint32_t i = 0; i < 10; i++, now_ns += NS_PER_MS)
+                (void)start_program(&c, i, now_ns);
+        ck_assert_int_eq(doorbell_calm_wait_ms(&c, now_ns), DOORBELL_CALM_POLL_MS);
+        /* More urgent code may follow what was urgent. */
+        doorbell_calm_note(&c, 1000, true, now_ns);
+        ck_assert_int_eq(doorbell_calm_wait_ms(&c, now_ns), DOORBELL_CALM_URGENT_MS);
+        ck_assert_int_eq(doorbell_calm_wait_ms(&c, now_ns + DOORBELL_CALM_URGENT_NS - 1),
+                         DOORBELL_CALM_URGENT_MS);
+        ck_assert_int_eq(doorbell_calm_wait_ms(&c, now_ns + DOORBELL_CALM_URGENT_NS), DOORBELL_CALM_POLL_MS);
+}
+END_TEST
+
 START_TEST(test_threads_begin)
 {
         struct doorbell_calm c = { .silent = false };
