@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/cmd_annotate.h"
+#include "cli/commands/commands.h"
 
 #include "analyze/annotate/annotation.h"
 #include "analyze/report/report.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/cmd_check.h"
+#include "cli/commands/commands.h"
 
 #include "base/error.h"
 #include "base/io.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/cmd_diff.h"
+#include "cli/commands/commands.h"
 
 #include "analyze/diff/diff_comparison.h"
 #include "analyze/diff/diff_program.h"

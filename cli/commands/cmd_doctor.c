@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/cmd_doctor.h"
+#include "cli/commands/commands.h"
 
 #include "base/error.h"
 #include "cli/commands/command_frame.h"

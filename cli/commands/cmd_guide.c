@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/cmd_guide.h"
+#include "cli/commands/commands.h"
 
 #include "cli/commands/command_frame.h"
 #include "cli/commands/man_page.h"

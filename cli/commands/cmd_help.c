@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/cmd_help.h"
+#include "cli/commands/commands.h"
 
 #include "base/name_guess.h"
 #include "cli/commands/command_frame.h"

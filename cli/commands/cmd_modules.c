@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/cmd_modules.h"
+#include "cli/commands/commands.h"
 
 #include "analyze/trace/report_string.h"
 #include "base/error.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/cmd_record.h"
+#include "cli/commands/commands.h"
 
 #include "base/error.h"
 #include "base/io.h"
-#include "cli/commands/cmd_list.h"
 #include "cli/commands/progress_line.h"
 #include "cli/commands/ring_record.h"
 #include "cli/commands/scope_check.h"

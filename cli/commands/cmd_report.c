@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/commands/cmd_report.h"
+#include "cli/commands/commands.h"
 
 #include "analyze/report/report.h"
 #include "base/byte_buffer.h"

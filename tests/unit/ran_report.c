@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ran_report.h"
 
-#include "cli/commands/cmd_report.h"
+#include "cli/commands/commands.h"
 #include "cli/exit_status.h"
 #include "view/text/utf8.h"
 

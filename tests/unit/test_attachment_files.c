@@ -5,7 +5,7 @@
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
-#include "cli/commands/cmd_check.h"
+#include "cli/commands/commands.h"
 #include "cli/exit_status.h"
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/commands/cmd_report.c, report_text.c, report_json.c: text of 120 columns, valid JSON, whatever the names are */
-#include "cli/commands/cmd_report.h"
+#include "cli/commands/commands.h"
 #include "cli/exit_status.h"
 #include "cli/views/report_json.h"
 #include "tests/unit/small_trace.h"
