@@ -22,12 +22,16 @@ void renamed_code_note(struct renamed_code *r, const struct perf_mmap *mmap, uin
         const struct made_executable made = { .start_avma = mmap->start_avma,
                                               .end_avma = mmap->start_avma + mmap->length_bytes,
                                               .time_ns = time_ns };
+        struct made_executable *oldest;
 
         r->writes_code = r->writes_code || mmap->writable || mmap->is_shared;
         for (size_t i = 0; i < r->n_made && i < RENAMED_CODE_MADE_MAX; i++)
                 if (r->made[i].time_ns == time_ns && r->made[i].start_avma == made.start_avma)
                         return;
-        r->made[r->n_made++ % RENAMED_CODE_MADE_MAX] = made;
+        oldest = &r->made[r->n_made % RENAMED_CODE_MADE_MAX];
+        r->is_unsure = r->is_unsure || (r->n_made >= RENAMED_CODE_MADE_MAX && !oldest->is_taken);
+        r->n_made++;
+        *oldest = made;
 }
 
 static bool overlaps(const struct trace_code_region *row, uint64_t start_avma, uint64_t end_avma)
@@ -146,6 +150,15 @@ static int move_shared(struct renamed_code *r, const bool *shares)
         return 0;
 }
 
+/* The code that these lines name was made executable before: no other line is about that. */
+static void use_fresh(struct renamed_code *r)
+{
+        for (size_t i = 0; i < r->n_fresh; i++)
+                for (size_t k = 0; k < r->n_made && k < RENAMED_CODE_MADE_MAX; k++)
+                        if (overlaps(&r->fresh[i].row, r->made[k].start_avma, r->made[k].end_avma))
+                                r->made[k].is_used = true;
+}
+
 int renamed_code_sort(struct renamed_code *r)
 {
         size_t n = r->n_fresh + r->n_lines;
@@ -154,8 +167,10 @@ int renamed_code_sort(struct renamed_code *r)
         int code = -ENOMEM;
 
         r->n_numbers = 0;
-        if (n < 2 || r->n_fresh == 0)
+        if (n < 2 || r->n_fresh == 0) {
+                use_fresh(r);
                 return 0;
+        }
         lines = calloc(n, sizeof(*lines));
         shares = calloc(r->n_fresh, sizeof(*shares));
         for (size_t i = 0; lines && i < n; i++) {
@@ -171,6 +186,7 @@ int renamed_code_sort(struct renamed_code *r)
                                 shares[lines[i].fresh - 1] = lines[i].shares;
                 code = move_shared(r, shares);
         }
+        use_fresh(r);
         free(shares);
         free(lines);
         return code;
@@ -193,28 +209,47 @@ static int add_change(struct renamed_code *r, const struct trace_code_region *ro
         return 0;
 }
 
-/* The number @n of the times in the reading at which this memory was made executable; 0 = there are not @n_wanted. */
-static uint64_t find_moment(const struct renamed_code *r, const struct trace_code_region *row,
-                            uint64_t until_ns, size_t n, size_t n_wanted)
+/* This memory was made executable then, and no line of a reading before is about that. */
+static bool is_candidate(const struct made_executable *made, const struct trace_code_region *row,
+                         uint64_t until_ns)
 {
-        uint64_t moment_ns = 0;
-        size_t n_found = 0;
+        return !made->is_taken && made->time_ns <= until_ns &&
+               overlaps(row, made->start_avma, made->end_avma);
+}
+
+/* Are so many moments, some of them before the reading, those of so many lines?  One more waits for its line. */
+static bool fit(const struct renamed_code *r, size_t n_found, size_t n_early, size_t n_wanted)
+{
+        if (r->has_lineless)
+                return n_early == 0 && n_found == n_wanted;
+        return n_found == n_wanted || n_found == n_wanted + 1;
+}
+
+/* The number @n of the times at which this memory was made executable, which is then used.  Returns 0 if they are not those of @n_wanted lines. */
+static uint64_t find_moment(struct renamed_code *r, const struct trace_code_region *row, uint64_t until_ns,
+                            size_t n, size_t n_wanted)
+{
+        struct made_executable *found = NULL;
+        size_t n_found = 0, n_early = 0;
 
         for (size_t i = 0; i < r->n_made && i < RENAMED_CODE_MADE_MAX; i++) {
-                const struct made_executable *m = &r->made[i];
+                struct made_executable *m = &r->made[i];
                 size_t n_before = 0;
 
-                if (m->time_ns <= r->read_ns || m->time_ns > until_ns ||
-                    !overlaps(row, m->start_avma, m->end_avma))
+                if (!is_candidate(m, row, until_ns))
                         continue;
                 n_found++;
-                for (size_t k = 0; k < r->n_made && k < RENAMED_CODE_MADE_MAX; k++)
-                        n_before += r->made[k].time_ns > r->read_ns && r->made[k].time_ns < m->time_ns &&
-                                    overlaps(row, r->made[k].start_avma, r->made[k].end_avma);
-                if (n_before == n)
-                        moment_ns = m->time_ns;
+                n_early += m->time_ns <= r->read_ns;
+                for (size_t k = 0; !found && k < r->n_made && k < RENAMED_CODE_MADE_MAX; k++)
+                        n_before += r->made[k].time_ns < m->time_ns &&
+                                    is_candidate(&r->made[k], row, until_ns);
+                if (!found && n_before == n)
+                        found = m;
         }
-        return n_found == n_wanted ? moment_ns : 0;
+        if (!found || !fit(r, n_found, n_early, n_wanted))
+                return 0;
+        found->is_used = true;
+        return found->time_ns;
 }
 
 /* Which of the lines about the same memory it is, and how many there are. */
@@ -268,13 +303,37 @@ static int add_line(struct renamed_code *r, size_t line, const struct renamed_re
 
         if (r->n_lines <= RENAMED_CODE_LINES_MAX) {
                 n = count_alike(r, line, &n_before);
-                if (!r->writes_code)
+                if (!r->writes_code && !r->is_unsure)
                         moment_ns = find_moment(r, &row, reading->now_ns, n_before, n);
         }
-        if (moment_ns == 0)
+        if (moment_ns == 0) {
+                r->is_unsure = true;
                 return add_window(r, &row, n_before + 1 == n, reading);
-        row.time_ns = moment_ns;
+        }
+        row.time_ns = moment_ns > r->read_ns ? moment_ns : r->read_ns + 1;
         return add_change(r, &row);
+}
+
+/* Moments that have their lines are taken.  Of a young one the line may be written in a moment: samples since then wait still. */
+static void settle(struct renamed_code *r, const struct renamed_reading *reading)
+{
+        uint64_t since_ns = r->read_ns, newest_ns = 0;
+
+        for (size_t i = 0; i < r->n_made && i < RENAMED_CODE_MADE_MAX; i++) {
+                struct made_executable *m = &r->made[i];
+
+                m->is_taken = m->is_taken || m->is_used;
+                if (!m->is_taken && m->time_ns + RENAMED_CODE_SETTLED_NS < r->read_ns)
+                        m->is_taken = r->has_lineless = true;
+                m->is_used = false;
+                if (m->time_ns > newest_ns)
+                        newest_ns = m->time_ns;
+                if (!m->is_taken && m->time_ns <= since_ns && m->time_ns + reading->lag_ns > reading->now_ns)
+                        since_ns = m->time_ns - 1;
+        }
+        if (newest_ns + RENAMED_CODE_SETTLED_NS < r->read_ns)
+                r->is_unsure = false;
+        r->read_ns = since_ns;
 }
 
 int renamed_code_end_reading(struct renamed_code *r, const struct renamed_reading *reading)
@@ -291,11 +350,7 @@ int renamed_code_end_reading(struct renamed_code *r, const struct renamed_readin
         }
         r->n_lines = 0;
         r->read_ns = reading->empty_ns;
-        /* Code may be there of which the line is written in a moment: samples since then wait still. */
-        for (size_t i = 0; i < r->n_made && i < RENAMED_CODE_MADE_MAX; i++)
-                if (r->made[i].time_ns <= r->read_ns &&
-                    r->made[i].time_ns + reading->lag_ns > reading->now_ns)
-                        r->read_ns = r->made[i].time_ns - 1;
+        settle(r, reading);
         return code;
 }
 

@@ -5,9 +5,12 @@
  * Way of the data:  perf_map, perf_record (MMAP2) -> jit_files -> [renamed_code] -> jit_files -> code_regions
  *
  * A line of a perf map has no time.  One that names memory which has another name was written since the map was read
- * before, and in that time the code was replaced.  If the process cannot write its code without making it
- * executable again, and the kernel has told as often of that as there are such lines, those are the moments.  Else there
- * is a window, narrowed by the time at which the file was changed last, in which the memory has no name.
+ * before, and in that time the code was replaced.  If the process cannot write its code without making it executable
+ * again, the moments at which it did so are those of the lines, in their order.  The line of the last one may not be
+ * written yet, as long as each moment so far has got its line within RENAMED_CODE_SETTLED_NS; after one that did not, only
+ * as many moments as lines are theirs.  With any other number, and from then on until the process has made nothing
+ * executable for that time, there is a window, narrowed by the time at which the file was changed last, in which the
+ * memory has no name.
  *
  * Used by the collector's thread.
  */
@@ -20,8 +23,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RENAMED_CODE_MADE_MAX  64  /* the latest times that memory was made executable */
-#define RENAMED_CODE_LINES_MAX 512 /* of a reading whose moments are looked for; of more there is a window */
+#define RENAMED_CODE_MADE_MAX   256                 /* the latest times that memory was made executable */
+#define RENAMED_CODE_SETTLED_NS UINT64_C(100000000) /* after this a moment has its line, or gets none */
+#define RENAMED_CODE_LINES_MAX  512 /* of a reading whose moments are looked for; of more there is a window */
 
 struct perf_mmap;
 
@@ -35,12 +39,16 @@ struct renamed_change {
 struct made_executable {
         uint64_t start_avma, end_avma;
         uint64_t time_ns;
+        bool is_used;  /* a line of this reading is about it */
+        bool is_taken; /* a line of a reading before was: there comes no other */
 };
 
 /* The state of one process.  All zero is empty. */
 struct renamed_code {
         struct made_executable made[RENAMED_CODE_MADE_MAX];
         size_t n_made;
+        bool is_unsure;               /* which of them a line is about */
+        bool has_lineless;            /* one of them got no line: code was changed that kept its name */
         bool writes_code;             /* some of its code can be written: no record tells when it is */
         uint64_t read_ns;             /* what the map said then was so; 0 = it was not read yet */
         struct renamed_change *lines; /* heap: of this reading, in their order */

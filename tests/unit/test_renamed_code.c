@@ -37,6 +37,15 @@ static void add_line(uint32_t name)
         ck_assert(renamed_code_waits(&renamed, &row));
 }
 
+static void add_fresh(uint64_t start_avma, uint64_t length_bytes, uint32_t name)
+{
+        const struct trace_code_region row = {
+                .start_avma = start_avma, .length_bytes = length_bytes, .process = 1, .name = name
+        };
+
+        ck_assert_int_eq(renamed_code_add_fresh(&renamed, &row), 0);
+}
+
 static void end_reading(uint64_t now_ns, uint64_t changed_ns, size_t n_lines)
 {
         const struct renamed_reading reading = { .empty_ns = now_ns,
@@ -73,7 +82,6 @@ static void expect_nothing(void)
 
 START_TEST(a_record_is_the_moment)
 {
-        make_executable(50, false);
         end_reading(100, 0, 1);
         make_executable(150, false);
         add_line(7);
@@ -127,6 +135,7 @@ END_TEST
 START_TEST(records_that_do_not_fit_are_no_moments)
 {
         end_reading(100, 0, 1);
+        make_executable(130, false);
         make_executable(140, false);
         make_executable(150, false);
         add_line(7);
@@ -139,6 +148,99 @@ START_TEST(records_that_do_not_fit_are_no_moments)
         expect(200, 0);
         expect(300, 8);
         expect_nothing();
+}
+END_TEST
+
+/* A program that is preempted between the record and the line: each line still has its own record, and only one. */
+START_TEST(a_line_may_come_long_after_its_record)
+{
+        end_reading(100, 0, 1);
+        make_executable(110, false);
+        make_executable(120, false);
+        add_line(7);
+        end_reading(200, 0, 1);
+        expect(110, 7);
+        make_executable(220, false);
+        make_executable(230, false);
+        add_line(8);
+        add_line(9);
+        end_reading(300, 0, 2);
+        expect(201, 8); /* since 120, but samples until the last reading are taken */
+        expect(220, 9);
+        expect_nothing();
+        add_line(10);
+        make_executable(320, false);
+        end_reading(400, 0, 1);
+        expect(301, 10);
+        expect_nothing();
+}
+END_TEST
+
+/* The code of a line about memory without a name was made executable, too. */
+START_TEST(fresh_memory_has_its_record)
+{
+        make_executable(50, false);
+        add_fresh(CODE_AVMA, CODE_BYTES, 1);
+        ck_assert_int_eq(renamed_code_sort(&renamed), 0);
+        end_reading(100, 0, 1);
+        renamed.n_fresh = 0;
+        make_executable(150, false);
+        add_line(7);
+        end_reading(200, 0, 1);
+        expect(150, 7);
+        expect_nothing();
+}
+END_TEST
+
+/* A program that changes code without a new name makes memory executable without a line: a record more may be either. */
+START_TEST(after_a_record_without_a_line_none_waits)
+{
+        const uint64_t late_ns = 2 * RENAMED_CODE_SETTLED_NS;
+
+        end_reading(100, 0, 1);
+        make_executable(110, false);
+        end_reading(late_ns, 0, 0);
+        make_executable(late_ns + 10, false);
+        add_line(7);
+        end_reading(late_ns + 100, 0, 1);
+        expect(late_ns + 10, 7);
+        make_executable(late_ns + 110, false);
+        make_executable(late_ns + 120, false);
+        add_line(8);
+        end_reading(late_ns + 200, 0, 1);
+        expect(late_ns + 100, 0);
+        expect(late_ns + 200, 8);
+        make_executable(late_ns + 210, false);
+        add_line(9);
+        end_reading(late_ns + 300, 0, 1); /* which records have a line is not known */
+        expect(late_ns + 200, 0);
+        expect(late_ns + 300, 9);
+        end_reading(3 * late_ns, 0, 0); /* after a while without records it is */
+        make_executable(3 * late_ns + 10, false);
+        add_line(10);
+        end_reading(3 * late_ns + 100, 0, 1);
+        expect(3 * late_ns + 10, 10);
+        make_executable(3 * late_ns + 150, false);
+        end_reading(3 * late_ns + 200, 0, 0);
+        add_line(11);
+        end_reading(3 * late_ns + 300, 0, 1); /* one of before the reading may have no line */
+        expect(3 * late_ns + 200, 0);
+        expect(3 * late_ns + 300, 11);
+        expect_nothing();
+}
+END_TEST
+
+/* More records than are kept: which belongs to which is not known. */
+START_TEST(too_many_records)
+{
+        end_reading(100, 0, 1);
+        for (uint64_t i = 0; i <= RENAMED_CODE_MADE_MAX; i++) {
+                make_executable(110 + i, false);
+                if (i > 0)
+                        add_line((uint32_t)i);
+        }
+        end_reading(1000, 0, RENAMED_CODE_MADE_MAX);
+        expect(100, 0);
 }
 END_TEST
 
@@ -168,15 +270,6 @@ START_TEST(of_an_old_map_the_last_line_counts)
 END_TEST
 
 /* ---- memory that had no name --------------------------------------------------------------------------- */
-
-static void add_fresh(uint64_t start_avma, uint64_t length_bytes, uint32_t name)
-{
-        const struct trace_code_region row = {
-                .start_avma = start_avma, .length_bytes = length_bytes, .process = 1, .name = name
-        };
-
-        ck_assert_int_eq(renamed_code_add_fresh(&renamed, &row), 0);
-}
 
 /* Lines that name memory alone stay, in their order; those that share some are renamings, in theirs. */
 START_TEST(several_names_for_fresh_memory)
