@@ -20,6 +20,7 @@ show() { # a command as the reader would type it
 
 show "$hyprof" record -o "$out/kernel_pool.hyp" -- "$build/examples/kernel_pool"
 show "$hyprof" report "$out/kernel_pool.hyp"
+show "$hyprof" why --zone task "$out/kernel_pool.hyp"
 
 # Something that compresses, but not at once: numbers as text.
 seq 1 800000 >"$out/numbers.txt"

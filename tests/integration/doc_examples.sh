@@ -17,7 +17,7 @@ printf '#!/bin/sh\nexec "%s" "$@"\n' "$(realpath "$HYPROF")" >"$TMPDIR/bin/hypro
 chmod +x "$TMPDIR/bin/hyprof"
 PATH=$TMPDIR/bin:$PATH
 (cd "$place" && hyprof record -q --off-cpu --embed=all -F 2000 -o hyprof.hyp ./program)
-for name in server run first t before after BEFORE AFTER a1 a2 b1 b2 old-1 old-2 new-1 new-2 main-1 main-2 branch-1 branch-2; do
+for name in server run first t kernel_pool t before after BEFORE AFTER a1 a2 b1 b2 old-1 old-2 new-1 new-2 main-1 main-2 branch-1 branch-2; do
         cp "$place/hyprof.hyp" "$place/$name.hyp"
 done
 HANDLE=$(hyprof report --function compress --json "$place/hyprof.hyp" | jq -r '.functions.rows[0].handle')
