@@ -24,6 +24,7 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recent_mappings.h"
+#include "sampler/tracks/recording.h"
 #include "sampler/tracks/searched_processes.h"
 #include "unwind/unwind_module.h"
 
@@ -61,7 +62,7 @@ struct noted_file {
 };
 
 struct code_images {
-        struct code_images_parts parts;
+        const struct recording *recording;
         struct image_changes changes;
         struct sampled_places places;
         struct searched_processes searched;
@@ -78,14 +79,14 @@ struct code_images {
         struct memory_image image; /* scratch */
 };
 
-int code_images_new(const struct code_images_parts *parts, struct code_images **ret_images)
+int code_images_new(const struct recording *recording, struct code_images **ret_images)
 {
         struct code_images *c = calloc(1, sizeof(*c));
 
         if (!c)
                 return -ENOMEM;
-        c->parts = *parts;
-        if (recent_mappings_init(&c->recent, parts->events) < 0) {
+        c->recording = recording;
+        if (recent_mappings_init(&c->recent, recording->events) < 0) {
                 free(c);
                 return -ENOMEM;
         }
@@ -143,14 +144,14 @@ bool code_images_next(struct code_images *c, uint64_t until_ns, struct image_cha
 /* Memory that lost an image: another module now, because earlier samples may belong to the image. */
 static int add_anonymous(const struct code_images *c, uint32_t process, uint32_t *ret_module)
 {
+        struct trace_dictionary *d = c->recording->dictionary;
         struct trace_module row = { .kind = TRACE_MODULE_ANONYMOUS, .process = process };
         int r;
 
-        if (c->parts.regions)
-                row.generation = code_regions_generation(c->parts.regions, process);
-        r = trace_dictionary_add_string(c->parts.dictionary, unloaded_name, strlen(unloaded_name), &row.path);
-
-        return r == 0 ? trace_dictionary_add(c->parts.dictionary, TRACE_TABLE_MODULES, &row, ret_module) : r;
+        if (c->recording->regions)
+                row.generation = code_regions_generation(c->recording->regions, process);
+        r = trace_dictionary_add_string(d, unloaded_name, strlen(unloaded_name), &row.path);
+        return r == 0 ? trace_dictionary_add(d, TRACE_TABLE_MODULES, &row, ret_module) : r;
 }
 
 /* Tables that are full are no reason to stop. */
@@ -167,7 +168,7 @@ int code_images_put(struct code_images *c, struct process_track *process, const 
 
         row.module = range.module;
         if (r == 0)
-                r = trace_dictionary_add(c->parts.dictionary, TRACE_TABLE_MAPPINGS, &row, &id);
+                r = trace_dictionary_add(c->recording->dictionary, TRACE_TABLE_MAPPINGS, &row, &id);
         if (r == -EOVERFLOW)
                 return 0;
         return r < 0 ? r : address_space_add(&process->space, &range);
@@ -179,7 +180,7 @@ static bool has_table(const struct code_images *c, uint32_t module)
 {
         const struct unwind_module *known;
 
-        return code_tables_find(c->parts.tables, module, &known) != CODE_TABLES_NONE;
+        return code_tables_find(c->recording->tables, module, &known) != CODE_TABLES_NONE;
 }
 
 /* The keeper has it after the first time, if it was not gone by then. */
@@ -222,7 +223,7 @@ static int add_whole(struct code_images *c, uint32_t module, const struct code_s
         r = image_source_search(source->source, &limits, WHOLE_BYTES_MAX, &bytes, &process->near_avma);
         process->n_misses = r == 1 ? 0 : process->n_misses + 1;
         if (r == 1) {
-                r = code_keeper_add(c->parts.keeper, module, TRACE_ATTACHMENT_MODULE_FILE, &bytes);
+                r = code_keeper_add(c->recording->keeper, module, TRACE_ATTACHMENT_MODULE_FILE, &bytes);
                 return r == 0 ? 1 : r;
         }
         byte_buffer_deinit(&bytes);
@@ -274,12 +275,12 @@ static int want_table(struct code_images *c, uint32_t module, const struct image
         struct byte_buffer bytes = { .data = NULL };
         int r = 0;
 
-        if (!c->parts.tables || has_table(c, module))
+        if (!c->recording->tables || has_table(c, module))
                 return 0;
         if (held && held->used_bytes > 0)
-                return code_tables_want_image(c->parts.tables, module, image_modules_hold(held));
+                return code_tables_want_image(c->recording->tables, module, image_modules_hold(held));
         if (memory_image_append_parts(&c->image, TABLE_BYTES_MAX, &bytes) == 0 && is_true(c, look))
-                r = code_tables_want_image(c->parts.tables, module, image_modules_hold(&bytes));
+                r = code_tables_want_image(c->recording->tables, module, image_modules_hold(&bytes));
         byte_buffer_deinit(&bytes);
         return r;
 }
@@ -304,10 +305,11 @@ static int hold(struct code_images *c, const struct image_look *look, void *sour
 static int keep_image(struct code_images *c, uint32_t module, const struct image_look *look,
                       struct byte_buffer *whole, bool has_several)
 {
+        struct code_keeper *keeper = c->recording->keeper;
         struct code_source source = { .source = NULL };
         int r;
 
-        if (!c->parts.keeper || !code_keeper_lacks(c->parts.keeper, module) || !may_want(c, module))
+        if (!keeper || !code_keeper_lacks(keeper, module) || !may_want(c, module))
                 return want_table(c, module, look, NULL);
         r = image_source_new(&c->image, &source);
         if (r < 0)
@@ -316,16 +318,15 @@ static int keep_image(struct code_images *c, uint32_t module, const struct image
         if (r == 0 || r == -EFBIG) {
                 r = want_table(c, module, look, image_source_held(source.source));
                 if (r == 0 && whole->used_bytes > 0)
-                        r = code_keeper_add(c->parts.keeper, module, TRACE_ATTACHMENT_MODULE_FILE, whole) < 0
-                                    ? -ENOMEM
-                                    : 1;
+                        r = code_keeper_add(keeper, module, TRACE_ATTACHMENT_MODULE_FILE, whole) < 0 ? -ENOMEM
+                                                                                                     : 1;
                 else if (r == 0 && c->image.build_id_bytes > 0)
                         r = add_whole(c, module, &source, look->began_ns);
         }
         if (has_several)
                 image_source_note_several(source.source);
         if (r == 0 || r == -EFAULT) /* of one that is gone the keeper says so */
-                return code_keeper_want(c->parts.keeper, module, &source);
+                return code_keeper_want(keeper, module, &source);
         source.free(source.source);
         return r < 0 ? r : 0;
 }
@@ -339,7 +340,7 @@ static int identify(struct code_images *c, const struct image_look *look, struct
         int r;
 
         *ret = (struct image_identity){ .content = c->image.content };
-        if (!process || !c->parts.keeper)
+        if (!process || !c->recording->keeper)
                 return 0;
         identity.program = process->n_programs;
         identity.near_avma = &process->near_avma;
@@ -361,12 +362,12 @@ static int add_image(struct code_images *c, const struct image_look *look, uint3
         int r;
 
         if (c->image.build_id_bytes > 0) {
-                r = image_modules_add_build_id(c->parts.dictionary, &c->image, ret_module);
+                r = image_modules_add_build_id(c->recording->dictionary, &c->image, ret_module);
         } else {
                 r = identify(c, look, &whole, &identity);
                 row.content = identity.content;
                 if (r == 0)
-                        r = image_modules_add(c->parts.dictionary, &row, c->image.content, ret_module);
+                        r = image_modules_add(c->recording->dictionary, &row, c->image.content, ret_module);
         }
         if (r >= 0)
                 r = keep_image(c, *ret_module, look, &whole, identity.is_ambiguous);
@@ -393,7 +394,7 @@ static int take_image(struct code_images *c, const struct image_look *look)
         uint64_t until_ns = clock_raw_ns();
         int r = 0;
 
-        change.range.module = image_modules_find_file(c->parts.dictionary, image);
+        change.range.module = image_modules_find_file(c->recording->dictionary, image);
         if (change.range.module == 0)
                 r = add_image(c, look, &change.range.module);
         if (r == -EOVERFLOW)
@@ -401,7 +402,7 @@ static int take_image(struct code_images *c, const struct image_look *look)
         if (r == 0 && writes_code(c, look->place.pid)) { /* it may have been written since that time */
                 change.time_ns = until_ns;
                 r = watched_images_put(&c->watched, &c->changes, image, look->began_ns, &change.time_ns);
-                loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_REPLACED, r > 0 ? (uint64_t)r : 0);
+                loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_REPLACED, r > 0 ? (uint64_t)r : 0);
                 r = r < 0 ? r : 0;
         }
         for (size_t i = 0; i < image->n_parts && r == 0; i++) {
@@ -470,7 +471,7 @@ static int look_at_mapping(struct code_images *c, const struct memory_image_plac
         const struct searched_process *process = searched_processes_get(&c->searched, place->pid);
 
         if (r == -ESTALE && process && process->n_images > 0)
-                loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_TOO_LATE, 1);
+                loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_TOO_LATE, 1);
         return r == -ENOMEM ? r : 0;
 }
 
@@ -512,7 +513,7 @@ static int look_into_memfd(struct code_images *c, const struct memory_image_plac
                 if (is_true(c, &look))
                         r = take_image(c, &look);
                 else
-                        loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_TOO_LATE, 1);
+                        loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_TOO_LATE, 1);
         }
         end_work(c, look.began_ns);
         return r < 0 ? r : 0;
@@ -523,8 +524,9 @@ static const struct address_range *find_anonymous(const struct code_images *c,
                                                   const struct process_track *process, uint64_t avma)
 {
         const struct address_range *range = address_space_find(&process->space, avma);
+        const struct trace_dictionary *d = c->recording->dictionary;
         const struct trace_module *module =
-                range ? trace_dictionary_row(c->parts.dictionary, TRACE_TABLE_MODULES, range->module) : NULL;
+                range ? trace_dictionary_row(d, TRACE_TABLE_MODULES, range->module) : NULL;
 
         return module && module->kind == TRACE_MODULE_ANONYMOUS ? range : NULL;
 }
@@ -564,7 +566,7 @@ static int note_replaced(struct code_images *c, uint64_t seen_ns)
 
         if (!has_code && !process_maps_are_empty(place.pid))
                 return 0;
-        loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_REPLACED, has_code);
+        loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_REPLACED, has_code);
         r = image_changes_add_gone(&c->changes, &c->image, seen_ns);
         if (r == 0 && has_code)
                 r = look_at(c, &place, clock_raw_ns());
@@ -611,17 +613,18 @@ static int add_object(void *context, uint32_t pid, struct jit_object *object, st
 {
         struct code_images *c = context;
         struct trace_module row = { .generation = TRACE_MODULE_TOLD_BY_JIT, .content = object->content };
-        int r = image_modules_add(c->parts.dictionary, &row, object->content, &object->module);
+        struct code_keeper *keeper = c->recording->keeper;
+        int r = image_modules_add(c->recording->dictionary, &row, object->content, &object->module);
 
         (void)pid;
         if (r == -EOVERFLOW) {
                 object->n_parts = 0;
                 return 0;
         }
-        if (r == 0 && c->parts.tables && !has_table(c, object->module))
-                r = code_tables_want_image(c->parts.tables, object->module, image_modules_hold(bytes));
-        if (r == 0 && c->parts.keeper)
-                r = code_keeper_add(c->parts.keeper, object->module, TRACE_ATTACHMENT_MODULE_FILE, bytes);
+        if (r == 0 && c->recording->tables && !has_table(c, object->module))
+                r = code_tables_want_image(c->recording->tables, object->module, image_modules_hold(bytes));
+        if (r == 0 && keeper)
+                r = code_keeper_add(keeper, object->module, TRACE_ATTACHMENT_MODULE_FILE, bytes);
         return r;
 }
 
@@ -662,11 +665,11 @@ static int decide(struct code_images *c, const struct noted_file *file)
         const struct address_range *range = &file->range;
         const struct unwind_module *module;
         uint64_t svma, bias;
-        int r = code_tables_find_jit(c->parts.tables, range->module, &svma);
+        int r = code_tables_find_jit(c->recording->tables, range->module, &svma);
 
         if (r == -EAGAIN)
                 return 0;
-        if (r == 1 && code_tables_find(c->parts.tables, range->module, &module) == CODE_TABLES_READY &&
+        if (r == 1 && code_tables_find(c->recording->tables, range->module, &module) == CODE_TABLES_READY &&
             unwind_module_find_bias(module, range->start_avma, range->file_offset_bytes,
                                     range->end_avma - range->start_avma, &bias))
                 r = jit_lists_follow(&c->lists, file->pid, bias + svma);
@@ -676,7 +679,7 @@ static int decide(struct code_images *c, const struct noted_file *file)
 int code_images_note_file(struct code_images *c, uint32_t pid, const struct address_range *range)
 {
         struct noted_file file = { .pid = pid, .range = *range };
-        int r = c->parts.tables ? decide(c, &file) : 1;
+        int r = c->recording->tables ? decide(c, &file) : 1;
 
         if (r != 0 || c->n_noted == NOTED_MAX)
                 return r < 0 ? r : 0;

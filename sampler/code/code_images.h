@@ -26,29 +26,13 @@
 
 struct address_range;
 struct code_images;
-struct code_keeper;
-struct code_regions;
-struct code_tables;
-struct error;
-struct event_set;
 struct image_change;
-struct loss_counter;
-struct perf_mmap;
 struct perf_record;
 struct process_track;
-struct trace_dictionary;
+struct recording;
 
-struct code_images_parts {
-        const struct event_set *events; /* the rings that report mappings; all borrowed */
-        struct trace_dictionary *dictionary;
-        struct code_keeper *keeper;   /* NULL = nothing is kept */
-        struct code_regions *regions; /* NULL = there are no generations */
-        struct loss_counter *losses;
-        struct code_tables *tables; /* NULL = no tables; then JITs are not found either */
-};
-
-/* Returns 0 or -ENOMEM. */
-int code_images_new(const struct code_images_parts *parts, struct code_images **ret_images);
+/* Borrows @recording.  Returns 0 or -ENOMEM. */
+int code_images_new(const struct recording *recording, struct code_images **ret_images);
 
 /* NULL is fine. */
 void code_images_free(struct code_images *c);

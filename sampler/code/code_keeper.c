@@ -23,6 +23,7 @@
 #include "sampler/code/opened_files.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/recording.h"
 #include "symbolize/symbols/image_spool.h"
 
 #include <errno.h>
@@ -87,6 +88,7 @@ struct leaving_image {
 };
 
 struct code_keeper {
+        const struct recording *recording;
         struct code_keeper_options options;
         struct keep_policy policy;
         struct image_reader *reader; /* NULL = nothing is kept */
@@ -106,14 +108,15 @@ struct code_keeper {
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
-int code_keeper_new(const struct code_keeper_options *options, struct code_keeper **ret_keeper,
-                    struct error *err)
+int code_keeper_new(const struct recording *recording, const struct code_keeper_options *options,
+                    struct code_keeper **ret_keeper, struct error *err)
 {
         struct code_keeper *k = calloc(1, sizeof(*k));
         int r = 0;
 
         if (!k)
                 return error_set(err, -ENOMEM, "no memory for code that is kept");
+        k->recording = recording;
         k->options = *options;
         if (k->options.bytes_max == 0)
                 k->options.bytes_max = CODE_KEEPER_BYTES_MAX;
@@ -206,7 +209,7 @@ static int add_row(struct code_keeper *k, uint32_t module, uint32_t attachment, 
 {
         struct trace_module_image row = { .module = module, .attachment = attachment, .state = state };
         uint32_t id;
-        int r = trace_dictionary_add(k->options.dictionary, TRACE_TABLE_MODULE_IMAGES, &row, &id);
+        int r = trace_dictionary_add(k->recording->dictionary, TRACE_TABLE_MODULE_IMAGES, &row, &id);
 
         return r == -EOVERFLOW ? 0 : r;
 }
@@ -364,7 +367,7 @@ int code_keeper_want_file(struct code_keeper *k, uint32_t module, const struct t
         m = &k->modules[module];
         if (m->is_judged || (m->code != 0 && !is_worth_a_try(code_of_id(k, m->code))))
                 return 0;
-        fd = opened_files_open(k->options.opened, pid, mmap, NULL);
+        fd = opened_files_open(k->recording->opened, pid, mmap, NULL);
         if (fd == -ENOMEM)
                 return fd;
         if (is_vdso && fd == -ENOENT)
@@ -531,11 +534,11 @@ static int attach(struct code_keeper *k, const struct staged_image *image, uint3
         struct trace_attachment row = { .size_bytes = image->size_bytes,
                                         .hash = image->hash,
                                         .kind = image->kind };
-        uint32_t n_known = trace_dictionary_count(k->options.dictionary, TRACE_TABLE_ATTACHMENTS);
+        uint32_t n_known = trace_dictionary_count(k->recording->dictionary, TRACE_TABLE_ATTACHMENTS);
         int r = array_reserve(&k->leaving, &k->leaving_capacity, k->n_leaving + 1, sizeof(*k->leaving));
 
         if (r == 0)
-                r = trace_dictionary_add(k->options.dictionary, TRACE_TABLE_ATTACHMENTS, &row, ret_id);
+                r = trace_dictionary_add(k->recording->dictionary, TRACE_TABLE_ATTACHMENTS, &row, ret_id);
         if (r < 0 || *ret_id <= n_known)
                 image_reader_forget(k->reader, image);
         else
@@ -583,7 +586,7 @@ static int count_missing(struct code_keeper *k)
                         miss(k, (uint32_t)i + 1, TRACE_IMAGE_UNREADABLE);
                 if (code->state != CODE_MISSING)
                         continue;
-                loss_counter_add(k->options.losses, reasons[code->failure], 1);
+                loss_counter_add(k->recording->losses, reasons[code->failure], 1);
                 code->state = CODE_NOTHING; /* once */
                 for (uint32_t module = code->first_module; r == 0 && module != 0;
                      module = k->modules[module].next_module)
@@ -653,7 +656,7 @@ int code_keeper_next(struct code_keeper *k, struct byte_buffer *body)
                 r = attachment_chunk_encode(&part, body);
         /* Names may suffer from a spool that is full, the trace does not. */
         if (r == 0 && k->options.spool)
-                (void)image_spool_add_part(k->options.spool, k->options.dictionary, &part, NULL);
+                (void)image_spool_add_part(k->options.spool, k->recording->dictionary, &part, NULL);
         if (r < 0)
                 return r;
         image_reader_release(k->reader, &leaving->image, leaving->at_bytes, leaving->at_bytes + part.n_bytes);

@@ -21,10 +21,8 @@ struct byte_buffer;
 struct code_keeper;
 struct error;
 struct image_spool;
-struct loss_counter;
-struct opened_files;
 struct perf_mmap;
-struct trace_dictionary;
+struct recording;
 struct trace_module;
 
 enum code_keeper_mode {
@@ -35,12 +33,9 @@ enum code_keeper_mode {
 
 struct code_keeper_options {
         enum code_keeper_mode mode;
-        uint64_t bytes_max;                  /* of all that is kept; 0 = CODE_KEEPER_BYTES_MAX */
-        const char *temporary_folder;        /* as in $TMPDIR; NULL = none; copied */
-        struct trace_dictionary *dictionary; /* borrowed, like all below */
-        struct loss_counter *losses;
-        struct opened_files *opened; /* where files may be open already; or NULL */
-        struct image_spool *spool;   /* gets a copy, for the names; NULL = none is needed */
+        uint64_t bytes_max;           /* of all that is kept; 0 = CODE_KEEPER_BYTES_MAX */
+        const char *temporary_folder; /* as in $TMPDIR; NULL = none; copied */
+        struct image_spool *spool;    /* borrowed; gets a copy, for the names; NULL = none is needed */
 };
 
 #define CODE_KEEPER_BYTES_MAX (UINT64_C(256) << 20)
@@ -64,10 +59,10 @@ struct code_source {
 
 /*
  * Starts the reader's thread, without rights; signals are blocked in it.  With CODE_KEEPER_NONE there is no thread, and
- * all below do nothing.  Returns 0, -ENOMEM, -errno.
+ * all below do nothing.  Borrows @recording.  Returns 0, -ENOMEM, -errno.
  */
-int code_keeper_new(const struct code_keeper_options *options, struct code_keeper **ret_keeper,
-                    struct error *err);
+int code_keeper_new(const struct recording *recording, const struct code_keeper_options *options,
+                    struct code_keeper **ret_keeper, struct error *err);
 
 /* Ends the thread; results that were not taken are dropped.  NULL is fine. */
 void code_keeper_free(struct code_keeper *k);

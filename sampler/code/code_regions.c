@@ -16,6 +16,7 @@
 #include "sampler/tracks/address_space.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 #include "sampler/tracks/stack_mover.h"
 
 #include <errno.h>
@@ -39,7 +40,9 @@ struct process_code {
 };
 
 struct code_regions {
-        struct code_regions_parts parts;
+        const struct recording *recording;
+        code_regions_before_change *before_change; /* or NULL */
+        void *context;
         struct process_code *processes; /* heap, by id in PROCESSES - 1 */
         size_t n_processes, capacity;
         uint32_t n_frames_seen; /* rows of FRAMES that were looked at */
@@ -47,14 +50,16 @@ struct code_regions {
 
 /* ---- processes ----------------------------------------------------------------------------------------- */
 
-int code_regions_new(const struct code_regions_parts *parts, struct code_regions **ret_regions,
-                     struct error *err)
+int code_regions_new(const struct recording *recording, code_regions_before_change *before_change,
+                     void *context, struct code_regions **ret_regions, struct error *err)
 {
         struct code_regions *c = calloc(1, sizeof(*c));
 
         if (!c)
                 return error_set(err, -ENOMEM, "no memory for regions of code");
-        c->parts = *parts;
+        c->recording = recording;
+        c->before_change = before_change;
+        c->context = context;
         *ret_regions = c;
         return 0;
 }
@@ -93,9 +98,9 @@ uint32_t code_regions_generation(const struct code_regions *c, uint32_t process)
 /* The process, if it lives. */
 static struct process_track *track_of(const struct code_regions *c, uint32_t process)
 {
-        const struct trace_process *row = trace_dictionary_row(c->parts.dictionary, TRACE_TABLE_PROCESSES,
-                                                               process);
-        struct process_track *track = process_table_find_process(c->parts.processes, row->pid);
+        const struct trace_process *row = trace_dictionary_row(c->recording->dictionary,
+                                                               TRACE_TABLE_PROCESSES, process);
+        struct process_track *track = process_table_find_process(c->recording->processes, row->pid);
 
         return track && track->process == process ? track : NULL;
 }
@@ -105,7 +110,7 @@ static struct process_track *track_of(const struct code_regions *c, uint32_t pro
 /* Sorts the frames that came since into those of their processes. */
 static int note_frames(struct code_regions *c)
 {
-        const struct trace_dictionary *d = c->parts.dictionary;
+        const struct trace_dictionary *d = c->recording->dictionary;
         uint32_t n_frames = trace_dictionary_count(d, TRACE_TABLE_FRAMES);
 
         for (; c->n_frames_seen < n_frames; c->n_frames_seen++) {
@@ -168,7 +173,7 @@ static bool has_frame(struct process_code *code, uint64_t start_avma, uint64_t e
 /* Points the anonymous memory in the address space to modules of the process's own, of its generation. */
 static int point_to_modules(const struct code_regions *c, struct process_track *track, uint32_t generation)
 {
-        struct trace_dictionary *d = c->parts.dictionary;
+        struct trace_dictionary *d = c->recording->dictionary;
         uint32_t old = 0, new = 0;
         int r = 0;
 
@@ -199,11 +204,11 @@ static int begin_generation(struct code_regions *c, struct process_code *code, s
         int r = 0;
 
         if (code->generation + 1 >= CODE_REGIONS_GENERATIONS_MAX) {
-                loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
+                loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
                 return 0;
         }
-        if (track && c->parts.before_change)
-                r = c->parts.before_change(c->parts.context, track);
+        if (track && c->before_change)
+                r = c->before_change(c->context, track);
         if (r < 0)
                 return r;
         code->generation++;
@@ -212,8 +217,8 @@ static int begin_generation(struct code_regions *c, struct process_code *code, s
                 return 0;
         r = point_to_modules(c, track, code->generation);
         return r < 0 ? r
-                     : stack_mover_run(c->parts.processes, c->parts.dictionary, track, code->generation - 1,
-                                       time_ns);
+                     : stack_mover_run(c->recording->processes, c->recording->dictionary, track,
+                                       code->generation - 1, time_ns);
 }
 
 /* The module of a process's memory at an address; 0 if it is not one of its own, of its generation. */
@@ -226,7 +231,7 @@ static uint32_t module_at(const struct code_regions *c, const struct process_tra
         *ret_is_old = false;
         if (!range)
                 return 0;
-        module = trace_dictionary_row(c->parts.dictionary, TRACE_TABLE_MODULES, range->module);
+        module = trace_dictionary_row(c->recording->dictionary, TRACE_TABLE_MODULES, range->module);
         if (module->kind != TRACE_MODULE_ANONYMOUS)
                 return 0;
         *ret_is_old = module->process != track->process ||
@@ -247,17 +252,17 @@ static int find_module(const struct code_regions *c, struct process_track *track
 
         *ret_module = track ? module_at(c, track, row->start_avma, &is_old) : 0;
         if (is_old) {
-                if (c->parts.before_change)
-                        r = c->parts.before_change(c->parts.context, track);
+                if (c->before_change)
+                        r = c->before_change(c->context, track);
                 if (r == 0)
                         r = point_to_modules(c, track, module.generation);
                 *ret_module = module_at(c, track, row->start_avma, &is_old);
         }
         if (r < 0 || *ret_module != 0)
                 return r;
-        r = trace_dictionary_add_string(c->parts.dictionary, path, sizeof(path) - 1, &module.path);
+        r = trace_dictionary_add_string(c->recording->dictionary, path, sizeof(path) - 1, &module.path);
         if (r == 0)
-                r = trace_dictionary_add(c->parts.dictionary, TRACE_TABLE_MODULES, &module, ret_module);
+                r = trace_dictionary_add(c->recording->dictionary, TRACE_TABLE_MODULES, &module, ret_module);
         return r == -EOVERFLOW ? 0 : r;
 }
 
@@ -323,7 +328,7 @@ static int cut_away(struct process_code *code, const struct code_piece *piece, b
 static bool is_same(const struct code_regions *c, const struct code_piece *there,
                     const struct trace_code_region *row)
 {
-        const struct trace_code_region *old = trace_dictionary_row(c->parts.dictionary,
+        const struct trace_code_region *old = trace_dictionary_row(c->recording->dictionary,
                                                                    TRACE_TABLE_CODE_REGIONS, there->region);
 
         return there->start_avma == row->start_avma &&
@@ -337,9 +342,10 @@ static bool is_unknown(const struct code_regions *c, const struct process_code *
                        const struct code_piece *key)
 {
         const struct code_piece *there = find_piece(code, key);
-        const struct trace_code_region *row =
-                there ? trace_dictionary_row(c->parts.dictionary, TRACE_TABLE_CODE_REGIONS, there->region)
-                      : NULL;
+        const struct trace_code_region *row = there ? trace_dictionary_row(c->recording->dictionary,
+                                                                           TRACE_TABLE_CODE_REGIONS,
+                                                                           there->region)
+                                                    : NULL;
 
         return row && row->gone && row->source == TRACE_CODE_SOURCE_PERF_MAP;
 }
@@ -360,7 +366,7 @@ static int make_room(struct code_regions *c, struct process_track *track, const 
         if (r == 0)
                 r = cut_away(code, &piece, &was_seen);
         if (was_seen && was_unknown)
-                loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_REPLACED, 1);
+                loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_REPLACED, 1);
         /* Removed code remains the code of all frames so far; the next code will be put over it. */
         return r == 0 && was_seen && !row->gone ? begin_generation(c, code, track, row->time_ns) : r;
 }
@@ -390,9 +396,10 @@ int code_regions_add(struct code_regions *c, struct trace_code_region *row, uint
         if (r == 0)
                 r = find_module(c, track, row, &row->module);
         if (r == 0)
-                r = trace_dictionary_add(c->parts.dictionary, TRACE_TABLE_CODE_REGIONS, row, &piece.region);
+                r = trace_dictionary_add(c->recording->dictionary, TRACE_TABLE_CODE_REGIONS, row,
+                                         &piece.region);
         if (r == -EOVERFLOW) {
-                loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
+                loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
                 return 0;
         }
         if (r == 0)
@@ -437,7 +444,7 @@ int code_regions_doubt(struct code_regions *c, struct trace_code_region *row)
         if (!has_name && find_piece(code, &piece))
                 return 0;
         if (!has_name && has_frame(code, piece.start_avma, piece.end_avma)) /* which keep none */
-                loss_counter_add(c->parts.losses, TRACE_LOSS_CODE_REPLACED, 1);
+                loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_REPLACED, 1);
         r = cut_away(code, &piece, &was_seen);
         row->gone = 1;
         row->name = 0;
@@ -445,7 +452,8 @@ int code_regions_doubt(struct code_regions *c, struct trace_code_region *row)
         if (r == 0)
                 r = find_module(c, track, row, &row->module);
         if (r == 0)
-                r = trace_dictionary_add(c->parts.dictionary, TRACE_TABLE_CODE_REGIONS, row, &piece.region);
+                r = trace_dictionary_add(c->recording->dictionary, TRACE_TABLE_CODE_REGIONS, row,
+                                         &piece.region);
         if (r == 0)
                 r = add_piece(code, &piece);
         if (r == 0)
@@ -464,7 +472,7 @@ uint32_t code_regions_find(const struct code_regions *c, uint32_t process, uint6
         piece = find_piece(&c->processes[process - 1], &key);
         if (!piece)
                 return 0;
-        row = trace_dictionary_row(c->parts.dictionary, TRACE_TABLE_CODE_REGIONS, piece->region);
+        row = trace_dictionary_row(c->recording->dictionary, TRACE_TABLE_CODE_REGIONS, piece->region);
         return row->gone ? 0 : piece->region;
 }
 
@@ -482,7 +490,7 @@ int code_regions_clear(struct code_regions *c, uint32_t process, uint64_t time_n
         code = &c->processes[process - 1];
         r = find_module(c, NULL, &nothing, &nothing.module);
         if (r == 0)
-                r = trace_dictionary_add(c->parts.dictionary, TRACE_TABLE_CODE_REGIONS, &nothing, &id);
+                r = trace_dictionary_add(c->recording->dictionary, TRACE_TABLE_CODE_REGIONS, &nothing, &id);
         if (r < 0 && r != -EOVERFLOW)
                 return r;
         tdestroy(code->pieces, free);

@@ -21,24 +21,21 @@
 
 struct code_regions;
 struct error;
-struct loss_counter;
-struct process_table;
 struct process_track;
+struct recording;
 struct trace_code_region;
-struct trace_dictionary;
 
-struct code_regions_parts {
-        struct trace_dictionary *dictionary; /* borrowed, like all of them */
-        struct loss_counter *losses;
-        struct process_table *processes;
-        /* Called before the modules of a process change: callstacks that wait to be completed are of the old ones. */
-        int (*before_change)(void *context, struct process_track *process);
-        void *context;
-};
+/* Returns 0 or -errno. */
+typedef int code_regions_before_change(void *context, struct process_track *process);
 
-/* Returns 0 or -ENOMEM. */
-int code_regions_new(const struct code_regions_parts *parts, struct code_regions **ret_regions,
-                     struct error *err);
+/*
+ * @recording:      borrowed
+ * @before_change:  called before the modules of a process change: callstacks that wait to be completed are of the old ones;
+ *                  or NULL
+ * Returns 0 or -ENOMEM.
+ */
+int code_regions_new(const struct recording *recording, code_regions_before_change *before_change,
+                     void *context, struct code_regions **ret_regions, struct error *err);
 
 /* NULL is fine. */
 void code_regions_free(struct code_regions *c);

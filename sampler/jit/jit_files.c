@@ -22,6 +22,7 @@
 #include "sampler/kernel/perf_record.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ struct jit_process {
 };
 
 struct jit_files {
-        struct jit_files_parts parts;
+        const struct recording *recording;
         struct jit_process *processes; /* heap */
         size_t n_processes, capacity;
         struct intern left_out; /* PIDs of those that found no room */
@@ -69,7 +70,7 @@ struct jit_files {
 
 /* ---- processes ----------------------------------------------------------------------------------------- */
 
-int jit_files_new(const struct jit_files_parts *parts, struct jit_files **ret_files, struct error *err)
+int jit_files_new(const struct recording *recording, struct jit_files **ret_files, struct error *err)
 {
         struct jit_files *f = calloc(1, sizeof(*f));
         struct timespec t;
@@ -78,7 +79,7 @@ int jit_files_new(const struct jit_files_parts *parts, struct jit_files **ret_fi
                 return error_set(err, -ENOMEM, "no memory for files about code");
         (void)clock_gettime(CLOCK_REALTIME, &t); /* cannot fail for this clock */
         f->since_ns = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-        f->parts = *parts;
+        f->recording = recording;
         f->next_ns = UINT64_MAX;
         intern_init(&f->left_out, sizeof(uint32_t), 0);
         *ret_files = f;
@@ -122,7 +123,7 @@ static int leave_out(struct jit_files *f, uint32_t pid)
         int r = intern_add(&f->left_out, &pid, sizeof(pid), &id);
 
         if (r == 1)
-                loss_counter_add(f->parts.losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
+                loss_counter_add(f->recording->losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
         return r == -ENOMEM ? r : 0;
 }
 
@@ -157,18 +158,18 @@ static void count_garbage(struct jit_files *f, struct jit_process *p)
 {
         uint64_t n_garbage = p->map.map.n_garbage + p->dump.n_garbage;
 
-        loss_counter_add(f->parts.losses, TRACE_LOSS_JIT_GARBAGE, n_garbage - p->n_garbage_seen);
+        loss_counter_add(f->recording->losses, TRACE_LOSS_JIT_GARBAGE, n_garbage - p->n_garbage_seen);
         p->n_garbage_seen = n_garbage;
 }
 
 static int add_name(struct jit_files *f, const char *name, size_t name_bytes, uint32_t *ret_id)
 {
-        int r = trace_dictionary_add_program_string(f->parts.dictionary, name, name_bytes, ret_id);
+        int r = trace_dictionary_add_program_string(f->recording->dictionary, name, name_bytes, ret_id);
 
         if (r != -EOVERFLOW)
                 return r;
         *ret_id = 0;
-        loss_counter_add(f->parts.losses, TRACE_LOSS_NAMES_FULL, 1);
+        loss_counter_add(f->recording->losses, TRACE_LOSS_NAMES_FULL, 1);
         return 0;
 }
 
@@ -180,7 +181,7 @@ static int take_fresh(struct jit_files *f, struct jit_process *p)
         uint32_t region;
 
         for (size_t i = 0; r >= 0 && i < renamed->n_fresh; i++)
-                r = code_regions_add(f->parts.regions, &renamed->fresh[i].row, &region);
+                r = code_regions_add(f->recording->regions, &renamed->fresh[i].row, &region);
         renamed->n_fresh = 0;
         return r < 0 ? r : 0;
 }
@@ -197,7 +198,7 @@ static int take_line(struct jit_files *f, struct jit_process *p, const struct pe
 
         if (r < 0)
                 return r;
-        if (renamed_code_waits(&p->renamed, &row) || code_regions_has_other(f->parts.regions, &row))
+        if (renamed_code_waits(&p->renamed, &row) || code_regions_has_other(f->recording->regions, &row))
                 return renamed_code_add(&p->renamed, &row);
         r = renamed_code_add_fresh(&p->renamed, &row);
         return r == 0 && p->renamed.n_fresh == FRESH_MAX ? take_fresh(f, p) : r;
@@ -226,8 +227,8 @@ static int run_changes(struct jit_files *f, struct jit_process *p, uint64_t unti
         while (r >= 0 && renamed_code_next(&p->renamed, until_ns, &row)) {
                 uint32_t region;
 
-                r = row.gone ? code_regions_doubt(f->parts.regions, &row)
-                             : code_regions_add(f->parts.regions, &row, &region);
+                r = row.gone ? code_regions_doubt(f->recording->regions, &row)
+                             : code_regions_add(f->recording->regions, &row, &region);
         }
         return r < 0 ? r : 0;
 }
@@ -255,7 +256,7 @@ static int read_map(struct jit_files *f, struct jit_process *p, bool all)
         if (r >= 0)
                 r = end_reading(f, p, &reading);
         if (is_over_limit)
-                loss_counter_add(f->parts.losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
+                loss_counter_add(f->recording->losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
         return r < 0 ? r : 0;
 }
 
@@ -282,10 +283,11 @@ static int keep_code(struct jit_files *f, const struct jitdump_load *load, uint3
         struct byte_buffer payload = { .data = NULL };
         int r;
 
-        if (!f->parts.attachments || !load->code || load->length_bytes == 0)
+        if (!f->recording->attachments || !load->code || load->length_bytes == 0)
                 return 0;
         byte_buffer_add(&payload, load->code, load->length_bytes);
-        r = payload.failed ? -ENOMEM : attachment_store_add(f->parts.attachments, &row, &payload, 0, ret_id);
+        r = payload.failed ? -ENOMEM
+                           : attachment_store_add(f->recording->attachments, &row, &payload, 0, ret_id);
         byte_buffer_deinit(&payload);
         return r;
 }
@@ -294,7 +296,7 @@ static void count_frames(struct jit_files *f, struct jit_process *p, size_t befo
 {
         f->frames_bytes += p->frames.bytes.used_bytes - before_bytes;
         if (p->frames.is_full && !p->frames_counted)
-                loss_counter_add(f->parts.losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
+                loss_counter_add(f->recording->losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
         p->frames_counted = p->frames.is_full;
 }
 
@@ -308,7 +310,7 @@ static int keep_unwinding(struct jit_files *f, struct jit_process *p, const stru
         size_t before_bytes = p->frames.bytes.used_bytes;
         int r = 0;
 
-        if (entry.n_bytes == 0 || !f->parts.tables)
+        if (entry.n_bytes == 0 || !f->recording->tables)
                 return 0;
         if (f->frames_bytes < FRAMES_BYTES_MAX)
                 r = jit_frames_add(&p->frames, &entry);
@@ -341,9 +343,9 @@ static int take_load(struct jit_files *f, struct jit_process *p, const struct ji
         if (r == 0)
                 r = keep_code(f, &load, row.name, &row.attachment);
         if (r == 0)
-                r = code_regions_add(f->parts.regions, &row, &region);
+                r = code_regions_add(f->recording->regions, &row, &region);
         if (r == 1)
-                r = jit_lines_add(&p->lines, f->parts.dictionary, &load, region);
+                r = jit_lines_add(&p->lines, f->recording->dictionary, &load, region);
         p->lines.n_lines = 0;
         return r < 0 && r != -EOVERFLOW ? r : 0;
 }
@@ -351,7 +353,7 @@ static int take_load(struct jit_files *f, struct jit_process *p, const struct ji
 static int take_move(struct jit_files *f, struct jit_process *p, const struct jitdump_item *item,
                      uint64_t time_ns)
 {
-        struct trace_dictionary *d = f->parts.dictionary;
+        struct trace_dictionary *d = f->recording->dictionary;
         struct trace_code_region row;
         struct jitdump_move move;
         uint32_t old, region;
@@ -361,14 +363,14 @@ static int take_move(struct jit_files *f, struct jit_process *p, const struct ji
                 p->dump.n_garbage++;
                 return 0;
         }
-        old = code_regions_find(f->parts.regions, p->process, move.old_avma);
+        old = code_regions_find(f->recording->regions, p->process, move.old_avma);
         if (old == 0)
                 return 0;
         row = *(const struct trace_code_region *)trace_dictionary_row(d, TRACE_TABLE_CODE_REGIONS, old);
         row.start_avma = move.new_avma;
         row.length_bytes = move.length_bytes;
         row.time_ns = time_ns;
-        r = code_regions_add(f->parts.regions, &row, &region);
+        r = code_regions_add(f->recording->regions, &row, &region);
         if (r == 1)
                 r = jit_lines_copy(d, old, region);
         return r < 0 && r != -EOVERFLOW ? r : 0;
@@ -380,7 +382,7 @@ static int take_debug_info(struct jit_files *f, struct jit_process *p, const str
         int r = jitdump_decode_debug_info(item->body, item->body_bytes, &info, NULL);
 
         if (r == 0)
-                r = jit_lines_read(&p->lines, f->parts.dictionary, &info);
+                r = jit_lines_read(&p->lines, f->recording->dictionary, &info);
         if (r == -EBADMSG)
                 p->dump.n_garbage++;
         return r == -ENOMEM ? r : 0;
@@ -502,7 +504,7 @@ int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, 
         p->dump.fd = module_file_open(pid, mmap, NULL);
         if (p->dump.fd < 0 && process != 0)
                 loss_counter_add(
-                        f->parts.losses,
+                        f->recording->losses,
                         p->dump.fd == -ENOENT ? TRACE_LOSS_CODE_TOO_LATE : TRACE_LOSS_CODE_UNREADABLE, 1);
         return 0;
 }
@@ -528,8 +530,8 @@ static int finish(struct jit_files *f, struct jit_process *p)
 static void forget(struct jit_files *f, size_t i)
 {
         f->frames_bytes -= f->processes[i].frames.bytes.used_bytes;
-        if (f->parts.tables)
-                code_tables_forget_jit(f->parts.tables, f->processes[i].process);
+        if (f->recording->tables)
+                code_tables_forget_jit(f->recording->tables, f->processes[i].process);
         deinit_process(&f->processes[i]);
         f->processes[i] = f->processes[--f->n_processes];
 }
@@ -544,7 +546,7 @@ int jit_files_note_exec(struct jit_files *f, uint32_t pid, uint64_t time_ns)
                 return 0;
         r = finish(f, p);
         forget(f, (size_t)(p - f->processes));
-        return r < 0 ? r : code_regions_clear(f->parts.regions, process, time_ns);
+        return r < 0 ? r : code_regions_clear(f->recording->regions, process, time_ns);
 }
 
 /* ---- each cycle ---------------------------------------------------------------------------------------- */
@@ -552,7 +554,7 @@ int jit_files_note_exec(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 /* Has the process ended, and everything about it been written? */
 static bool has_ended(const struct jit_files *f, const struct jit_process *p)
 {
-        const struct process_track *track = process_table_find_process(f->parts.processes, p->pid);
+        const struct process_track *track = process_table_find_process(f->recording->processes, p->pid);
 
         return p->process != 0 && (!track || track->process != p->process);
 }
@@ -601,8 +603,8 @@ int jit_files_read(struct jit_files *f, uint64_t now_ns, bool final)
                 }
                 if (reads_maps)
                         r = read_map(f, p, final);
-                if (r == 0 && f->parts.tables)
-                        r = code_tables_want_jit(f->parts.tables, p->process, &p->frames);
+                if (r == 0 && f->recording->tables)
+                        r = code_tables_want_jit(f->recording->tables, p->process, &p->frames);
                 count_garbage(f, p);
         }
         if (reads_maps)

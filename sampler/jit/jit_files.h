@@ -22,27 +22,13 @@
 #define JIT_FILES_PROCESSES_MAX 1024              /* at a time */
 #define JIT_FILES_LAG_NS        UINT64_C(2000000) /* samples that are younger than a reading by this wait still */
 
-struct attachment_store;
-struct code_regions;
-struct code_tables;
 struct error;
 struct jit_files;
-struct loss_counter;
 struct perf_mmap;
-struct process_table;
-struct trace_dictionary;
+struct recording;
 
-struct jit_files_parts {
-        struct trace_dictionary *dictionary; /* borrowed, like all of them */
-        struct loss_counter *losses;
-        struct process_table *processes;
-        struct code_regions *regions;
-        struct attachment_store *attachments; /* NULL = machine code is not kept */
-        struct code_tables *tables;           /* NULL = stacks are not walked by tables */
-};
-
-/* Returns 0 or -ENOMEM. */
-int jit_files_new(const struct jit_files_parts *parts, struct jit_files **ret_files, struct error *err);
+/* Borrows @recording.  Returns 0 or -ENOMEM. */
+int jit_files_new(const struct recording *recording, struct jit_files **ret_files, struct error *err);
 
 /* NULL is fine. */
 void jit_files_free(struct jit_files *f);

@@ -16,6 +16,7 @@
 #include "sampler/merge/sample_stacks.h"
 #include "sampler/merge/writer_thread.h"
 #include "sampler/stacks/stack_unwinder.h"
+#include "sampler/tracks/recording.h"
 
 #include <errno.h>
 
@@ -47,116 +48,83 @@
 
 static int flush_if_full(void *context);
 
-/* The parts that know the code that processes make. */
-static int init_code(struct merge *m, bool keeps_code, struct error *err)
+/* The stages that know code: the kept files, unwind tables, the walker of stacks, the code that processes make. */
+static int make_code(struct merge *m, const struct merge_options *options, struct error *err)
 {
-        struct code_regions_parts regions = { .dictionary = m->dictionary,
-                                              .losses = &m->losses,
-                                              .processes = &m->processes,
-                                              .before_change = sample_source_before_change,
-                                              .context = &m->samples };
-        struct jit_files_parts files = { .dictionary = m->dictionary,
-                                         .losses = &m->losses,
-                                         .processes = &m->processes,
-                                         .attachments = keeps_code ? &m->zones.translator.attachments
-                                                                   : NULL };
-        int r = code_regions_new(&regions, &m->regions, err);
+        struct recording *shared = &m->recording;
+        int r = code_keeper_new(shared, &options->keeper, &shared->keeper, err);
 
-        files.regions = m->regions;
-        files.tables = m->tables;
-        m->zones.translator.regions = m->regions;
-        return r < 0 ? r : jit_files_new(&files, &m->jit, err);
+        if (r == 0 && options->table_process)
+                r = code_tables_new(options->table_process, shared->losses, &shared->tables, err);
+        if (r < 0)
+                return r;
+        if (shared->tables)
+                code_tables_use_opened(shared->tables, shared->opened);
+        r = stack_unwinder_new(&options->unwinder, shared->tables, shared->losses, &shared->unwinder, err);
+        if (r < 0)
+                return r;
+        r = code_regions_new(shared, sample_source_before_change, &m->samples, &shared->regions, err);
+        return r < 0 ? r : jit_files_new(shared, &shared->jit, err);
 }
 
-int merge_init(struct merge *m, const struct merge_options *options, struct error *err)
+int merge_init(struct merge *m, const struct recording *recording, const struct merge_options *options,
+               struct error *err)
 {
-        struct sample_source_parts sample_parts = {
-                .events = options->events,
-                .processes = &m->processes,
-                .dictionary = options->dictionary,
-                .losses = &m->losses,
-                .keep_stacks = options->keep_stacks,
-                .switches = options->switches,
-                .sample_events = options->sample_events,
-                .filter = options->filter,
-                .cpu_wide = options->cpu_wide,
-                .opened = options->opened,
-        };
-        struct code_keeper_options keeper_options = options->keeper;
-        const struct zone_source_parts zone_parts = {
-                .dictionary = options->dictionary,
-                .losses = &m->losses,
-                .processes = &m->processes,
-                .families = options->families,
-                .client_ring_bytes = options->client_ring_bytes,
-        };
-        struct zone_merge_parts zone_merge_parts = {
-                .filter = options->filter,
-                .zones = &m->zones,
-                .processes = &m->processes,
-                .stacks = &m->samples.stacks,
-                .sink = &m->sink,
-                .flush_if_full = flush_if_full,
-                .stop_fd = options->stop_fd,
-                .context = m,
-        };
-        int r = 0;
+        struct recording *shared = &m->recording;
+        int r;
 
-        *m = (struct merge){ .dictionary = options->dictionary,
+        *m = (struct merge){ .recording = *recording,
                              .writer = options->writer,
                              .inbox = options->inbox,
-                             .in_ring = options->in_ring };
-        m->flushed_ns = clock_raw_ns();
+                             .in_ring = options->in_ring,
+                             .chunk_age_ns = CHUNK_AGE_FIRST_NS,
+                             .priority = options->priority,
+                             .tables_wait_ns = TABLES_WAIT_NS,
+                             .flushed_ns = clock_raw_ns() };
         m->accounted_ns = m->flushed_ns;
-        m->chunk_age_ns = CHUNK_AGE_FIRST_NS;
-        m->priority = options->priority;
-        m->tables_wait_ns = TABLES_WAIT_NS;
         m->sink = (struct thread_sink){ .encoder = &m->encoder,
-                                        .dictionary = m->dictionary,
+                                        .dictionary = shared->dictionary,
                                         .losses = &m->losses,
                                         .trigger = options->trigger };
-        process_table_init(&m->processes, m->dictionary);
-        zone_source_init(&m->zones, &zone_parts);
-        m->zones.translator.attachments.spool = keeper_options.spool;
+        shared->losses = &m->losses;
+        shared->processes = &m->processes;
+        shared->sink = &m->sink;
+        shared->stacks = &m->samples.stacks;
+        shared->zones = &m->zones;
+        if (options->keeper.mode != CODE_KEEPER_NONE)
+                shared->attachments = &m->zones.translator.attachments;
+        process_table_init(&m->processes, shared->dictionary);
         event_encoder_init(&m->encoder);
         state_keeper_init(&m->states, STATE_KEEPER_EVENT_BYTES);
-        keeper_options.dictionary = options->dictionary;
-        keeper_options.losses = &m->losses;
-        keeper_options.opened = options->opened;
-        r = code_keeper_new(&keeper_options, &m->keeper, err);
-        if (r == 0 && options->table_process)
-                r = code_tables_new(options->table_process, &m->losses, &m->tables, err);
-        if (m->tables)
-                code_tables_use_opened(m->tables, options->opened);
-        if (r == 0)
-                r = stack_unwinder_new(&options->unwinder, m->tables, &m->losses, &m->unwinder, err);
-        if (r == 0)
-                r = init_code(m, options->keeper.mode != CODE_KEEPER_NONE, err);
-        sample_parts.regions = m->regions;
-        sample_parts.jit = m->jit;
-        sample_parts.keeper = m->keeper;
-        sample_parts.tables = m->tables;
-        sample_parts.unwinder = m->unwinder;
-        zone_merge_parts.unwinder = m->unwinder;
-        zone_merge_init(&m->zone_merge, &zone_merge_parts);
-        if (r == 0 && sample_source_init(&m->samples, &sample_parts) < 0)
-                r = error_set(err, -ENOMEM, "no memory for the merge");
+        zone_source_init(&m->zones, shared, options->families, options->client_ring_bytes);
+        m->zones.translator.attachments.spool = options->keeper.spool;
+        zone_merge_init(&m->zone_merge, shared, flush_if_full, m);
+        r = make_code(m, options, err);
         if (r < 0)
-                merge_deinit(m);
+                goto fail;
+        r = sample_source_init(&m->samples, shared);
+        if (r < 0) {
+                (void)error_set(err, r, "no memory for the merge");
+                goto fail;
+        }
+        return 0;
+
+fail:
+        merge_deinit(m);
         return r;
 }
 
 void merge_deinit(struct merge *m)
 {
         sample_source_deinit(&m->samples);
-        jit_files_free(m->jit);
-        code_regions_free(m->regions);
-        code_keeper_free(m->keeper);
-        code_tables_free(m->tables);
+        jit_files_free(m->recording.jit);
+        code_regions_free(m->recording.regions);
+        code_keeper_free(m->recording.keeper);
+        code_tables_free(m->recording.tables);
         zone_merge_deinit(&m->zone_merge);
         zone_source_deinit(&m->zones);
         process_table_deinit(&m->processes);
-        stack_unwinder_free(m->unwinder);
+        stack_unwinder_free(m->recording.unwinder);
         event_encoder_deinit(&m->encoder);
         state_keeper_deinit(&m->states);
 }
@@ -189,7 +157,7 @@ int merge_open_regions(struct merge *m, struct error *err)
 {
         int r = open_regions(m, ANNOUNCED_AT_ONCE, err);
 
-        return r == 0 && code_keeper_take(m->keeper, false) < 0
+        return r == 0 && code_keeper_take(m->recording.keeper, false) < 0
                        ? error_set(err, -ENOMEM, "no memory for code that is kept")
                        : r;
 }
@@ -203,7 +171,7 @@ static int add_accounts(struct merge *m, bool final, uint64_t now_ns)
         int r;
 
         if (final) {
-                uint64_t n_asked = event_set_count_lost(m->samples.events);
+                uint64_t n_asked = event_set_count_lost(m->recording.events);
 
                 if (n_asked != UINT64_MAX && n_asked > n_lost)
                         n_lost = n_asked;
@@ -211,12 +179,12 @@ static int add_accounts(struct merge *m, bool final, uint64_t now_ns)
         loss_counter_add(&m->losses, TRACE_LOSS_KERNEL_RING_FULL,
                          n_lost - m->losses.totals[TRACE_LOSS_KERNEL_RING_FULL]);
         loss_counter_add(&m->losses, TRACE_LOSS_SWITCHES_LOST,
-                         switch_source_count_lost(m->samples.switches) -
+                         switch_source_count_lost(m->recording.switches) -
                                  m->losses.totals[TRACE_LOSS_SWITCHES_LOST]);
         r = zone_source_count_drops(&m->zones);
         if (r == 0)
                 r = zone_source_add_clocks(&m->zones);
-        return r < 0 ? r : loss_counter_flush(&m->losses, m->dictionary, now_ns);
+        return r < 0 ? r : loss_counter_flush(&m->losses, m->recording.dictionary, now_ns);
 }
 
 int merge_flush_tables(struct merge *m)
@@ -229,7 +197,7 @@ int merge_flush_tables(struct merge *m)
                 int r = 0;
 
                 if (!m->in_ring || !dump_head_has_table(table))
-                        r = trace_dictionary_encode(m->dictionary, (enum trace_table)table, &body,
+                        r = trace_dictionary_encode(m->recording.dictionary, (enum trace_table)table, &body,
                                                     &header.n_items);
                 if (r < 0 || header.n_items == 0) {
                         byte_buffer_deinit(&body);
@@ -301,7 +269,7 @@ static int flush_code(struct merge *m, bool all)
         while (all || (n_parts++ < CODE_PARTS_AT_ONCE && writer_thread_has_room(m->writer))) {
                 struct trace_chunk_header header = { .kind = TRACE_CHUNK_ATTACHMENT, .n_items = 1 };
 
-                r = code_keeper_next(m->keeper, &body);
+                r = code_keeper_next(m->recording.keeper, &body);
                 if (r == 1)
                         r = writer_thread_put(m->writer, &header, &body);
                 else
@@ -319,10 +287,10 @@ static int flush(struct merge *m, uint64_t now_ns)
         int r = 0;
 
         thread_sink_switch(&m->sink, NULL);
-        if (!m->in_ring || dump_head_count_others(m->dictionary) >= RING_ROWS_AT_ONCE)
+        if (!m->in_ring || dump_head_count_others(m->recording.dictionary) >= RING_ROWS_AT_ONCE)
                 r = merge_flush_tables(m);
         if (r == 0) {
-                code_keeper_rows_written(m->keeper);
+                code_keeper_rows_written(m->recording.keeper);
                 r = flush_attachments(m);
         }
         if (r == 0)
@@ -430,14 +398,14 @@ static int take_samples(struct merge *m, uint64_t now_ns, uint64_t until_ns, boo
 {
         int r;
 
-        if (jit_files_read(m->jit, now_ns, final) < 0)
+        if (jit_files_read(m->recording.jit, now_ns, final) < 0)
                 return error_set(err, -ENOMEM, "no memory for files about code");
         if (holds_much(m) && sample_stacks_resume(&m->samples, NULL, UINT64_MAX) < 0)
                 return error_set(err, -ENOMEM, "no memory for kernel records");
         r = sample_source_run(&m->samples, until_ns, err);
         if (r == 0 && final)
                 r = sample_source_finish(&m->samples, m->tables_wait_ns, err);
-        if (r == 0 && final && jit_files_read(m->jit, clock_raw_ns(), true) < 0)
+        if (r == 0 && final && jit_files_read(m->recording.jit, clock_raw_ns(), true) < 0)
                 return error_set(err, -ENOMEM, "no memory for files about code");
         return r;
 }
@@ -462,12 +430,12 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
                 r = merge_pending(m, until_ns);
         thread_sink_switch(&m->sink, NULL);
         if (r == 0)
-                r = code_keeper_take(m->keeper, final);
+                r = code_keeper_take(m->recording.keeper, final);
         /* Chunks that are full come faster than accounts have to be settled. */
         if (r == 0 && (final || now_ns - m->accounted_ns >= ACCOUNTS_NS)) {
                 r = add_accounts(m, final, now_ns);
                 if (m->in_ring)
-                        dump_head_forget(m->dictionary);
+                        dump_head_forget(m->recording.dictionary);
                 m->accounted_ns = now_ns;
         }
         if (r == 0 && (final || now_ns - m->flushed_ns >= m->chunk_age_ns)) {

@@ -18,6 +18,7 @@
 #include "sampler/merge/sample_source.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 #include "sampler/tracks/state_keeper.h"
 #include "sampler/zones/zone_merge.h"
 #include "sampler/zones/zone_source.h"
@@ -26,29 +27,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct code_regions;
-struct code_tables;
 struct error;
-struct jit_files;
-struct opened_files;
-struct process_filter;
 struct region_inbox;
-struct switch_source;
 struct table_process;
-struct trace_dictionary;
 struct writer_thread;
 struct zone_trigger;
 
 struct merge {
-        struct trace_dictionary *dictionary; /* borrowed */
-        struct writer_thread *writer;        /* borrowed */
+        struct recording recording;   /* of its own: all but what the recorder opened */
+        struct writer_thread *writer; /* borrowed */
         struct process_table processes;
         struct loss_counter losses;
-        struct code_keeper *keeper;      /* owned */
-        struct code_tables *tables;      /* heap, owned; NULL = the unwinder needs none */
-        struct stack_unwinder *unwinder; /* owned */
-        struct code_regions *regions;    /* heap, owned, like the next */
-        struct jit_files *jit;
         struct sample_source samples;
         struct zone_source zones;
         struct event_encoder encoder;
@@ -72,29 +61,25 @@ struct merge {
 #define MERGE_BEHIND_NS (5 * NS_PER_S)
 
 struct merge_options {
-        struct trace_dictionary *dictionary;
-        struct writer_thread *writer;
-        struct event_set *events;
+        struct writer_thread *writer; /* borrowed */
         struct unwind_request unwinder;
         struct table_process *table_process; /* borrowed; NULL = the unwinder needs no tables */
-        struct switch_source *switches;      /* borrowed; or NULL */
-        bool keep_stacks;
-        const uint32_t *sample_events;     /* by spec, ids in SAMPLE_EVENTS; outlives the merge */
-        uint32_t families;                 /* CLIENT_ABI_FAMILY_*, and with which callstacks */
-        uint64_t client_ring_bytes;        /* see spare_memory.h */
-        struct region_inbox *inbox;        /* borrowed */
-        struct process_filter *filter;     /* borrowed; NULL = all is taken */
-        bool cpu_wide;                     /* see sample_source.h */
-        struct opened_files *opened;       /* borrowed; NULL = files are not opened early */
-        struct code_keeper_options keeper; /* its dictionary and losses are the merge's */
-        struct zone_trigger *trigger;      /* borrowed; or NULL */
-        int stop_fd;                       /* borrowed; readable = the recording is to end soon */
+        uint32_t families;                   /* CLIENT_ABI_FAMILY_*, and with which callstacks */
+        uint64_t client_ring_bytes;          /* see spare_memory.h */
+        struct region_inbox *inbox;          /* borrowed */
+        struct code_keeper_options keeper;
+        struct zone_trigger *trigger; /* borrowed; or NULL */
         int priority; /* of the calling thread before it was raised: it falls back to it after MERGE_BEHIND_NS */
         bool in_ring; /* chunks are kept: tables go to the writer when there are many rows, or when asked */
 };
 
-/* It stays where it is until merge_deinit().  Returns 0 or -ENOMEM. */
-int merge_init(struct merge *m, const struct merge_options *options, struct error *err);
+/*
+ * It stays where it is until merge_deinit().
+ * @recording:  what the recorder opened; copied, and what it points to outlives the merge
+ * Returns 0, -ENOMEM, -errno.
+ */
+int merge_init(struct merge *m, const struct recording *recording, const struct merge_options *options,
+               struct error *err);
 void merge_deinit(struct merge *m);
 
 /* Opens regions that were just handed in or announced, and files of code.  Returns 0, -ENOMEM, -EBADMSG. */

@@ -9,6 +9,7 @@
 #include "sampler/kernel/process_maps.h"
 #include "sampler/kernel/running_process.h"
 #include "sampler/merge/sample_source.h"
+#include "sampler/tracks/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -24,6 +24,7 @@
 #include "sampler/tracks/kept_copy.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,41 +34,21 @@
 #define RECORDS_UNHURRIED 64
 #define SCANS_MAX         4 /* rounds through the rings at once, while there is new code in them */
 
-int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts)
+int sample_source_init(struct sample_source *s, const struct recording *recording)
 {
-        bool of_threads = parts->events->options.scope == EVENT_SCOPE_THREADS;
-        const struct code_images_parts images = { .events = parts->events,
-                                                  .dictionary = parts->dictionary,
-                                                  .keeper = parts->keeper,
-                                                  .regions = parts->regions,
-                                                  .losses = parts->losses,
-                                                  .tables = parts->tables };
+        bool of_threads = recording->events->options.scope == EVENT_SCOPE_THREADS;
 
         *s = (struct sample_source){
-                .events = parts->events,
-                .processes = parts->processes,
-                .dictionary = parts->dictionary,
-                .losses = parts->losses,
-                .unwinder = parts->unwinder,
-                .keeper = parts->keeper,
-                .tables = parts->tables,
-                .regions = parts->regions,
-                .jit = parts->jit,
-                .switches = parts->switches,
-                .sample_events = parts->sample_events,
-                .filter = parts->filter,
-                .cpu_wide = parts->cpu_wide,
-                .keep_stacks = parts->keep_stacks,
-                .opened = parts->opened,
-                .stacks = { .dictionary = parts->dictionary, .keeper = parts->keeper },
-                .heads = calloc(parts->events->n_rings, sizeof(struct ring_head)),
+                .recording = recording,
+                .stacks = { .dictionary = recording->dictionary, .keeper = recording->keeper },
+                .heads = calloc(recording->events->n_rings, sizeof(struct ring_head)),
                 .versions = file_versions_new(),
         };
-        if (code_images_new(&images, &s->images) < 0)
+        if (!s->heads || !s->versions || code_images_new(recording, &s->images) < 0)
                 return -ENOMEM;
         /* Events of a thread are on each CPU: the time that they wait includes what it spent on other ones. */
-        group_counts_init(&s->counts, parts->events->layout.read_format, of_threads, !of_threads);
-        return s->heads && s->versions ? 0 : -ENOMEM;
+        group_counts_init(&s->counts, recording->events->layout.read_format, of_threads, !of_threads);
+        return 0;
 }
 
 void sample_source_deinit(struct sample_source *s)
@@ -93,9 +74,10 @@ static int thread_of(struct sample_source *s, const struct perf_record *rec, str
 
         *ret_thread = NULL;
         if (names_a_thread(rec))
-                r = process_table_add_thread(s->processes, rec->pid, rec->tid, 0, rec->time_ns, ret_thread);
+                r = process_table_add_thread(s->recording->processes, rec->pid, rec->tid, 0, rec->time_ns,
+                                             ret_thread);
         if (r == -EOVERFLOW) {
-                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
         return r;
@@ -110,10 +92,10 @@ static int meet(struct sample_source *s, const struct perf_record *rec)
         struct running_process p;
         bool has_region;
 
-        if (!s->cpu_wide || process_table_has_seen(s->processes, rec->pid) ||
+        if (!s->recording->cpu_wide || process_table_has_seen(s->recording->processes, rec->pid) ||
             running_process_read(rec->pid, &p, NULL) < 0)
                 return 0;
-        return process_intake_add(&p, s->filter, s, rec->time_ns, &has_region);
+        return process_intake_add(&p, s->recording->filter, s, rec->time_ns, &has_region);
 }
 
 /*
@@ -125,8 +107,9 @@ int sample_source_find_thread(struct sample_source *s, const struct perf_record 
 {
         int r = 0;
 
-        *ret_thread = process_table_find_thread(s->processes, rec->tid);
-        if (*ret_thread || ((s->cpu_wide || s->switches) && process_table_has_ended(s->processes, rec->tid)))
+        *ret_thread = process_table_find_thread(s->recording->processes, rec->tid);
+        if (*ret_thread || ((s->recording->cpu_wide || s->recording->switches) &&
+                            process_table_has_ended(s->recording->processes, rec->tid)))
                 return 0;
         if (names_a_thread(rec))
                 r = meet(s, rec);
@@ -140,13 +123,13 @@ static int queue_copy(struct sample_source *s, struct thread_track *thread, cons
         int r = kept_copy_new(&rec->sample.stack, &s->kept_bytes, &pending.copy);
 
         if (r == -EOVERFLOW) {
-                loss_counter_add(s->losses, TRACE_LOSS_STRING_TABLE_FULL, 1);
+                loss_counter_add(s->recording->losses, TRACE_LOSS_STRING_TABLE_FULL, 1);
                 return 0;
         }
         if (r < 0 || !pending.copy)
                 return r;
         pending.event.stack_copy.copy_bytes = pending.copy->n_bytes;
-        return process_table_add_pending(s->processes, thread, &pending);
+        return process_table_add_pending(s->recording->processes, thread, &pending);
 }
 
 /* The counts of the sample's group members: samples of theirs, in the same place. */
@@ -159,9 +142,9 @@ static int queue_counts(struct sample_source *s, struct thread_track *thread,
         pending.cut = 0;
         pending.shares_place = true;
         for (size_t i = 0; r == 0 && i < s->counts.n_counts; i++) {
-                pending.event.sample.event = s->sample_events[s->counts.counts[i].spec];
+                pending.event.sample.event = s->recording->sample_events[s->counts.counts[i].spec];
                 pending.event.sample.weight = s->counts.counts[i].weight;
-                r = process_table_add_sample(s->processes, thread, &pending);
+                r = process_table_add_sample(s->recording->processes, thread, &pending);
         }
         s->counts.n_counts = 0;
         return r;
@@ -173,13 +156,13 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SAMPLE, .time_ns = rec->time_ns };
         struct pending_event pending = { .cut = 0 };
-        int spec = event_set_find_spec(s->events, rec->event);
+        int spec = event_set_find_spec(s->recording->events, rec->event);
         struct thread_track *thread;
         bool is_whole;
         int r;
 
         if (spec < 0) {
-                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
         r = sample_source_find_thread(s, rec, &thread);
@@ -191,22 +174,22 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
                 r = take_images(s, rec->time_ns);
         if (r < 0)
                 return r;
-        event.sample.event = s->sample_events[spec];
+        event.sample.event = s->recording->sample_events[spec];
         event.sample.cpu = rec->cpu;
         event.sample.weight = s->counts.leader_weight != 0 ? s->counts.leader_weight : rec->sample.period;
-        pending.cut = stack_unwinder_run_waiting(s->unwinder, &rec->sample.stack, thread, rec->time_ns,
-                                                 &s->chain);
+        pending.cut = stack_unwinder_run_waiting(s->recording->unwinder, &rec->sample.stack, thread,
+                                                 rec->time_ns, &s->chain);
         is_whole = s->chain.state < TRACE_STACK_TRUNCATED;
         s->has_cuts |= pending.cut != 0;
         if (pending.cut == 0)
                 r = sample_stacks_add(s, &thread->process->space, &event);
-        if (r == 0 && s->keep_stacks)
+        if (r == 0 && s->recording->keep_stacks)
                 r = queue_copy(s, thread, rec);
         if (r < 0)
                 return r;
         s->n_samples++;
         pending.event = event;
-        r = process_table_add_sample(s->processes, thread, &pending);
+        r = process_table_add_sample(s->recording->processes, thread, &pending);
         if (r == 0)
                 r = queue_counts(s, thread, &pending);
         return r == 0 && is_whole ? sample_stacks_close(s, thread) : r;
@@ -226,7 +209,7 @@ static int add_version(struct sample_source *s, const struct perf_record *rec, s
                        struct perf_mmap *m)
 {
         struct file_version version;
-        int r = file_versions_find(s->versions, s->opened, rec->pid, m, rec->time_ns, &version);
+        int r = file_versions_find(s->versions, s->recording->opened, rec->pid, m, rec->time_ns, &version);
 
         m->written_ns = version.written_ns;
         if (version.build_id_bytes > 0) { /* as in the kernel's records, which have no inode then */
@@ -250,27 +233,32 @@ static int add_module(struct sample_source *s, uint32_t process, const struct pe
         struct perf_mmap mapping = rec->mmap, *m = &mapping;
         struct trace_module row = { .kind = module_kind(m) };
         bool is_lost;
-        int r = trace_dictionary_add_path(s->dictionary, m->path, m->path_bytes, &row.path);
+        int r = trace_dictionary_add_path(s->recording->dictionary, m->path, m->path_bytes, &row.path);
 
         if (row.kind == TRACE_MODULE_ANONYMOUS) {
                 row.process = process;
-                row.generation = s->regions ? code_regions_generation(s->regions, process) : 0;
+                row.generation = s->recording->regions
+                                         ? code_regions_generation(s->recording->regions, process)
+                                         : 0;
         }
         if (r == 0 && row.kind == TRACE_MODULE_FILE)
                 r = add_version(s, rec, &row, m);
         is_lost = r == 1;
         if (r >= 0 && m->build_id_bytes > 0)
-                r = trace_dictionary_add_string(s->dictionary, m->build_id, m->build_id_bytes, &row.build_id);
+                r = trace_dictionary_add_string(s->recording->dictionary, m->build_id, m->build_id_bytes,
+                                                &row.build_id);
         if (r >= 0)
-                r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
+                r = trace_dictionary_add(s->recording->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
         if (is_lost)
-                return r == 0 && s->keeper ? code_keeper_miss_file(s->keeper, *ret_module, m) : r;
-        if (r == 0 && s->keeper) /* first: it may be gone in a millisecond */
-                r = code_keeper_want_file(s->keeper, *ret_module, &row, rec->pid, m);
-        if (r == 0 && s->jit)
-                r = jit_files_note_mapping(s->jit, rec->pid, process, m, rec->time_ns);
-        if (r == 0 && s->tables && !perf_mmap_is_jitdump(m))
-                r = code_tables_want(s->tables, *ret_module, &row, rec->pid, m);
+                return r == 0 && s->recording->keeper
+                               ? code_keeper_miss_file(s->recording->keeper, *ret_module, m)
+                               : r;
+        if (r == 0 && s->recording->keeper) /* first: it may be gone in a millisecond */
+                r = code_keeper_want_file(s->recording->keeper, *ret_module, &row, rec->pid, m);
+        if (r == 0 && s->recording->jit)
+                r = jit_files_note_mapping(s->recording->jit, rec->pid, process, m, rec->time_ns);
+        if (r == 0 && s->recording->tables && !perf_mmap_is_jitdump(m))
+                r = code_tables_want(s->recording->tables, *ret_module, &row, rec->pid, m);
         return r;
 }
 
@@ -281,7 +269,8 @@ static int process_of(struct sample_source *s, const struct perf_record *rec,
         struct thread_track *thread = NULL;
         int r = 0;
 
-        *ret_process = names_a_thread(rec) ? process_table_find_process(s->processes, rec->pid) : NULL;
+        *ret_process = names_a_thread(rec) ? process_table_find_process(s->recording->processes, rec->pid)
+                                           : NULL;
         if (!*ret_process)
                 r = thread_of(s, rec, &thread);
         if (thread)
@@ -312,7 +301,7 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
         if (!m->executable)
                 return 0;
         if (__builtin_add_overflow(m->start_avma, m->length_bytes, &range.end_avma)) {
-                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
         r = process_of(s, rec, &process);
@@ -322,9 +311,9 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
         row.module = range.module;
         row.process = process->process;
         if (r == 0)
-                r = trace_dictionary_add(s->dictionary, TRACE_TABLE_MAPPINGS, &row, &id);
+                r = trace_dictionary_add(s->recording->dictionary, TRACE_TABLE_MAPPINGS, &row, &id);
         if (r == -EOVERFLOW) {
-                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
         if (r == 0)
@@ -346,7 +335,8 @@ static int take_images(struct sample_source *s, uint64_t until_ns)
         int r = 0;
 
         while (r == 0 && code_images_next(s->images, until_ns, &change)) {
-                struct process_track *process = process_table_find_process(s->processes, change.pid);
+                struct process_track *process = process_table_find_process(s->recording->processes,
+                                                                           change.pid);
 
                 /*
                  * It was found there, since an unknown time, or the earlier samples were taken already: so
@@ -371,7 +361,7 @@ static int name_thread(struct sample_source *s, struct thread_track *thread, uin
 
         thread->name = name;
         pending.event.thread_name.name = name;
-        return process_table_add_pending(s->processes, thread, &pending);
+        return process_table_add_pending(s->recording->processes, thread, &pending);
 }
 
 static int end_thread(struct sample_source *s, struct thread_track *thread, uint64_t now_ns)
@@ -379,10 +369,10 @@ static int end_thread(struct sample_source *s, struct thread_track *thread, uint
         struct pending_event pending = { .event = { .op = TRACE_OP_THREAD_EXIT, .time_ns = now_ns } };
         int r = sample_stacks_close(s, thread);
 
-        stack_unwinder_forget(s->unwinder, thread);
+        stack_unwinder_forget(s->recording->unwinder, thread);
         thread->exits = true;
         thread->out_ns = 0;
-        return r < 0 ? r : process_table_add_pending(s->processes, thread, &pending);
+        return r < 0 ? r : process_table_add_pending(s->recording->processes, thread, &pending);
 }
 
 /*
@@ -397,13 +387,13 @@ static int take_exec(struct sample_source *s, const struct perf_record *rec, str
 
         address_space_clear(&thread->process->space);
         code_images_forget(s->images, rec->pid, rec->time_ns);
-        if (r == 0 && s->jit)
-                r = jit_files_note_exec(s->jit, rec->pid, rec->time_ns);
+        if (r == 0 && s->recording->jit)
+                r = jit_files_note_exec(s->recording->jit, rec->pid, rec->time_ns);
         if (thread->exits)
                 thread_track_revive(thread);
         /* Most have one thread, and to look for others takes a look at all that there are. */
         while (r == 0 && thread->process->n_threads > 1 &&
-               (other = process_table_next_thread(s->processes, thread->process, &at)) != NULL)
+               (other = process_table_next_thread(s->recording->processes, thread->process, &at)) != NULL)
                 if (other != thread && !other->exits)
                         r = end_thread(s, other, rec->time_ns);
         return r;
@@ -421,26 +411,28 @@ static int take_comm(struct sample_source *s, const struct perf_record *rec)
                 r = take_exec(s, rec, thread);
         if (r < 0)
                 return r;
-        r = trace_dictionary_add_path(s->dictionary, rec->comm.name, rec->comm.name_bytes, &name);
+        r = trace_dictionary_add_path(s->recording->dictionary, rec->comm.name, rec->comm.name_bytes, &name);
         return r < 0 && r != -EOVERFLOW ? r : name_thread(s, thread, name, rec->time_ns, rec->comm.exec);
 }
 
 static int take_fork(struct sample_source *s, const struct perf_record *rec)
 {
-        const struct thread_track *parent = process_table_find_thread(s->processes, rec->fork.parent_tid);
+        const struct thread_track *parent = process_table_find_thread(s->recording->processes,
+                                                                      rec->fork.parent_tid);
         uint32_t parent_pid = rec->fork.parent_pid == rec->pid ? 0 : rec->fork.parent_pid;
         struct thread_track *thread;
-        int r = process_table_add_thread(s->processes, rec->pid, rec->tid, parent_pid, rec->time_ns, &thread);
+        int r = process_table_add_thread(s->recording->processes, rec->pid, rec->tid, parent_pid,
+                                         rec->time_ns, &thread);
 
         if (r == -EOVERFLOW) {
-                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
         if (r == 0)
                 thread->exits = false;
         /* Later ones BPF has seen itself. */
         if (r == 0 && rec->time_ns <= s->bpf_follows_ns && parent_pid != 0)
-                (void)switch_source_add_process(s->switches, rec->pid);
+                (void)switch_source_add_process(s->recording->switches, rec->pid);
         if (r < 0 || !parent || parent->name == 0)
                 return r;
         return name_thread(s, thread, parent->name, rec->time_ns, false);
@@ -448,7 +440,7 @@ static int take_fork(struct sample_source *s, const struct perf_record *rec)
 
 static int take_exit(struct sample_source *s, const struct perf_record *rec)
 {
-        struct thread_track *thread = process_table_find_thread(s->processes, rec->tid);
+        struct thread_track *thread = process_table_find_thread(s->recording->processes, rec->tid);
 
         if (!thread)
                 return 0;
@@ -460,9 +452,9 @@ static int take_exit(struct sample_source *s, const struct perf_record *rec)
 /* The use of a sample.  An unknown event: NULL. */
 static const struct event_spec *spec_of(const struct sample_source *s, const struct perf_record *rec)
 {
-        int spec = event_set_find_spec(s->events, rec->event);
+        int spec = event_set_find_spec(s->recording->events, rec->event);
 
-        return spec < 0 ? NULL : &s->events->options.attr.request->specs[spec];
+        return spec < 0 ? NULL : &s->recording->events->options.attr.request->specs[spec];
 }
 
 static bool is_waker(const struct sample_source *s, const struct perf_record *rec)
@@ -487,9 +479,11 @@ static int take_any_sample(struct sample_source *s, const struct perf_record *re
 static bool takes(struct sample_source *s, const struct perf_record *rec)
 {
         /* Both learn from forks. */
-        bool is_double = event_set_is_double(s->events, rec);
+        bool is_double = event_set_is_double(s->recording->events, rec);
 
-        return (!s->filter || process_filter_takes(s->filter, rec) || is_waker(s, rec)) && !is_double;
+        return (!s->recording->filter || process_filter_takes(s->recording->filter, rec) ||
+                is_waker(s, rec)) &&
+               !is_double;
 }
 
 static int take(struct sample_source *s, const struct perf_record *rec)
@@ -511,12 +505,12 @@ static int take(struct sample_source *s, const struct perf_record *rec)
                 s->n_lost_records += rec->n_lost;
                 return 0;
         case PERF_RECORD_KIND_LOST_SAMPLES:
-                loss_counter_add(s->losses, TRACE_LOSS_SAMPLES_LOST, rec->n_lost);
+                loss_counter_add(s->recording->losses, TRACE_LOSS_SAMPLES_LOST, rec->n_lost);
                 return 0;
         case PERF_RECORD_KIND_WAKEUP:
                 return wait_records_take_wakeup(s, rec);
         case PERF_RECORD_KIND_THROTTLE:
-                loss_counter_add(s->losses, TRACE_LOSS_THROTTLED, 1);
+                loss_counter_add(s->recording->losses, TRACE_LOSS_THROTTLED, 1);
                 return 0;
         case PERF_RECORD_KIND_OTHER:
                 return 0;
@@ -549,16 +543,17 @@ static int fill_head(struct sample_source *s, size_t i, struct error *err)
         const uint8_t *bytes;
 
         while (!head->ready) {
-                int r = perf_ring_peek(&s->events->rings[i], &bytes, &head->record_bytes, err);
+                int r = perf_ring_peek(&s->recording->events->rings[i], &bytes, &head->record_bytes, err);
 
                 if (r <= 0)
                         return r;
-                r = perf_record_decode(bytes, head->record_bytes, &s->events->layout, &head->record, err);
+                r = perf_record_decode(bytes, head->record_bytes, &s->recording->events->layout,
+                                       &head->record, err);
                 if (r == 0) {
                         head->ready = true;
                 } else {
-                        loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
-                        perf_ring_consume(&s->events->rings[i], head->record_bytes);
+                        loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                        perf_ring_consume(&s->recording->events->rings[i], head->record_bytes);
                 }
         }
         return 1;
@@ -567,14 +562,14 @@ static int fill_head(struct sample_source *s, size_t i, struct error *err)
 /* The ring whose oldest record is the oldest of all; n_rings if all are empty. */
 static int find_oldest(struct sample_source *s, size_t *ret_ring, struct error *err)
 {
-        size_t oldest = s->events->n_rings;
+        size_t oldest = s->recording->events->n_rings;
 
-        for (size_t i = 0; i < s->events->n_rings; i++) {
+        for (size_t i = 0; i < s->recording->events->n_rings; i++) {
                 int r = fill_head(s, i, err);
 
                 if (r < 0)
                         return r;
-                if (r == 1 && (oldest == s->events->n_rings ||
+                if (r == 1 && (oldest == s->recording->events->n_rings ||
                                s->heads[i].record.time_ns < s->heads[oldest].record.time_ns))
                         oldest = i;
         }
@@ -586,13 +581,13 @@ static int find_oldest(struct sample_source *s, size_t *ret_ring, struct error *
 static int take_from_ring(struct sample_source *s, size_t ring)
 {
         struct ring_head *head = &s->heads[ring];
-        int r = group_counts_take(&s->counts, s->events, &head->record); /* also of events that
-                                                                          * are left out */
+        int r = group_counts_take(&s->counts, s->recording->events,
+                                  &head->record); /* also of events that are left out */
 
         if (r == 0 && takes(s, &head->record))
                 r = take_in_turn(s, &head->record);
         head->ready = false;
-        perf_ring_consume(&s->events->rings[ring], head->record_bytes);
+        perf_ring_consume(&s->recording->events->rings[ring], head->record_bytes);
         return r;
 }
 
@@ -601,10 +596,11 @@ static void look_at_rings(struct sample_source *s)
 {
         bool is_hurried = false;
 
-        for (size_t i = 0; i < s->events->n_rings; i++)
-                if (perf_ring_count_unread(&s->events->rings[i]) > s->events->rings[i].data_bytes / 2)
+        for (size_t i = 0; i < s->recording->events->n_rings; i++)
+                if (perf_ring_count_unread(&s->recording->events->rings[i]) >
+                    s->recording->events->rings[i].data_bytes / 2)
                         is_hurried = true;
-        stack_unwinder_set_hurried(s->unwinder, is_hurried);
+        stack_unwinder_set_hurried(s->recording->unwinder, is_hurried);
 }
 
 /* Code that was there before the next record, as jitdumps tell. */
@@ -615,13 +611,15 @@ static int run_jit(struct sample_source *s, const struct perf_record *of_bpf,
                 until_ns = of_bpf->time_ns;
         if (of_ring && of_ring->time_ns < until_ns)
                 until_ns = of_ring->time_ns;
-        return s->jit && jit_files_next_ns(s->jit) <= until_ns ? jit_files_run(s->jit, until_ns) : 0;
+        return s->recording->jit && jit_files_next_ns(s->recording->jit) <= until_ns
+                       ? jit_files_run(s->recording->jit, until_ns)
+                       : 0;
 }
 
 int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *err)
 {
         const struct perf_record *of_bpf = NULL;
-        bool more_of_bpf = s->switches != NULL;
+        bool more_of_bpf = s->recording->switches != NULL;
         int r = 0;
 
         s->has_cuts = false;
@@ -633,17 +631,17 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
                 if (s->n_unhurried++ % RECORDS_UNHURRIED == 0)
                         look_at_rings(s);
                 if (more_of_bpf && !of_bpf)
-                        more_of_bpf = switch_source_peek(s->switches, until_ns, &of_bpf) == 1;
+                        more_of_bpf = switch_source_peek(s->recording->switches, until_ns, &of_bpf) == 1;
                 r = find_oldest(s, &i, err);
                 if (r < 0)
                         break;
-                of_ring = i < s->events->n_rings && s->heads[i].record.time_ns <= until_ns;
+                of_ring = i < s->recording->events->n_rings && s->heads[i].record.time_ns <= until_ns;
                 r = run_jit(s, of_bpf, of_ring ? &s->heads[i].record : NULL, until_ns);
                 if (r < 0) {
                         (void)error_set(err, r, "no memory for regions of code");
                 } else if (of_bpf && (!of_ring || of_bpf->time_ns < s->heads[i].record.time_ns)) {
                         r = takes(s, of_bpf) ? take_in_turn(s, of_bpf) : 0;
-                        switch_source_consume(s->switches);
+                        switch_source_consume(s->recording->switches);
                         of_bpf = NULL;
                 } else if (of_ring) {
                         r = take_from_ring(s, i);
@@ -654,8 +652,8 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
                         (void)error_set(err, r, "no memory for kernel records");
         }
         code_images_see_records(s->images);
-        for (size_t i = 0; i < s->events->n_rings; i++)
-                perf_ring_release(&s->events->rings[i]);
+        for (size_t i = 0; i < s->recording->events->n_rings; i++)
+                perf_ring_release(&s->recording->events->rings[i]);
         if (r == 0)
                 r = sample_stacks_close_all(s, NULL);
         return r;
@@ -666,8 +664,8 @@ int sample_source_finish(struct sample_source *s, uint64_t limit_ns, struct erro
         uint64_t now_ns = clock_raw_ns(), end_ns = now_ns + limit_ns;
         int r = 0;
 
-        while (r == 0 && stack_unwinder_has_waiting(s->unwinder) && now_ns < end_ns &&
-               code_tables_wait_next(s->tables, end_ns - now_ns)) {
+        while (r == 0 && stack_unwinder_has_waiting(s->recording->unwinder) && now_ns < end_ns &&
+               code_tables_wait_next(s->recording->tables, end_ns - now_ns)) {
                 now_ns = clock_raw_ns();
                 r = sample_stacks_resume(s, NULL, now_ns);
                 if (r == 0)
@@ -690,13 +688,13 @@ static int want_file(struct sample_source *s, const struct perf_record *rec)
         uint32_t module;
         int r;
 
-        if (rec->mmap.executable && s->jit && module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
-                return jit_files_note_mapping(s->jit, rec->pid, 0, &rec->mmap, rec->time_ns);
-        if ((!s->tables && !s->keeper) || !rec->mmap.executable ||
+        if (rec->mmap.executable && s->recording->jit && module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
+                return jit_files_note_mapping(s->recording->jit, rec->pid, 0, &rec->mmap, rec->time_ns);
+        if ((!s->recording->tables && !s->recording->keeper) || !rec->mmap.executable ||
             module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
                 return 0;
         r = add_module(s, 0, rec, &module);
-        opened_files_forget(s->opened, rec->pid, &rec->mmap);
+        opened_files_forget(s->recording->opened, rec->pid, &rec->mmap);
         return r == -EOVERFLOW ? 0 : r;
 }
 
@@ -704,21 +702,22 @@ static int want_file(struct sample_source *s, const struct perf_record *rec)
 static int scan_rings(struct sample_source *s, bool *ret_has_code, uint32_t *ret_pid, struct error *err)
 {
         *ret_has_code = false;
-        for (size_t i = 0; i < s->events->n_rings; i++) {
+        for (size_t i = 0; i < s->recording->events->n_rings; i++) {
                 const uint8_t *bytes;
                 size_t n_bytes;
                 struct perf_record rec;
                 int r;
 
-                if (!event_set_is_tracker_ring(s->events, i))
+                if (!event_set_is_tracker_ring(s->recording->events, i))
                         continue;
-                while ((r = perf_ring_scan(&s->events->rings[i], &s->heads[i].scan_bytes, &bytes, &n_bytes,
-                                           err)) == 1) {
+                while ((r = perf_ring_scan(&s->recording->events->rings[i], &s->heads[i].scan_bytes, &bytes,
+                                           &n_bytes, err)) == 1) {
                         s->heads[i].ready =
                                 false; /* it may have borrowed the ring's copy of a wrapped record */
-                        if (perf_record_decode(bytes, n_bytes, &s->events->layout, &rec, NULL) < 0 ||
+                        if (perf_record_decode(bytes, n_bytes, &s->recording->events->layout, &rec, NULL) <
+                                    0 ||
                             rec.kind != PERF_RECORD_KIND_MMAP || !may_matter(&rec.mmap) ||
-                            (s->filter && !process_filter_may_take(s->filter, rec.pid)))
+                            (s->recording->filter && !process_filter_may_take(s->recording->filter, rec.pid)))
                                 continue;
                         *ret_has_code |= rec.mmap.executable;
                         if (want_file(s, &rec) < 0 || code_images_look(s->images, &rec) < 0)
@@ -742,7 +741,7 @@ int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error 
 
         if (code_images_update(s->images) < 0)
                 return error_set(err, -ENOMEM, "no memory for objects of JITs");
-        opened_files_expire(s->opened, clock_raw_ns());
+        opened_files_expire(s->recording->opened, clock_raw_ns());
         for (unsigned i = 0; i < SCANS_MAX && has_code && r == 0; i++)
                 r = scan_rings(s, &has_code, ret_pid, err);
         return r;

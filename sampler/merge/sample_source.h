@@ -23,22 +23,11 @@
 #include <stdint.h>
 
 struct code_images;
-struct code_keeper;
-struct code_regions;
-struct code_tables;
 struct file_versions;
 struct error;
-struct event_set;
-struct jit_files;
-struct loss_counter;
-struct opened_files;
-struct process_filter;
-struct process_table;
 struct process_track;
-struct stack_unwinder;
-struct switch_source;
+struct recording;
 struct thread_track;
-struct trace_dictionary;
 
 /* The oldest record of one ring, decoded while it waits for its turn. */
 struct ring_head {
@@ -49,24 +38,11 @@ struct ring_head {
 };
 
 struct sample_source {
-        struct event_set *events; /* all borrowed */
-        struct process_table *processes;
-        struct trace_dictionary *dictionary;
-        struct loss_counter *losses;
-        struct stack_unwinder *unwinder;
-        struct code_keeper *keeper;     /* NULL = no code is kept */
-        struct code_tables *tables;     /* NULL = none are needed */
-        struct code_regions *regions;   /* NULL = code in anonymous memory is always the same */
-        struct jit_files *jit;          /* NULL = no program announces code in files */
-        struct switch_source *switches; /* NULL = switches come through the rings */
-        uint64_t bpf_follows_ns;        /* of forks after this BPF knows itself */
-        const uint32_t *sample_events;  /* by spec: its id in the table SAMPLE_EVENTS */
-        struct process_filter *filter;  /* whose records are taken; NULL = all */
-        bool cpu_wide;                  /* events of CPUs or of a cgroup: see meet() and living_thread_of() */
-        struct opened_files *opened;    /* files that are open already; NULL = none */
-        struct code_images *images;     /* heap, owned */
-        uint64_t images_ns;             /* frames of later records are of images that are put in now */
-        struct file_versions *versions; /* heap, owned */
+        const struct recording *recording; /* borrowed */
+        uint64_t bpf_follows_ns;           /* of forks after this BPF knows itself */
+        struct code_images *images;        /* heap, owned */
+        uint64_t images_ns;                /* frames of later records are of images that are put in now */
+        struct file_versions *versions;    /* heap, owned */
         struct stack_builder stacks;
         struct group_counts counts;
         struct ring_head *heads; /* heap, owned: one a ring */
@@ -82,30 +58,11 @@ struct sample_source {
         uint64_t n_lost_records; /* as LOST records say */
 };
 
-/* The objects that sample_source_init() borrows for the life of the source. */
-struct sample_source_parts {
-        struct event_set *events;
-        struct process_table *processes;
-        struct trace_dictionary *dictionary;
-        struct loss_counter *losses;
-        struct stack_unwinder *unwinder;
-        struct code_keeper *keeper;     /* or NULL */
-        struct code_tables *tables;     /* or NULL */
-        struct code_regions *regions;   /* or NULL */
-        struct jit_files *jit;          /* or NULL */
-        struct switch_source *switches; /* or NULL */
-        const uint32_t *sample_events;
-        struct process_filter *filter;
-        bool cpu_wide;
-        bool keep_stacks;            /* the copies of stacks become events as well */
-        struct opened_files *opened; /* or NULL */
-};
-
-/* Returns 0 or -ENOMEM. */
-int sample_source_init(struct sample_source *s, const struct sample_source_parts *parts);
+/* Borrows @recording, in which all but its stacks is there already.  Returns 0 or -ENOMEM. */
+int sample_source_init(struct sample_source *s, const struct recording *recording);
 void sample_source_deinit(struct sample_source *s);
 
-/* As code_regions_parts.before_change; @source: a struct sample_source. */
+/* A code_regions_before_change; @source: a struct sample_source. */
 int sample_source_before_change(void *source, struct process_track *process);
 
 /* Applies one record that is in no ring: the state before the first one.  Returns 0 or -ENOMEM. */

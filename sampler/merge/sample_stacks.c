@@ -5,6 +5,7 @@
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 
 #include <stdbool.h>
 
@@ -15,7 +16,7 @@ int sample_stacks_build(struct sample_source *s, const struct address_space *spa
 
         ret_stack->state = s->chain.state;
         if (s->stacks.n_cut > 0) {
-                loss_counter_add(s->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
+                loss_counter_add(s->recording->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
                 s->stacks.n_cut = 0;
                 ret_stack->state = TRACE_STACK_TABLE_FULL;
         }
@@ -56,7 +57,7 @@ int sample_stacks_close(struct sample_source *s, struct thread_track *thread)
         int r = 0;
 
         /* They come back in the order in which they are pending, from the newest on. */
-        while (r == 0 && (cut = stack_unwinder_close(s->unwinder, thread, &s->chain)) != 0) {
+        while (r == 0 && (cut = stack_unwinder_close(s->recording->unwinder, thread, &s->chain)) != 0) {
                 while (at > 0 && thread->pending[at - 1].cut != cut)
                         at--;
                 if (at > 0)
@@ -71,13 +72,13 @@ int sample_stacks_close_all(struct sample_source *s, const struct process_track 
 {
         int r = 0;
 
-        for (size_t i = 0; r == 0 && i < s->processes->n_listed; i++) {
-                struct thread_track *thread = s->processes->listed[i];
+        for (size_t i = 0; r == 0 && i < s->recording->processes->n_listed; i++) {
+                struct thread_track *thread = s->recording->processes->listed[i];
 
                 if (thread->cuts.n_items == 0 || (process && thread->process != process))
                         continue;
                 if (!process)
-                        stack_unwinder_read_late(s->unwinder, thread);
+                        stack_unwinder_read_late(s->recording->unwinder, thread);
                 r = sample_stacks_close(s, thread);
         }
         return r;
@@ -109,7 +110,7 @@ int sample_stacks_resume(struct sample_source *s, const struct process_track *pr
         struct stack_unwinder_resumed resumed;
         int r = 0;
 
-        while (stack_unwinder_resume(s->unwinder, process, now_ns, &resumed, &s->chain)) {
+        while (stack_unwinder_resume(s->recording->unwinder, process, now_ns, &resumed, &s->chain)) {
                 size_t at = find_pending(resumed.thread, resumed.time_ns, resumed.ticket);
 
                 s->has_cuts |= resumed.is_cut;

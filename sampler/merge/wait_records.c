@@ -10,6 +10,7 @@
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static int queue(struct sample_source *s, struct thread_track *thread, struct tr
 {
         struct pending_event pending = { .event = event };
 
-        return process_table_add_pending(s->processes, thread, &pending);
+        return process_table_add_pending(s->recording->processes, thread, &pending);
 }
 
 /* The copy -> a callstack, and @last; 0 for an empty copy. */
@@ -32,7 +33,7 @@ static int make_stack(struct sample_source *s, struct thread_track *thread, cons
         *ret_stack = (struct thread_stack){ .stack = 0 };
         if (!raw->chain && !raw->registers)
                 return 0;
-        stack_unwinder_run(s->unwinder, raw, thread, now_ns, &s->chain);
+        stack_unwinder_run(s->recording->unwinder, raw, thread, now_ns, &s->chain);
         r = sample_stacks_build(s, &thread->process->space, ret_stack);
         *last = *ret_stack;
         return r;
@@ -65,7 +66,7 @@ static int add_unseen(struct sample_source *s, struct thread_track *thread, cons
                 return 0;
         event.time_ns -= ran_ns < rec->time_ns - thread->out_ns ? ran_ns : rec->time_ns - thread->out_ns;
         event.switch_in.cpu = rec->cpu;
-        loss_counter_add(s->losses, TRACE_LOSS_SWITCHES_UNSEEN, 1);
+        loss_counter_add(s->recording->losses, TRACE_LOSS_SWITCHES_UNSEEN, 1);
         return queue(s, thread, event);
 }
 
@@ -73,7 +74,8 @@ static int add_unseen(struct sample_source *s, struct thread_track *thread, cons
 static struct thread_track *who_is_on(const struct sample_source *s, uint32_t cpu)
 {
         struct thread_track *thread = cpu < s->n_on_cpus && s->on_cpus[cpu] != 0
-                                              ? process_table_find_thread(s->processes, s->on_cpus[cpu])
+                                              ? process_table_find_thread(s->recording->processes,
+                                                                          s->on_cpus[cpu])
                                               : NULL;
 
         return thread && thread->in_ns != 0 && thread->in_cpu == cpu && !thread->exits ? thread : NULL;
@@ -109,9 +111,9 @@ static int add_unseen_out(struct sample_source *s, struct thread_track *thread, 
                                                                                   : until_ns - thread->in_ns;
         event.switch_out.cpu = thread->in_cpu;
         thread->in_ns = 0;
-        if (s->switches)
+        if (s->recording->switches)
                 thread->out_ns = event.time_ns;
-        loss_counter_add(s->losses, TRACE_LOSS_SWITCHES_UNSEEN, 1);
+        loss_counter_add(s->recording->losses, TRACE_LOSS_SWITCHES_UNSEEN, 1);
         return queue(s, thread, event);
 }
 
@@ -153,7 +155,7 @@ int wait_records_take_switch(struct sample_source *s, const struct perf_record *
         if (rec->context_switch.unseen)
                 return take_unseen_out(s, rec);
         r = sample_source_find_thread(s, rec, &thread);
-        if (r < 0 || !thread || ((s->cpu_wide || s->switches) && thread->exits))
+        if (r < 0 || !thread || ((s->recording->cpu_wide || s->recording->switches) && thread->exits))
                 return r;
         r = end_others(s, rec, thread);
         if (r == 0)
@@ -168,7 +170,7 @@ int wait_records_take_switch(struct sample_source *s, const struct perf_record *
                 if (rec->context_switch.same_stack)
                         at = thread->waited_at;
         }
-        if (r == 0 && s->switches) {
+        if (r == 0 && s->recording->switches) {
                 if (rec->context_switch.out)
                         r = add_unseen(s, thread, rec);
                 thread->out_ns = rec->context_switch.out ? rec->time_ns : 0;
@@ -200,7 +202,9 @@ int wait_records_take_wakeup(struct sample_source *s, const struct perf_record *
         if (r < 0 || !thread || thread->exits)
                 return r;
         event.wakeup.cpu = rec->cpu;
-        waker = rec->wakeup.waker_tid ? process_table_find_thread(s->processes, rec->wakeup.waker_tid) : NULL;
+        waker = rec->wakeup.waker_tid
+                        ? process_table_find_thread(s->recording->processes, rec->wakeup.waker_tid)
+                        : NULL;
         if (waker) {
                 r = make_stack(s, waker, &rec->wakeup.stack, rec->time_ns, &waker->woke_at, &at);
                 if (rec->wakeup.same_stack)
@@ -210,7 +214,7 @@ int wait_records_take_wakeup(struct sample_source *s, const struct perf_record *
                 event.wakeup.stack_state = at.state;
         }
         if (r == 0 && name[0] != '\0')
-                r = trace_dictionary_add_path(s->dictionary, name,
+                r = trace_dictionary_add_path(s->recording->dictionary, name,
                                               strnlen(name, sizeof(rec->wakeup.waker_name)), &name_id);
         event.wakeup.name = name_id ? name_id : waker ? waker->name : 0;
         return r < 0 && r != -EOVERFLOW ? r : queue(s, thread, event);
@@ -231,10 +235,10 @@ int wait_records_take_waker(struct sample_source *s, const struct event_spec *sp
 
         if (perf_record_decode_waking(&rec->sample, spec->woken_offset_bytes, &wakeup.tid, &in_interrupt) <
             0) {
-                loss_counter_add(s->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
+                loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
-        woken = process_table_find_thread(s->processes, wakeup.tid);
+        woken = process_table_find_thread(s->recording->processes, wakeup.tid);
         if (!woken || wakeup.tid == rec->tid)
                 return 0; /* not recorded */
         wakeup.pid = woken->process->pid;

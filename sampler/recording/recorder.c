@@ -286,7 +286,7 @@ static int watch_all(struct recorder *r, struct error *err)
         if (code == 0)
                 code = watch(r, r->tables.fd, WAKE_TABLES, 0, err);
         if (code == 0 && r->options->keeper.mode != CODE_KEEPER_NONE)
-                code = watch(r, code_keeper_fd(r->merge.keeper), WAKE_CODE, 0, err);
+                code = watch(r, code_keeper_fd(r->merge.recording.keeper), WAKE_CODE, 0, err);
         if (code == 0 && r->opener)
                 code = watch(r, early_opener_fd(r->opener), WAKE_TRACKER, EPOLLET, err);
         /* Edge-triggered: an event whose task has ended stays ready for ever.  A CPU without the event has no ring. */
@@ -302,23 +302,25 @@ static int watch_all(struct recorder *r, struct error *err)
 
 static int start_merge(struct recorder *r, struct trace_writer *writer, struct error *err)
 {
-        struct merge_options options = {
+        struct recording recording = {
                 .dictionary = r->dictionary,
                 .events = &r->events,
+                .sample_events = r->sample_events,
+                .switches = r->waiting.switches,
+                .filter = &r->scope.filter,
+                .stop_fd = r->signal_fd,
+                .cpu_wide = r->scope.kind != EVENT_SCOPE_THREADS,
+                .keep_stacks = r->options->keep_stacks,
+        };
+        struct merge_options options = {
                 .unwinder = r->unwinder,
                 .table_process = needs_tables(r) ? &r->tables : NULL,
-                .switches = r->waiting.switches,
-                .keep_stacks = r->options->keep_stacks,
-                .sample_events = r->sample_events,
                 .families = r->options->families,
                 .client_ring_bytes = r->options->client_ring_bytes,
                 .inbox = &r->inbox,
-                .filter = &r->scope.filter,
-                .cpu_wide = r->scope.kind != EVENT_SCOPE_THREADS,
                 .keeper = r->options->keeper,
                 .trigger = flight_recorder_trigger(&r->flight),
                 .in_ring = r->options->flight != NULL,
-                .stop_fd = r->signal_fd,
                 .priority = r->priority,
         };
         const struct writer_thread_target target = {
@@ -335,12 +337,12 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
         if (needs_tables(r) || r->options->keeper.mode != CODE_KEEPER_NONE ||
             event_set_has_doorbells(&r->events))
                 (void)early_opener_start(&r->events, &r->opener, NULL);
-        options.opened = early_opener_files(r->opener);
+        recording.opened = early_opener_files(r->opener);
         thread_priority_restore(r->priority); /* threads begin with that of who starts them */
         code = writer_thread_start_for(&target, r->fail_fd, r->signal_fd, &r->writer, err);
         options.writer = r->writer;
         if (code == 0)
-                code = merge_init(&r->merge, &options, err);
+                code = merge_init(&r->merge, &recording, &options, err);
         thread_priority_raise();
         r->merging = code == 0;
         return code;
@@ -559,7 +561,7 @@ static int sleep_ms(const struct recorder *r, uint64_t now_ns)
         else if (r->merge.zones.n_regions == 0 && r->deadline_ns == 0)
                 ms = SLEEP_QUIET_MS;
         if (((r->merge.samples.has_cuts && r->request.rate_hz <= CUT_RATE_HZ_MAX) ||
-             code_keeper_has_parts(r->merge.keeper)) &&
+             code_keeper_has_parts(r->merge.recording.keeper)) &&
             ms > SLEEP_CUT_MS)
                 ms = SLEEP_CUT_MS;
         if (now_ns < r->young_until_ns && ms > OPEN_ONLY_MS)
@@ -627,7 +629,7 @@ static int collect(struct recorder *r, struct error *err)
                         r->young_until_ns = now_ns + YOUNG_NS;
                 if (woken & 1u << WAKE_SIGNAL)
                         take_signal(r);
-                if (woken & 1u << WAKE_TABLES && code_tables_take(r->merge.tables) < 0)
+                if (woken & 1u << WAKE_TABLES && code_tables_take(r->merge.recording.tables) < 0)
                         return error_set(err, -ENOMEM, "no memory for unwind tables");
                 if (woken & 1u << WAKE_JOB)
                         stop_with = job_control_next(&r->job, &r->command);

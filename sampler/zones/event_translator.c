@@ -9,6 +9,7 @@
 #include "instrument/client_stream.h"
 #include "sampler/code/code_regions.h"
 #include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/recording.h"
 #include "sampler/zones/zone_region.h"
 
 #include <errno.h>
@@ -16,11 +17,12 @@
 
 #define PAYLOAD_KEPT_BYTES (UINT32_C(1) << 20) /* memory that is not given back after each large payload */
 
-void event_translator_init(struct event_translator *t, struct trace_dictionary *dictionary,
-                           struct loss_counter *losses)
+void event_translator_init(struct event_translator *t, const struct recording *recording)
 {
-        *t = (struct event_translator){ .dictionary = dictionary, .losses = losses };
-        attachment_store_init(&t->attachments, dictionary, losses);
+        struct trace_dictionary *dictionary = recording->dictionary;
+
+        *t = (struct event_translator){ .recording = recording };
+        attachment_store_init(&t->attachments, dictionary, recording->losses);
         latest_rows_init(&t->plots, dictionary, TRACE_TABLE_PLOTS, sizeof(struct trace_plot));
         latest_rows_init(&t->program_info, dictionary, TRACE_TABLE_PROGRAM_INFO,
                          sizeof(struct trace_program_info));
@@ -38,13 +40,14 @@ int event_translator_start(struct event_translator *t)
 {
         static const struct trace_location nameless = { .name = 0 };
 
-        return trace_dictionary_add(t->dictionary, TRACE_TABLE_LOCATIONS, &nameless, &t->nameless);
+        return trace_dictionary_add(t->recording->dictionary, TRACE_TABLE_LOCATIONS, &nameless, &t->nameless);
 }
 
 /* Words of a ring that make no sense.  Returns 0, as their translation does. */
 static int count_garbage(struct event_translator *t, const struct client_event *from)
 {
-        loss_counter_add(t->losses, TRACE_LOSS_CLIENT_GARBAGE, sizeof(uint64_t) + from->text_bytes);
+        loss_counter_add(t->recording->losses, TRACE_LOSS_CLIENT_GARBAGE,
+                         sizeof(uint64_t) + from->text_bytes);
         return 0;
 }
 
@@ -86,7 +89,7 @@ static int gather(struct event_translator *t, struct zone_region *region, const 
         if (r == -ENOMEM || t->payload.failed)
                 return -ENOMEM;
         if (r < 0)
-                loss_counter_add(t->losses, TRACE_LOSS_BLOB_DAMAGED, 1);
+                loss_counter_add(t->recording->losses, TRACE_LOSS_BLOB_DAMAGED, 1);
         return r == 0;
 }
 
@@ -103,7 +106,7 @@ static int text_of(struct event_translator *t, struct zone_region *region, const
         }
         if (prefix->blob_bytes > TRACE_TEXT_BYTES_MAX - from->text_bytes) {
                 client_region_free_blob(region->region, prefix->blob_at, prefix->blob_bytes);
-                loss_counter_add(t->losses, TRACE_LOSS_STRING_TABLE_FULL, 1);
+                loss_counter_add(t->recording->losses, TRACE_LOSS_STRING_TABLE_FULL, 1);
                 return 0;
         }
         r = gather(t, region, from);
@@ -114,11 +117,11 @@ static int text_of(struct event_translator *t, struct zone_region *region, const
 
 static int intern_text(struct event_translator *t, const uint8_t *bytes, size_t n_bytes, uint32_t *ret_id)
 {
-        int r = trace_dictionary_add_program_string(t->dictionary, bytes, n_bytes, ret_id);
+        int r = trace_dictionary_add_program_string(t->recording->dictionary, bytes, n_bytes, ret_id);
 
         if (r == -EOVERFLOW) {
                 *ret_id = 0;
-                loss_counter_add(t->losses, TRACE_LOSS_NAMES_FULL, 1);
+                loss_counter_add(t->recording->losses, TRACE_LOSS_NAMES_FULL, 1);
         }
         return full_is_fine(r);
 }
@@ -130,7 +133,7 @@ static int location_of(struct event_translator *t, struct zone_region *region, u
 {
         uint32_t id = 0;
         int r = client_id <= UINT32_MAX
-                        ? zone_region_location(region, t->dictionary, (uint32_t)client_id, &id)
+                        ? zone_region_location(region, t->recording->dictionary, (uint32_t)client_id, &id)
                         : 0;
 
         *ret_location = id ? id : t->nameless;
@@ -142,7 +145,7 @@ static int translate_named(struct event_translator *t, struct zone_region *regio
                            const struct client_event *from, struct trace_event *event)
 {
         uint32_t name;
-        int r = zone_region_name(region, t->dictionary, from->argument, &name);
+        int r = zone_region_name(region, t->recording->dictionary, from->argument, &name);
 
         event->operand[0] = name;
         event->operand[1] = from->value[0];
@@ -187,7 +190,7 @@ static int translate_lock(struct event_translator *t, struct zone_region *region
                           const struct client_event *from, bool shared, struct trace_event *event)
 {
         uint32_t lock;
-        int r = zone_region_lock(region, t->dictionary, from->argument, &lock);
+        int r = zone_region_lock(region, t->recording->dictionary, from->argument, &lock);
 
         if (r < 0)
                 return r;
@@ -212,7 +215,7 @@ static int translate_lock_name(struct event_translator *t, struct zone_region *r
         client_id = bytes_u32(&in);
         (void)bytes_u32(&in);
         if (!in.short_read)
-                r = zone_region_lock(region, t->dictionary, client_id, &lock);
+                r = zone_region_lock(region, t->recording->dictionary, client_id, &lock);
         if (r < 0)
                 return r;
         if (lock == 0)
@@ -232,14 +235,15 @@ static int add_device_clock(struct event_translator *t, const struct client_even
                                           .device = device };
         uint32_t id;
 
-        return full_is_fine(trace_dictionary_add(t->dictionary, TRACE_TABLE_DEVICE_CLOCKS, &row, &id));
+        return full_is_fine(
+                trace_dictionary_add(t->recording->dictionary, TRACE_TABLE_DEVICE_CLOCKS, &row, &id));
 }
 
 static int translate_device(struct event_translator *t, struct zone_region *region,
                             const struct client_event *from, struct trace_event *event)
 {
         uint32_t device;
-        int r = zone_region_device(region, t->dictionary, from->argument, &device);
+        int r = zone_region_device(region, t->recording->dictionary, from->argument, &device);
 
         if (r < 0)
                 return r;
@@ -272,7 +276,7 @@ static int translate_span(struct event_translator *t, struct zone_region *region
         event->device_span.lane = bytes_u32(&in);
         event->device_span.key = bytes_u32(&in);
         if (!in.short_read && end_ticks >= event->device_span.begin_ticks)
-                r = zone_region_device(region, t->dictionary, client_device, &device);
+                r = zone_region_device(region, t->recording->dictionary, client_device, &device);
         if (r < 0)
                 return r;
         if (device == 0)
@@ -347,11 +351,12 @@ static int add_code_region(struct event_translator *t, struct trace_code_region 
         uint32_t id;
         int r;
 
-        if (t->regions) {
-                r = code_regions_add(t->regions, row, &id);
+        if (t->recording->regions) {
+                r = code_regions_add(t->recording->regions, row, &id);
                 return r < 0 ? r : 0;
         }
-        return full_is_fine(trace_dictionary_add(t->dictionary, TRACE_TABLE_CODE_REGIONS, row, &id));
+        return full_is_fine(
+                trace_dictionary_add(t->recording->dictionary, TRACE_TABLE_CODE_REGIONS, row, &id));
 }
 
 static int take_code(struct event_translator *t, struct zone_region *region, const struct client_event *from,

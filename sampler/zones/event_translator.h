@@ -19,16 +19,13 @@
 #include <stdint.h>
 
 struct client_event;
-struct code_regions;
-struct loss_counter;
-struct trace_dictionary;
+struct recording;
 struct trace_event;
 struct zone_region;
 
 struct event_translator {
-        struct trace_dictionary *dictionary; /* borrowed, like the next */
-        struct loss_counter *losses;
-        struct code_regions *regions; /* or NULL: code that is announced is only put down */
+        const struct recording
+                *recording; /* borrowed; without regions code that is announced is only put down */
         struct attachment_store attachments;
         struct latest_rows plots, program_info;
         uint32_t
@@ -36,8 +33,7 @@ struct event_translator {
         struct byte_buffer payload; /* of the last event, if it did not lie in the ring in one piece */
 };
 
-void event_translator_init(struct event_translator *t, struct trace_dictionary *dictionary,
-                           struct loss_counter *losses);
+void event_translator_init(struct event_translator *t, const struct recording *recording);
 void event_translator_deinit(struct event_translator *t);
 
 /* Has to be called before anything is translated.  Returns 0, -ENOMEM, -EOVERFLOW. */

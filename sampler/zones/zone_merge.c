@@ -8,6 +8,7 @@
 #include "sampler/stacks/stack_builder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 #include "sampler/zones/zone_source.h"
 
 #include <errno.h>
@@ -34,9 +35,14 @@ enum lane_stop {
         LANE_SPENT, /* the region has had its share of this cycle */
 };
 
-void zone_merge_init(struct zone_merge *m, const struct zone_merge_parts *parts)
+void zone_merge_init(struct zone_merge *m, const struct recording *recording, zone_merge_flush *flush_if_full,
+                     void *context)
 {
-        *m = (struct zone_merge){ .parts = *parts,
+        *m = (struct zone_merge){ .recording = recording,
+                                  .zones = recording->zones,
+                                  .sink = recording->sink,
+                                  .flush_if_full = flush_if_full,
+                                  .context = context,
                                   .last_ns = UINT64_MAX,
                                   .region_ns = ZONE_MERGE_REGION_NS,
                                   .cycle_ns = ZONE_MERGE_CYCLE_NS };
@@ -54,9 +60,9 @@ void zone_merge_end_fibers(struct zone_merge *m, struct process_track *process, 
 {
         for (uint32_t i = 0; i < process->fibers.numbers.n_items; i++)
                 if (process->fibers.tracks[i])
-                        thread_track_end_fiber(process->fibers.tracks[i], m->parts.sink, now_ns);
-        thread_sink_switch(m->parts.sink, NULL);
-        process_table_forget_fibers(m->parts.processes, process);
+                        thread_track_end_fiber(process->fibers.tracks[i], m->sink, now_ns);
+        thread_sink_switch(m->sink, NULL);
+        process_table_forget_fibers(m->recording->processes, process);
 }
 
 /* The time of the last pending event until @until_ns that closes zones; 0 = no such event. */
@@ -76,7 +82,7 @@ int zone_merge_write_pending(struct zone_merge *m, struct thread_track *thread, 
 
         if (thread->n_pending == 0)
                 return 0;
-        r = thread_track_write_pending(thread, m->parts.sink, until_ns);
+        r = thread_track_write_pending(thread, m->sink, until_ns);
         if (r == 0 && thread->began_anew) {
                 zone_merge_end_fibers(m, thread->process, thread->last_ns);
                 thread->began_anew = false;
@@ -97,7 +103,7 @@ static int begin_anew(struct zone_merge *m, const struct process_track *process,
 
         if (!process->exec_waits)
                 return 0;
-        thread = process_table_find_thread(m->parts.processes, process->pid);
+        thread = process_table_find_thread(m->recording->processes, process->pid);
         exec_ns = thread ? find_exec(thread, now_ns) : 0;
         return exec_ns != 0 ? zone_merge_write_pending(m, thread, exec_ns) : 0;
 }
@@ -106,21 +112,21 @@ static int begin_anew(struct zone_merge *m, const struct process_track *process,
 static int make_fiber(struct zone_merge *m, const struct lane *lane, uint32_t number, uint64_t now_ns,
                       struct thread_track **ret_fiber)
 {
-        struct zone_source *zones = m->parts.zones;
         struct trace_event event = { .op = TRACE_OP_THREAD_NAME, .time_ns = now_ns };
         uint32_t location = 0, name = 0;
-        int r = zone_region_location(lane->region, zones->dictionary, number, &location);
+        int r = zone_region_location(lane->region, m->recording->dictionary, number, &location);
 
         if (r == 0)
-                r = zone_region_name(lane->region, zones->dictionary, number, &name);
+                r = zone_region_name(lane->region, m->recording->dictionary, number, &name);
         if (r < 0 || location == 0)
                 return r < 0 ? r : -EOVERFLOW;
-        r = process_table_add_fiber(m->parts.processes, lane->thread->process, number, now_ns, ret_fiber);
+        r = process_table_add_fiber(m->recording->processes, lane->thread->process, number, now_ns,
+                                    ret_fiber);
         if (r < 0)
                 return r;
         (*ret_fiber)->name = name;
         event.thread_name.name = name;
-        return thread_track_write(*ret_fiber, m->parts.sink, &event, 0);
+        return thread_track_write(*ret_fiber, m->sink, &event, 0);
 }
 
 static int enter_fiber(struct zone_merge *m, struct lane *lane, const struct client_event *from,
@@ -136,13 +142,13 @@ static int enter_fiber(struct zone_merge *m, struct lane *lane, const struct cli
                 r = make_fiber(m, lane, from->argument, now_ns, &fiber);
         /* Its actions could not be distinguished from those of the thread itself: it is left out. */
         if (r == -EOVERFLOW) {
-                thread_track_leave_fiber(lane->thread, m->parts.sink, now_ns);
+                thread_track_leave_fiber(lane->thread, m->sink, now_ns);
                 lane->thread->in_lost_fiber = true;
-                event_translator_drop(&m->parts.zones->translator, lane->region, from);
+                event_translator_drop(&m->zones->translator, lane->region, from);
                 return 0;
         }
         if (r == 0)
-                thread_track_enter_fiber(lane->thread, m->parts.sink, fiber, from->value[0], now_ns);
+                thread_track_enter_fiber(lane->thread, m->sink, fiber, from->value[0], now_ns);
         return r;
 }
 
@@ -154,7 +160,7 @@ static int enter_fiber(struct zone_merge *m, struct lane *lane, const struct cli
  */
 static void find_thread(const struct zone_merge *m, struct lane *lane)
 {
-        struct thread_track *thread = process_table_find_thread(m->parts.processes, lane->slot->tid);
+        struct thread_track *thread = process_table_find_thread(m->recording->processes, lane->slot->tid);
 
         lane->thread = thread && thread->process->pid == lane->region->pid ? thread : NULL;
         if (lane->thread)
@@ -174,15 +180,15 @@ static int hand_over(struct zone_merge *m, struct lane *lane, const struct clien
         int r;
 
         lane->slot->thread = 0;
-        lane->slot->tid = zone_region_tid(lane->region, from->argument, &m->parts.zones->n_lookups_left);
+        lane->slot->tid = zone_region_tid(lane->region, from->argument, &m->zones->n_lookups_left);
         find_thread(m, lane);
         if (!lane->thread)
                 return 0;
         r = zone_merge_write_pending(m, lane->thread, now_ns);
         if (r < 0)
                 return r;
-        thread_track_leave_fiber(lane->thread, m->parts.sink, now_ns);
-        thread_track_close_zones(lane->thread, m->parts.sink, 0, now_ns);
+        thread_track_leave_fiber(lane->thread, m->sink, now_ns);
+        thread_track_close_zones(lane->thread, m->sink, 0, now_ns);
         return 0;
 }
 
@@ -200,7 +206,7 @@ static bool find_level(struct zone_merge *m, const struct thread_track *track,
             thread_track_find_level(track, from->prefix.zone_depth, &event->operand[1]))
                 return true;
         if (track->n_too_deep == 0) /* else the zone was counted */
-                loss_counter_add(m->parts.sink->losses, TRACE_LOSS_ZONE_UNBALANCED, 1);
+                loss_counter_add(m->sink->losses, TRACE_LOSS_ZONE_UNBALANCED, 1);
         return false;
 }
 
@@ -213,11 +219,11 @@ static int add_stack(struct zone_merge *m, struct thread_track *thread, const st
         *ret_stack = 0;
         if (from->prefix.n_frames == 0 && from->prefix.stack_bytes == 0)
                 return 0;
-        event_stack_unwind(&from->prefix, m->parts.unwinder, thread, m->parts.sink->losses, &m->chain);
+        event_stack_unwind(&from->prefix, m->recording->unwinder, thread, m->sink->losses, &m->chain);
         if (m->chain.n_frames > 0)
-                r = stack_builder_add(m->parts.stacks, space, &m->chain, ret_stack);
-        loss_counter_add(m->parts.sink->losses, TRACE_LOSS_STACK_TABLE_FULL, m->parts.stacks->n_cut);
-        m->parts.stacks->n_cut = 0;
+                r = stack_builder_add(m->recording->stacks, space, &m->chain, ret_stack);
+        loss_counter_add(m->sink->losses, TRACE_LOSS_STACK_TABLE_FULL, m->recording->stacks->n_cut);
+        m->recording->stacks->n_cut = 0;
         return r;
 }
 
@@ -239,7 +245,7 @@ static int write_event(struct zone_merge *m, struct lane *lane, const struct cli
         struct thread_track *track = track_of(lane->thread);
         struct trace_event event;
         uint32_t stack;
-        int r = event_translator_run(&m->parts.zones->translator, lane->region, from, now_ns, &event);
+        int r = event_translator_run(&m->zones->translator, lane->region, from, now_ns, &event);
 
         if (r <= 0 || !find_level(m, track, from, &event))
                 return r < 0 ? r : 0;
@@ -255,17 +261,17 @@ static int write_event(struct zone_merge *m, struct lane *lane, const struct cli
         if (is_zone_detail(&event) && event.time_ns < track->last_ns)
                 event.time_ns = track->last_ns;
         m->n_zones += event.op == TRACE_OP_ZONE_BEGIN;
-        r = thread_track_write(track, m->parts.sink, &event, stack);
+        r = thread_track_write(track, m->sink, &event, stack);
         if (r == 0 && is_large(from))
-                r = m->parts.flush_if_full(m->parts.context);
+                r = m->flush_if_full(m->context);
         return r;
 }
 
 /* Only some of a program's threads may be recorded. */
 static bool is_wanted(const struct zone_merge *m, const struct lane *lane)
 {
-        return !m->parts.filter || lane->slot->tid == 0 ||
-               process_filter_has_thread(m->parts.filter, lane->region->pid, lane->slot->tid);
+        return !m->recording->filter || lane->slot->tid == 0 ||
+               process_filter_has_thread(m->recording->filter, lane->region->pid, lane->slot->tid);
 }
 
 /* Merges one event, of whatever kind. */
@@ -278,7 +284,7 @@ static int merge_event(struct zone_merge *m, struct lane *lane, const struct cli
                 return hand_over(m, lane, from, now_ns);
         if (!lane->thread) {
                 if (is_wanted(m, lane))
-                        event_translator_drop(&m->parts.zones->translator, lane->region, from);
+                        event_translator_drop(&m->zones->translator, lane->region, from);
                 else
                         event_translator_pass(lane->region, from);
                 return 0;
@@ -290,9 +296,9 @@ static int merge_event(struct zone_merge *m, struct lane *lane, const struct cli
                 return enter_fiber(m, lane, from, now_ns);
         /* No fiber, if the entering was lost: that was counted. */
         if (from->kind == CLIENT_ABI_EVENT_FIBER_LEAVE)
-                thread_track_leave_fiber(lane->thread, m->parts.sink, now_ns);
+                thread_track_leave_fiber(lane->thread, m->sink, now_ns);
         else if (lane->thread->in_lost_fiber)
-                event_translator_drop(&m->parts.zones->translator, lane->region, from);
+                event_translator_drop(&m->zones->translator, lane->region, from);
         else
                 return write_event(m, lane, from, now_ns);
         return 0;
@@ -306,7 +312,7 @@ static int merge_event(struct zone_merge *m, struct lane *lane, const struct cli
  */
 static void merge_zones(struct zone_merge *m, const struct lane *lane)
 {
-        struct zone_source *zones = m->parts.zones;
+        struct zone_source *zones = m->zones;
         struct tick_clock *clock = zone_source_clock(zones, lane->region);
         struct client_stream *stream = &lane->slot->stream;
         struct thread_track *thread = lane->thread, *track = track_of(thread);
@@ -320,7 +326,7 @@ static void merge_zones(struct zone_merge *m, const struct lane *lane)
                         return;
                 until_ns = thread->pending[0].event.time_ns - 1;
         }
-        thread_sink_switch(m->parts.sink, track);
+        thread_sink_switch(m->sink, track);
         while (client_stream_peek_zone(stream, &zone)) {
                 uint64_t now_ns = tick_clock_to_ns(clock, zone.ticks);
 
@@ -329,10 +335,10 @@ static void merge_zones(struct zone_merge *m, const struct lane *lane)
                 if (zone.kind == CLIENT_ABI_EVENT_ZONE_BEGIN) {
                         uint32_t location = zone_region_near_location(lane->region, zone.argument);
 
-                        if (location == 0 || !thread_track_begin_zone(track, m->parts.sink, now_ns, location))
+                        if (location == 0 || !thread_track_begin_zone(track, m->sink, now_ns, location))
                                 break;
                         n_zones++;
-                } else if (!thread_track_end_zone(track, m->parts.sink, now_ns)) {
+                } else if (!thread_track_end_zone(track, m->sink, now_ns)) {
                         break;
                 }
                 client_stream_consume(stream);
@@ -345,9 +351,9 @@ static void merge_zones(struct zone_merge *m, const struct lane *lane)
 /* A request to end the recording, while its last events are merged. */
 static bool is_urged(const struct zone_merge *m)
 {
-        struct pollfd stop = { .fd = m->parts.stop_fd, .events = POLLIN };
+        struct pollfd stop = { .fd = m->recording->stop_fd, .events = POLLIN };
 
-        return m->parts.stop_fd >= 0 && poll(&stop, 1, 0) > 0;
+        return m->recording->stop_fd >= 0 && poll(&stop, 1, 0) > 0;
 }
 
 /* True if the rest of the region has to wait for the next cycle, or for ever in the final one. */
@@ -368,7 +374,7 @@ static bool is_spent(struct zone_merge *m)
  */
 static int merge_lane(struct zone_merge *m, struct lane *lane, bool passes, uint64_t *ret_ns)
 {
-        struct zone_source *zones = m->parts.zones;
+        struct zone_source *zones = m->zones;
         struct client_event event;
         int r = 0;
 
@@ -395,7 +401,8 @@ static int merge_lane(struct zone_merge *m, struct lane *lane, bool passes, uint
 static struct lane lane_of(const struct zone_merge *m, struct zone_region *region, uint32_t slot)
 {
         struct lane lane = { .region = region, .slot = &region->slots[slot], .until_ns = m->until_ns };
-        const struct process_track *process = process_table_find_process(m->parts.processes, region->pid);
+        const struct process_track *process = process_table_find_process(m->recording->processes,
+                                                                         region->pid);
 
         find_thread(m, &lane);
         if (process && process->held_ns <= lane.until_ns)
@@ -406,7 +413,8 @@ static struct lane lane_of(const struct zone_merge *m, struct zone_region *regio
 /* The process is merged up to the last event of this ring only. */
 static void stall(const struct zone_merge *m, const struct lane *lane)
 {
-        struct process_track *process = process_table_find_process(m->parts.processes, lane->region->pid);
+        struct process_track *process = process_table_find_process(m->recording->processes,
+                                                                   lane->region->pid);
         uint64_t last_ns = lane->thread ? track_of(lane->thread)->last_ns : 0;
 
         if (process && last_ns < process->stalled_ns)
@@ -438,7 +446,7 @@ static int merge_slot(struct zone_merge *m, struct zone_region *region, uint32_t
                 if (stop == LANE_ENTER && passes && !zone_source_is_filling(region, slot))
                         return stop;
                 r = lane.slot->filled_bytes < m->ring_bytes_max
-                            ? zone_source_fill(m->parts.zones, region, slot, &more)
+                            ? zone_source_fill(m->zones, region, slot, &more)
                             : 0;
 
                 if (r == 0 && more && stop == LANE_DRY)
@@ -447,7 +455,7 @@ static int merge_slot(struct zone_merge *m, struct zone_region *region, uint32_t
                         return r < 0 ? r : stop;
                 if (stop == LANE_DRY)
                         stop = merge_lane(m, &lane, false, ret_ns);
-                r = m->parts.flush_if_full(m->parts.context);
+                r = m->flush_if_full(m->context);
                 if (r < 0)
                         return r;
         }
@@ -489,7 +497,8 @@ static int take_turn(struct zone_merge *m, struct zone_region *region, uint32_t 
 /* Lets those that wait go on, as far as everything before them is merged. */
 static int take_turns(struct zone_merge *m, struct zone_region *region)
 {
-        const struct process_track *process = process_table_find_process(m->parts.processes, region->pid);
+        const struct process_track *process = process_table_find_process(m->recording->processes,
+                                                                         region->pid);
         struct waiting_slot next;
         int r = 0;
 
@@ -519,7 +528,7 @@ static int merge_in_turns(struct zone_merge *m, struct zone_region *region, uint
         if (r == 0)
                 r = take_turns(m, region);
         for (uint32_t slot = 0; slot < region->n_slots; slot++)
-                zone_source_release(m->parts.zones, region, &region->slots[slot]);
+                zone_source_release(m->zones, region, &region->slots[slot]);
         return r;
 }
 
@@ -544,7 +553,7 @@ static int merge_region(struct zone_merge *m, struct zone_region *region)
                 if (stop < 0)
                         return stop;
                 if (stop != LANE_ENTER)
-                        zone_source_release(m->parts.zones, region, &region->slots[slot]);
+                        zone_source_release(m->zones, region, &region->slots[slot]);
         }
         if (region->n_slots > 0 && region->uses_fibers)
                 return merge_in_turns(m, region, first);
@@ -554,10 +563,10 @@ static int merge_region(struct zone_merge *m, struct zone_region *region)
 /* No delay is known yet. */
 static void forget_stalls(struct zone_merge *m)
 {
-        struct zone_source *zones = m->parts.zones;
+        struct zone_source *zones = m->zones;
 
         for (size_t i = 0; i < zones->n_regions; i++) {
-                struct process_track *process = process_table_find_process(m->parts.processes,
+                struct process_track *process = process_table_find_process(m->recording->processes,
                                                                            zones->regions[i].pid);
 
                 if (process)
@@ -568,7 +577,7 @@ static void forget_stalls(struct zone_merge *m)
 /* The bytes that the final run leaves in the rings and in the copies of them. */
 static void count_unread(struct zone_merge *m)
 {
-        struct zone_source *zones = m->parts.zones;
+        struct zone_source *zones = m->zones;
         uint64_t n_bytes = 0;
 
         for (size_t i = 0; i < zones->n_regions; i++) {
@@ -581,13 +590,13 @@ static void count_unread(struct zone_merge *m)
                                    (n_unread < RING_BYTES_AT_LAST ? n_unread : 0); /* else it is made up */
                 }
         }
-        loss_counter_add(m->parts.sink->losses, TRACE_LOSS_CLIENT_UNREAD, n_bytes);
+        loss_counter_add(m->sink->losses, TRACE_LOSS_CLIENT_UNREAD, n_bytes);
 }
 
 /* The regions from the one on with which the cycle begins, each with its share: of programs that have ended, or of the others. */
 static int merge_those(struct zone_merge *m, size_t first, bool have_ended, uint64_t now_ns)
 {
-        struct zone_source *zones = m->parts.zones;
+        struct zone_source *zones = m->zones;
         int r = 0;
 
         for (size_t n = 0; r == 0 && n < zones->n_regions; n++) {
@@ -631,7 +640,7 @@ int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final)
         forget_stalls(m);
         r = merge_regions(m, now_ns);
         if (m->is_behind)
-                drain_pace_hurry(&m->parts.zones->pace);
+                drain_pace_hurry(&m->zones->pace);
         if (!m->is_behind)
                 m->behind_since_ns = 0;
         else if (m->behind_since_ns == 0)

@@ -19,10 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct process_table;
 struct process_track;
-struct stack_builder;
-struct stack_unwinder;
+struct recording;
 struct thread_sink;
 struct thread_track;
 struct zone_source;
@@ -32,22 +30,15 @@ struct zone_source;
 #define ZONE_MERGE_LAST_NS   NS_PER_S
 #define ZONE_MERGE_FINAL_NS  (60 * NS_PER_S)
 
-/* The objects that it works with; all borrowed. */
-struct zone_merge_parts {
-        const struct process_filter *filter; /* or NULL */
-        struct zone_source *zones;
-        struct process_table *processes;
-        struct stack_builder *stacks;
-        struct stack_unwinder *unwinder;
-        struct thread_sink *sink;
-        /* Called from time to time: the chunk may be full; closes the open run then.  Returns 0 or -errno. */
-        int (*flush_if_full)(void *context);
-        void *context;
-        int stop_fd; /* readable = the recording is to end; -1 = not used */
-};
+/* Called from time to time: the chunk may be full; closes the open run then.  Returns 0 or -errno. */
+typedef int zone_merge_flush(void *context);
 
 struct zone_merge {
-        struct zone_merge_parts parts;
+        const struct recording *recording; /* borrowed */
+        struct zone_source *zones;         /* the recording's, like the next */
+        struct thread_sink *sink;
+        zone_merge_flush *flush_if_full;
+        void *context;
         struct fiber_order order;
         struct call_chain chain; /* scratch */
         uint64_t n_zones;        /* beginnings written */
@@ -63,7 +54,9 @@ struct zone_merge {
         uint64_t last_ns;             /* when the final run is to end; UINT64_MAX = no hurry */
 };
 
-void zone_merge_init(struct zone_merge *m, const struct zone_merge_parts *parts);
+/* Of @recording, which it borrows, its zones and its sink are there already. */
+void zone_merge_init(struct zone_merge *m, const struct recording *recording, zone_merge_flush *flush_if_full,
+                     void *context);
 void zone_merge_deinit(struct zone_merge *m);
 
 /*

@@ -12,6 +12,7 @@
 #include "sampler/kernel/privileges.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,14 +39,12 @@ struct refused_region {
         uint64_t device, inode;
 };
 
-void zone_source_init(struct zone_source *s, const struct zone_source_parts *parts)
+void zone_source_init(struct zone_source *s, const struct recording *recording, uint32_t families,
+                      uint64_t client_ring_bytes)
 {
-        *s = (struct zone_source){ .dictionary = parts->dictionary,
-                                   .losses = parts->losses,
-                                   .processes = parts->processes,
-                                   .families = parts->families };
-        spare_memory_init(&s->spare, parts->client_ring_bytes);
-        event_translator_init(&s->translator, parts->dictionary, parts->losses);
+        *s = (struct zone_source){ .recording = recording, .families = families };
+        spare_memory_init(&s->spare, client_ring_bytes);
+        event_translator_init(&s->translator, recording);
         intern_init(&s->known_pids, sizeof(uint32_t), 0);
         intern_init(&s->refused, sizeof(struct refused_region), REFUSED_MAX);
 }
@@ -176,7 +175,7 @@ static int count_refused(struct zone_source *s, const struct stat *st, int why)
         int r = intern_add(&s->refused, &refused, sizeof(refused), &id);
 
         if (r != 0)
-                loss_counter_add(s->losses,
+                loss_counter_add(s->recording->losses,
                                  why == -EBUSY ? TRACE_LOSS_CLIENT_BUSY : TRACE_LOSS_CLIENT_REFUSED, 1);
         return r == -ENOMEM ? r : 0;
 }
@@ -251,17 +250,18 @@ static void drop_waiting(struct zone_source *s, struct waiting_region *w)
         uint32_t id;
 
         io_close(&w->fd);
-        if (!process_table_has_seen(s->processes, w->pid))
-                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
+        if (!process_table_has_seen(s->recording->processes, w->pid))
+                loss_counter_add(s->recording->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
         else if (intern_add(&s->known_pids, &w->pid, sizeof(w->pid), &id) == 1)
-                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_GONE, 1);
+                loss_counter_add(s->recording->losses, TRACE_LOSS_CLIENT_GONE, 1);
 }
 
 /* Marks the processes whose regions wait still, or not any more. */
 static void mark_waiting(struct zone_source *s, bool waits)
 {
         for (size_t i = 0; i < s->n_waiting; i++) {
-                struct process_track *process = process_table_find_process(s->processes, s->waiting[i].pid);
+                struct process_track *process = process_table_find_process(s->recording->processes,
+                                                                           s->waiting[i].pid);
 
                 if (process)
                         process->region_waits = waits;
@@ -293,7 +293,8 @@ static int admit_waiting(struct zone_source *s, bool announced)
 
         for (size_t i = 0; i < s->n_waiting; i++) {
                 struct waiting_region *w = &s->waiting[i];
-                const struct process_track *process = process_table_find_process(s->processes, w->pid);
+                const struct process_track *process = process_table_find_process(s->recording->processes,
+                                                                                 w->pid);
                 bool is_kept = w->announced != announced || must_wait(w);
 
                 if (!is_kept && r == 0 && process)
@@ -341,7 +342,7 @@ static int count_missed(struct zone_source *s)
 
                 r = intern_add(&s->known_pids, &s->missed_pids[i], sizeof(s->missed_pids[i]), &id);
                 if (r == 1)
-                        loss_counter_add(s->losses, TRACE_LOSS_CLIENT_GONE, 1);
+                        loss_counter_add(s->recording->losses, TRACE_LOSS_CLIENT_GONE, 1);
         }
         s->n_missed_pids = 0;
         return r < 0 ? r : 0;
@@ -431,7 +432,7 @@ int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t
         n_bytes = client_region_drain(region->region, slot, max_bytes, &stream->pending, NULL);
         account(s, filled, client_stream_count_bytes(stream));
         if (n_bytes == -EBADMSG)
-                loss_counter_add(s->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
+                loss_counter_add(s->recording->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
         *ret_more = n_bytes == (int64_t)max_bytes;
         if (n_bytes <= 0)
                 return n_bytes == -ENOMEM ? -ENOMEM : 0;
@@ -486,10 +487,10 @@ static int count_slot_drops(struct zone_source *s, struct zone_region *region, u
                 if (kinds[i].n == 0)
                         continue;
                 if (thread == 0)
-                        loss_counter_add(s->losses, kinds[i].reason, kinds[i].n);
+                        loss_counter_add(s->recording->losses, kinds[i].reason, kinds[i].n);
                 else
-                        r = loss_counter_add_thread(s->losses, s->dictionary, kinds[i].reason, thread,
-                                                    kinds[i].n, s->now_ns);
+                        r = loss_counter_add_thread(s->recording->losses, s->recording->dictionary,
+                                                    kinds[i].reason, thread, kinds[i].n, s->now_ns);
         }
         return r;
 }
@@ -504,7 +505,7 @@ static void close_region(struct zone_source *s, struct zone_region *region)
                 account(s, &region->slots[slot], 0);
                 (void)count_slot_drops(s, region, slot);
         }
-        zone_region_count_losses(region, s->losses);
+        zone_region_count_losses(region, s->recording->losses);
         s->regions_bytes -= region->charged_bytes;
         zone_region_deinit(region);
 }
@@ -539,7 +540,7 @@ int zone_source_count_drops(struct zone_source *s)
 
                 for (uint32_t slot = 0; r == 0 && slot < region->n_slots; slot++)
                         r = count_slot_drops(s, region, slot);
-                zone_region_count_losses(region, s->losses);
+                zone_region_count_losses(region, s->recording->losses);
         }
         return r;
 }
@@ -557,7 +558,7 @@ int zone_source_add_clocks(struct zone_source *s)
                         continue;
                 row.ticks = clock->pairs[clock->n_pairs - 1].ticks;
                 row.raw_ns = clock->pairs[clock->n_pairs - 1].ns;
-                r = trace_dictionary_add(s->dictionary, TRACE_TABLE_CLOCKS, &row, &id);
+                r = trace_dictionary_add(s->recording->dictionary, TRACE_TABLE_CLOCKS, &row, &id);
         }
         return r == -EOVERFLOW ? 0 : r;
 }

@@ -23,9 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct loss_counter;
-struct process_table;
-struct trace_dictionary;
+struct recording;
 
 #define ZONE_SOURCE_CLOCKS 5 /* by enum client_abi_clock */
 #define ZONE_SOURCE_FUTURE_NS \
@@ -48,9 +46,7 @@ struct waiting_region {
 };
 
 struct zone_source {
-        struct trace_dictionary *dictionary; /* borrowed, like the next two */
-        struct loss_counter *losses;
-        const struct process_table *processes; /* the processes that the kernel reported */
+        const struct recording *recording; /* borrowed */
         uint32_t
                 families; /* what the programs are asked for: CLIENT_ABI_FAMILY_*, and with which callstacks */
         struct spare_memory spare; /* how much more than its rings each of them may fill */
@@ -79,15 +75,13 @@ struct zone_source {
         uint64_t held_bytes;    /* copied out and not merged yet, in all streams */
 };
 
-struct zone_source_parts {
-        struct trace_dictionary *dictionary;
-        struct loss_counter *losses;
-        const struct process_table *processes;
-        uint32_t families;
-        uint64_t client_ring_bytes; /* see spare_memory.h */
-};
-
-void zone_source_init(struct zone_source *s, const struct zone_source_parts *parts);
+/*
+ * @recording:          borrowed; its processes are those that the kernel reported
+ * @families:           see above
+ * @client_ring_bytes:  see spare_memory.h
+ */
+void zone_source_init(struct zone_source *s, const struct recording *recording, uint32_t families,
+                      uint64_t client_ring_bytes);
 /* Ends recording in every region and closes them. */
 void zone_source_deinit(struct zone_source *s);
 

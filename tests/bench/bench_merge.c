@@ -76,9 +76,11 @@ static void cycle(struct bench *b, bool final)
 
 static void set_up(struct bench *b)
 {
-        struct merge_options options = {
+        const struct recording recording = {
                 .dictionary = &b->dictionary,
                 .events = &b->events,
+        };
+        struct merge_options options = {
                 .unwinder = { .mode = UNWIND_FP },
                 .families = CLIENT_ABI_FAMILIES,
                 .inbox = &b->inbox,
@@ -95,7 +97,7 @@ static void set_up(struct bench *b)
             writer_thread_start(b->writer, -1, -1, &b->thread, &err) < 0)
                 fail("writer", &err);
         options.writer = b->thread;
-        if (merge_init(&b->merge, &options, &err) < 0 ||
+        if (merge_init(&b->merge, &recording, &options, &err) < 0 ||
             process_table_add_thread(&b->merge.processes, pid, pid, 0, clock_raw_ns(), &self) < 0 ||
             region_finder_open(pid, &fd, &err) < 0 || zone_source_receive(&b->merge.zones, pid, fd) < 0)
                 fail("start", &err);

@@ -26,20 +26,17 @@ void merged_program_cycle(struct merged_program *f, uint64_t until_ns, bool fina
 
 void merged_program_set_up(struct merged_program *f)
 {
-        struct zone_merge_parts parts = { .zones = &f->zones,
-                                          .processes = &f->processes,
-                                          .stacks = &f->stacks,
-                                          .sink = &f->sink,
-                                          .flush_if_full = flush_if_full,
-                                          .context = f };
-        struct zone_source_parts zone_parts = { .dictionary = &f->dictionary,
-                                                .losses = &f->losses,
-                                                .processes = &f->processes,
-                                                .families = CLIENT_ABI_FAMILIES };
         struct trace_sample_event sampled = { .rate = 1 };
         uint32_t id;
 
         memset(f, 0, sizeof(*f));
+        f->recording = (struct recording){ .dictionary = &f->dictionary,
+                                           .stop_fd = -1,
+                                           .losses = &f->losses,
+                                           .processes = &f->processes,
+                                           .sink = &f->sink,
+                                           .stacks = &f->stacks,
+                                           .zones = &f->zones };
         trace_dictionary_init(&f->dictionary, 0);
         ck_assert_int_eq(trace_dictionary_add(&f->dictionary, TRACE_TABLE_SAMPLE_EVENTS, &sampled, &id), 0);
         f->stacks.dictionary = &f->dictionary;
@@ -48,8 +45,8 @@ void merged_program_set_up(struct merged_program *f)
                                         .dictionary = &f->dictionary,
                                         .losses = &f->losses };
         process_table_init(&f->processes, &f->dictionary);
-        zone_source_init(&f->zones, &zone_parts);
-        zone_merge_init(&f->merge, &parts);
+        zone_source_init(&f->zones, &f->recording, CLIENT_ABI_FAMILIES, 0);
+        zone_merge_init(&f->merge, &f->recording, flush_if_full, f);
         f->start_ns = clock_raw_ns() - NS_PER_S / 2;
         for (uint32_t i = 0; i < MERGED_PROGRAM_THREADS; i++)
                 ck_assert_int_eq(process_table_add_thread(&f->processes, MERGED_PROGRAM_PID,

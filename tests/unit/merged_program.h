@@ -14,6 +14,7 @@
 #include "sampler/stacks/stack_builder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 #include "sampler/zones/zone_merge.h"
 #include "sampler/zones/zone_source.h"
 #include "tests/unit/event_list.h"
@@ -30,6 +31,7 @@ struct merged_program {
         struct trace_dictionary dictionary;
         struct loss_counter losses;
         struct process_table processes;
+        struct recording recording;
         struct zone_source zones;
         struct stack_builder stacks;
         struct event_encoder encoder;

@@ -9,6 +9,7 @@
 #include "sampler/kernel/perf_record.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
@@ -62,15 +63,15 @@ static void add_range(void)
         ck_assert_int_eq(address_space_add(&thread->process->space, &range), 0);
 }
 
+static const struct recording recording = { .dictionary = &dictionary, .events = &events, .losses = &losses };
+
 static void setup(void)
 {
-        struct code_images_parts parts = { .events = &events, .dictionary = &dictionary, .losses = &losses };
-
         fake_events_open(&events, PERF_RECORD_SAMPLE_TYPE);
         trace_dictionary_init(&dictionary, 0);
         process_table_init(&processes, &dictionary);
         losses = (struct loss_counter){ .totals = { 0 } };
-        ck_assert_int_eq(code_images_new(&parts, &images), 0);
+        ck_assert_int_eq(code_images_new(&recording, &images), 0);
         make_code();
         add_range();
 }

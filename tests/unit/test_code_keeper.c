@@ -7,6 +7,7 @@
 #include "sampler/code/code_keeper.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/recording.h"
 #include "symbolize/symbols/image_spool.h"
 #include "tests/unit/unit_test.h"
 
@@ -26,22 +27,19 @@
 static struct code_keeper *keeper;
 static struct trace_dictionary dictionary;
 static struct loss_counter losses;
+static const struct recording recording = { .dictionary = &dictionary, .losses = &losses };
 static struct image_spool spool;
 static unsigned n_freed;
 
 static void start(enum code_keeper_mode mode, uint64_t bytes_max)
 {
-        struct code_keeper_options options = { .mode = mode,
-                                               .bytes_max = bytes_max,
-                                               .dictionary = &dictionary,
-                                               .losses = &losses,
-                                               .spool = &spool };
+        struct code_keeper_options options = { .mode = mode, .bytes_max = bytes_max, .spool = &spool };
 
         memset(&losses, 0, sizeof(losses));
         n_freed = 0;
         trace_dictionary_init(&dictionary, 0);
         image_spool_init(&spool);
-        ck_assert_int_eq(code_keeper_new(&options, &keeper, NULL), 0);
+        ck_assert_int_eq(code_keeper_new(&recording, &options, &keeper, NULL), 0);
 }
 
 static void stop(void)

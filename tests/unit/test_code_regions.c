@@ -5,6 +5,7 @@
 #include "format/trace_dictionary.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 #include "symbolize/symbols/region_symbols.h"
 #include "tests/unit/unit_test.h"
 
@@ -16,6 +17,7 @@ struct fixture {
         struct trace_dictionary dictionary;
         struct loss_counter losses;
         struct process_table processes;
+        struct recording recording;
         struct code_regions *regions;
         struct thread_track *thread;
         unsigned n_changes;
@@ -54,17 +56,14 @@ static void map(struct fixture *f)
 
 static void set_up(struct fixture *f)
 {
-        struct code_regions_parts parts = { .dictionary = &f->dictionary,
-                                            .losses = &f->losses,
-                                            .processes = &f->processes,
-                                            .before_change = count_change,
-                                            .context = f };
-
         memset(f, 0, sizeof(*f));
+        f->recording = (struct recording){ .dictionary = &f->dictionary,
+                                           .losses = &f->losses,
+                                           .processes = &f->processes };
         trace_dictionary_init(&f->dictionary, 0);
         process_table_init(&f->processes, &f->dictionary);
         ck_assert_int_eq(process_table_add_thread(&f->processes, 7, 7, 0, 1, &f->thread), 0);
-        ck_assert_int_eq(code_regions_new(&parts, &f->regions, NULL), 0);
+        ck_assert_int_eq(code_regions_new(&f->recording, count_change, f, &f->regions, NULL), 0);
         map(f);
 }
 

@@ -12,6 +12,7 @@
 #include "sampler/kernel/perf_record.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 #include "tests/unit/jitdump_builder.h"
 #include "tests/unit/unit_test.h"
 
@@ -28,7 +29,7 @@ struct fixture {
         struct loss_counter losses;
         struct process_table processes;
         struct attachment_store attachments;
-        struct code_regions *regions;
+        struct recording recording;
         struct jit_files *files;
         struct thread_track *thread; /* this process itself */
         uint64_t now_ns;
@@ -37,13 +38,6 @@ struct fixture {
 
 static void set_up(struct fixture *f)
 {
-        struct code_regions_parts parts = { .dictionary = &f->dictionary,
-                                            .losses = &f->losses,
-                                            .processes = &f->processes };
-        struct jit_files_parts file_parts = { .dictionary = &f->dictionary,
-                                              .losses = &f->losses,
-                                              .processes = &f->processes,
-                                              .attachments = &f->attachments };
         uint32_t pid = (uint32_t)getpid();
 
         memset(f, 0, sizeof(*f));
@@ -51,13 +45,16 @@ static void set_up(struct fixture *f)
         (void)snprintf(f->map_path, sizeof(f->map_path), "/tmp/perf-%u.map", pid);
         (void)snprintf(f->dump_path, sizeof(f->dump_path), "/tmp/jit-%u.dump", pid);
         (void)unlink(f->map_path);
+        f->recording = (struct recording){ .dictionary = &f->dictionary,
+                                           .losses = &f->losses,
+                                           .processes = &f->processes,
+                                           .attachments = &f->attachments };
         trace_dictionary_init(&f->dictionary, 0);
         process_table_init(&f->processes, &f->dictionary);
         attachment_store_init(&f->attachments, &f->dictionary, &f->losses);
         ck_assert_int_eq(process_table_add_thread(&f->processes, pid, pid, 0, 1, &f->thread), 0);
-        ck_assert_int_eq(code_regions_new(&parts, &f->regions, NULL), 0);
-        file_parts.regions = f->regions;
-        ck_assert_int_eq(jit_files_new(&file_parts, &f->files, NULL), 0);
+        ck_assert_int_eq(code_regions_new(&f->recording, NULL, NULL, &f->recording.regions, NULL), 0);
+        ck_assert_int_eq(jit_files_new(&f->recording, &f->files, NULL), 0);
 }
 
 static void tear_down(struct fixture *f)
@@ -65,7 +62,7 @@ static void tear_down(struct fixture *f)
         (void)unlink(f->map_path);
         (void)unlink(f->dump_path);
         jit_files_free(f->files);
-        code_regions_free(f->regions);
+        code_regions_free(f->recording.regions);
         attachment_store_deinit(&f->attachments);
         process_table_deinit(&f->processes);
         trace_dictionary_deinit(&f->dictionary);

@@ -57,11 +57,13 @@ struct fixture {
 static void set_up(struct fixture *f)
 {
         struct trace_sample_event sampled = { .mode = TRACE_SAMPLE_MODE_PERIOD };
-        struct merge_options options = {
+        const struct recording recording = {
                 .dictionary = &f->dictionary,
                 .events = &f->events,
-                .unwinder = { .mode = UNWIND_FP },
                 .sample_events = sample_events,
+        };
+        struct merge_options options = {
+                .unwinder = { .mode = UNWIND_FP },
                 .families = CLIENT_ABI_FAMILIES,
                 .inbox = &f->inbox,
         };
@@ -78,7 +80,7 @@ static void set_up(struct fixture *f)
                         trace_dictionary_add(&f->dictionary, TRACE_TABLE_SAMPLE_EVENTS, &sampled, &id), 0);
         fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | PERF_SAMPLE_CALLCHAIN);
         options.writer = f->writer_thread;
-        ck_assert_int_eq(merge_init(&f->merge, &options, NULL), 0);
+        ck_assert_int_eq(merge_init(&f->merge, &recording, &options, NULL), 0);
 }
 
 static void cycle(struct fixture *f, bool final)

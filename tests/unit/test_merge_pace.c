@@ -46,14 +46,16 @@ struct fixture {
 
 static void set_up(struct fixture *f)
 {
-        struct merge_options options = {
+        const struct recording recording = {
                 .dictionary = &f->dictionary,
                 .events = &f->events,
-                .unwinder = { .mode = UNWIND_FP },
                 .sample_events = sample_events,
+                .stop_fd = -1,
+        };
+        struct merge_options options = {
+                .unwinder = { .mode = UNWIND_FP },
                 .families = CLIENT_ABI_FAMILIES,
                 .inbox = &f->inbox,
-                .stop_fd = -1,
                 .priority = LOWER_NICE,
         };
 
@@ -65,7 +67,7 @@ static void set_up(struct fixture *f)
         trace_dictionary_init(&f->dictionary, 0);
         fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | PERF_SAMPLE_CALLCHAIN);
         options.writer = f->writer_thread;
-        ck_assert_int_eq(merge_init(&f->merge, &options, NULL), 0);
+        ck_assert_int_eq(merge_init(&f->merge, &recording, &options, NULL), 0);
 }
 
 static void cycle(struct fixture *f, bool final)

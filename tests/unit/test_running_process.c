@@ -10,6 +10,7 @@
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/unit_test.h"
 
@@ -178,11 +179,11 @@ START_TEST(test_add)
         struct loss_counter losses = { .totals = { 0 } };
         static struct sample_source source;
         const uint32_t sample_events[] = { 1, 2 };
-        struct sample_source_parts parts = { .events = &events,
-                                             .processes = &processes,
-                                             .dictionary = &dictionary,
-                                             .losses = &losses,
-                                             .sample_events = sample_events };
+        struct recording recording = { .events = &events,
+                                       .processes = &processes,
+                                       .dictionary = &dictionary,
+                                       .losses = &losses,
+                                       .sample_events = sample_events };
         struct running_process p;
         const struct process_track *process;
         struct thread_track *thread;
@@ -194,9 +195,9 @@ START_TEST(test_add)
         trace_dictionary_init(&dictionary, 0);
         process_table_init(&processes, &dictionary);
         ck_assert_int_eq(stack_unwinder_new(&(struct unwind_request){ .mode = UNWIND_FP }, NULL, &losses,
-                                            &parts.unwinder, NULL),
+                                            &recording.unwinder, NULL),
                          0);
-        ck_assert_int_eq(sample_source_init(&source, &parts), 0);
+        ck_assert_int_eq(sample_source_init(&source, &recording), 0);
 
         ck_assert_int_eq(running_process_read((uint32_t)pid, &p, NULL), 0);
         ck_assert_uint_eq(p.parent_pid, (uint32_t)getpid());
@@ -218,7 +219,7 @@ START_TEST(test_add)
         end_child(pid, go);
         ck_assert_int_eq(process_intake_add(&p, NULL, &source, 1000, &has_region), 0); /* gone: no harm */
         sample_source_deinit(&source);
-        stack_unwinder_free(parts.unwinder);
+        stack_unwinder_free(recording.unwinder);
         process_table_deinit(&processes);
         trace_dictionary_deinit(&dictionary);
         event_set_close(&events);

@@ -8,6 +8,7 @@
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/fake_code_tables.h"
 #include "tests/unit/fake_events.h"
@@ -38,7 +39,7 @@ struct fixture {
         struct trace_dictionary dictionary;
         struct process_table processes;
         struct loss_counter losses;
-        struct stack_unwinder *unwinder;
+        struct recording recording;
         struct sample_source source;
         struct byte_buffer record;
         struct kernel_record_identity identity;
@@ -81,15 +82,13 @@ static void map_code(struct fixture *f)
 static void set_up(struct fixture *f)
 {
         const struct unwind_request options = { .mode = UNWIND_AUTO };
-        struct sample_source_parts parts = {
-                .events = &f->events,
-                .processes = &f->processes,
-                .dictionary = &f->dictionary,
-                .losses = &f->losses,
-                .sample_events = sample_events,
-        };
 
         memset(f, 0, sizeof(*f));
+        f->recording = (struct recording){ .dictionary = &f->dictionary,
+                                           .events = &f->events,
+                                           .sample_events = sample_events,
+                                           .losses = &f->losses,
+                                           .processes = &f->processes };
         cfi_builder_init(&f->builder);
         cfi_builder_add_cie(&f->builder, &(struct cfi_builder_cie){ .version = 1 },
                             CFI_BYTES(0x0c, 7, 8, 0x90, 1));
@@ -107,9 +106,9 @@ static void set_up(struct fixture *f)
         f->events.layout.user_registers = unwind_machine_x86_64.perf_registers;
         trace_dictionary_init(&f->dictionary, 1000);
         process_table_init(&f->processes, &f->dictionary);
-        ck_assert_int_eq(stack_unwinder_new(&options, &f->tables, &f->losses, &f->unwinder, NULL), 0);
-        parts.unwinder = f->unwinder;
-        ck_assert_int_eq(sample_source_init(&f->source, &parts), 0);
+        ck_assert_int_eq(stack_unwinder_new(&options, &f->tables, &f->losses, &f->recording.unwinder, NULL),
+                         0);
+        ck_assert_int_eq(sample_source_init(&f->source, &f->recording), 0);
         f->identity = (struct kernel_record_identity){ .pid = (uint32_t)getpid(),
                                                        .tid = (uint32_t)getpid(),
                                                        .time_ns = 10,
@@ -121,7 +120,7 @@ static void tear_down(struct fixture *f)
 {
         sample_source_deinit(&f->source);
         process_table_deinit(&f->processes);
-        stack_unwinder_free(f->unwinder);
+        stack_unwinder_free(f->recording.unwinder);
         trace_dictionary_deinit(&f->dictionary);
         event_set_close(&f->events);
         byte_buffer_deinit(&f->record);

@@ -10,6 +10,7 @@
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
@@ -34,34 +35,31 @@ struct fixture {
         struct trace_dictionary dictionary;
         struct process_table processes;
         struct loss_counter losses;
-        struct stack_unwinder *unwinder;
+        struct recording recording;
         struct sample_source source;
         struct byte_buffer record; /* on its way into a ring */
 };
 
 static void set_up(struct fixture *f, uint32_t n_rows_max)
 {
-        struct sample_source_parts parts = {
-                .events = &f->events,
-                .processes = &f->processes,
-                .dictionary = &f->dictionary,
-                .losses = &f->losses,
-                .sample_events = sample_events,
-        };
-
         memset(f, 0, sizeof(*f));
+        f->recording = (struct recording){ .dictionary = &f->dictionary,
+                                           .events = &f->events,
+                                           .sample_events = sample_events,
+                                           .losses = &f->losses,
+                                           .processes = &f->processes };
         fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | PERF_SAMPLE_CALLCHAIN);
         trace_dictionary_init(&f->dictionary, n_rows_max);
         process_table_init(&f->processes, &f->dictionary);
-        ck_assert_int_eq(stack_unwinder_new(&by_frame_pointers, NULL, &f->losses, &f->unwinder, NULL), 0);
-        parts.unwinder = f->unwinder;
-        ck_assert_int_eq(sample_source_init(&f->source, &parts), 0);
+        ck_assert_int_eq(
+                stack_unwinder_new(&by_frame_pointers, NULL, &f->losses, &f->recording.unwinder, NULL), 0);
+        ck_assert_int_eq(sample_source_init(&f->source, &f->recording), 0);
 }
 
 static void tear_down(struct fixture *f)
 {
         sample_source_deinit(&f->source);
-        stack_unwinder_free(f->unwinder);
+        stack_unwinder_free(f->recording.unwinder);
         process_table_deinit(&f->processes);
         trace_dictionary_deinit(&f->dictionary);
         event_set_close(&f->events);
@@ -555,7 +553,7 @@ START_TEST(test_tables_are_wanted_ahead)
 
         set_up(&f, 0);
         n_wanted = &f.losses.totals[TRACE_LOSS_UNWIND_FILE_FAILED];
-        ck_assert_int_eq(code_tables_new(&none, &f.losses, &f.source.tables, NULL), 0);
+        ck_assert_int_eq(code_tables_new(&none, &f.losses, &f.recording.tables, NULL), 0);
         put_mapping(&f, FAKE_TRACKER_0, &identity, CODE, "/nowhere/a");
         put_mapping(&f, FAKE_TRACKER_0, &identity, CODE + 0x1000, "//anon");
         put_mapping(&f, FAKE_TRACKER_1, &identity, CODE + 0x2000, "/nowhere/b");
@@ -576,7 +574,7 @@ START_TEST(test_tables_are_wanted_ahead)
                                            .path_bytes = 10 };
         ck_assert_int_eq(sample_source_take(&f.source, &running), 0);
         ck_assert_uint_eq(*n_wanted, 3);
-        code_tables_free(f.source.tables);
+        code_tables_free(f.recording.tables);
         tear_down(&f);
 }
 END_TEST

@@ -6,6 +6,7 @@
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/unit_test.h"
 
@@ -24,33 +25,30 @@ struct fixture {
         struct trace_dictionary dictionary;
         struct process_table processes;
         struct loss_counter losses;
-        struct stack_unwinder *unwinder;
+        struct recording recording;
         struct sample_source source;
 };
 
 static void set_up(struct fixture *f)
 {
-        struct sample_source_parts parts = {
-                .events = &f->events,
-                .processes = &f->processes,
-                .dictionary = &f->dictionary,
-                .losses = &f->losses,
-                .sample_events = sample_events,
-        };
-
         memset(f, 0, sizeof(*f));
+        f->recording = (struct recording){ .dictionary = &f->dictionary,
+                                           .events = &f->events,
+                                           .sample_events = sample_events,
+                                           .losses = &f->losses,
+                                           .processes = &f->processes };
         fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | PERF_SAMPLE_CALLCHAIN);
         trace_dictionary_init(&f->dictionary, 0);
         process_table_init(&f->processes, &f->dictionary);
-        ck_assert_int_eq(stack_unwinder_new(&by_frame_pointers, NULL, &f->losses, &f->unwinder, NULL), 0);
-        parts.unwinder = f->unwinder;
-        ck_assert_int_eq(sample_source_init(&f->source, &parts), 0);
+        ck_assert_int_eq(
+                stack_unwinder_new(&by_frame_pointers, NULL, &f->losses, &f->recording.unwinder, NULL), 0);
+        ck_assert_int_eq(sample_source_init(&f->source, &f->recording), 0);
 }
 
 static void tear_down(struct fixture *f)
 {
         sample_source_deinit(&f->source);
-        stack_unwinder_free(f->unwinder);
+        stack_unwinder_free(f->recording.unwinder);
         process_table_deinit(&f->processes);
         trace_dictionary_deinit(&f->dictionary);
         event_set_close(&f->events);
@@ -99,7 +97,7 @@ static void begin_thread(struct fixture *f, uint32_t tid, uint64_t time_ns)
 static void set_up_bpf(struct fixture *f)
 {
         set_up(f);
-        f->source.switches = (struct switch_source *)(void *)f;
+        f->recording.switches = (struct switch_source *)(void *)f;
 }
 
 static void leave_first(struct fixture *f, uint64_t time_ns, const uint64_t *chain, bool is_same)

@@ -8,6 +8,7 @@
 #include "sampler/merge/sample_source.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "sampler/tracks/recording.h"
 #include "tests/unit/unit_test.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 static struct trace_dictionary dictionary;
 static struct process_table processes;
 static struct loss_counter losses;
+static struct recording recording;
 static struct sample_source source;
 static int bpf; /* its address stands for a source of BPF's, in which nobody looks here */
 
@@ -28,10 +30,11 @@ static void setup(void)
         trace_dictionary_init(&dictionary, 0);
         process_table_init(&processes, &dictionary);
         losses = (struct loss_counter){ .totals = { 0 } };
-        source = (struct sample_source){ .dictionary = &dictionary,
-                                         .processes = &processes,
-                                         .losses = &losses,
-                                         .switches = (struct switch_source *)(void *)&bpf };
+        recording = (struct recording){ .dictionary = &dictionary,
+                                        .switches = (struct switch_source *)(void *)&bpf,
+                                        .losses = &losses,
+                                        .processes = &processes };
+        source = (struct sample_source){ .recording = &recording };
         ck_assert_int_eq(process_table_add_thread(&processes, PID, PID, 0, 1, &thread), 0);
         ck_assert_int_eq(process_table_add_thread(&processes, PID, OTHER, 0, 1, &thread), 0);
 }
@@ -131,7 +134,7 @@ END_TEST
 /* What perf loses it counts itself. */
 START_TEST(only_bpf_is_made_whole)
 {
-        source.switches = NULL;
+        recording.switches = NULL;
         take(true, 1000, 100);
         take(true, 3000, 400);
         ck_assert_uint_eq(track()->n_pending, 2);

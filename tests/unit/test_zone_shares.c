@@ -233,7 +233,7 @@ START_TEST(test_unread_bytes_are_counted)
         merged_program_set_up(&f);
         stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         ck_assert_int_ge(stop_fd, 0);
-        f.merge.parts.stop_fd = stop_fd;
+        f.recording.stop_fd = stop_fd;
         zone = fake_program_name(&f.program, "zone");
         for (uint32_t slot = 0; slot < MERGED_PROGRAM_THREADS; slot++)
                 for (uint64_t i = 0; i < 10; i++)
@@ -267,7 +267,7 @@ START_TEST(test_a_second_is_left)
 
         merged_program_set_up(&f);
         stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        f.merge.parts.stop_fd = stop_fd;
+        f.recording.stop_fd = stop_fd;
         zone = fake_program_name(&f.program, "zone");
         for (uint32_t slot = 0; slot < MERGED_PROGRAM_THREADS; slot++)
                 fake_program_begin(&f.program, slot, f.start_ns + 10, zone);
