@@ -54,6 +54,7 @@ static void encode_table(const struct unwind_table *t, struct byte_buffer *out)
 
 void unwind_module_encode(const struct unwind_module *module, struct byte_buffer *out)
 {
+        (void)byte_buffer_reserve(out, module->n_bytes); /* to grow step by step is to touch more memory */
         byte_buffer_add_u32(out, MAGIC);
         byte_buffer_add_u32(out, (uint32_t)module->n_segments);
         for (size_t i = 0; i < module->n_segments; i++) {

@@ -8,7 +8,7 @@
  * started all the time (make, configure, tests of shells), each rings several times and has nothing that is urgent.
  * After DOORBELL_CALM_VAIN_MAX of these in a window the bells are to be silent, and the rings are to be looked at
  * now and then, until a window has fewer mappings of code: each DOORBELL_CALM_POLL_MS, for each look interrupts a
- * program as well, and more often for a second after urgent code was mapped.  A process that maps urgent code again
+ * program as well, and more often for two windows after urgent code was mapped.  A process that maps urgent code again
  * after a window is a pool of generated kernels, for which a millisecond may be too late: then the bells stay on.
  */
 #ifndef SAMPLER_EVENTS_DOORBELL_CALM_H
@@ -20,7 +20,8 @@
 
 #define DOORBELL_CALM_WINDOW_NS UINT64_C(20000000)
 #define DOORBELL_CALM_POOL_NS   UINT64_C(1000000000) /* so long the bells stay on for a pool */
-#define DOORBELL_CALM_URGENT_NS UINT64_C(1000000000) /* so long after urgent code there may be more */
+#define DOORBELL_CALM_URGENT_NS \
+        UINT64_C(40000000) /* so long after urgent code it may turn out to be of a pool */
 #define DOORBELL_CALM_VAIN_MAX  6
 #define DOORBELL_CALM_POLL_MS   4
 #define DOORBELL_CALM_URGENT_MS 1 /* instead, after urgent code */
