@@ -134,6 +134,7 @@ cc -O2 -g -shared -fPIC -fno-omit-frame-pointer -Wl,--build-id=none -o "$folder/
 cat >"$folder/beside" <<'END'
 #!/bin/sh
 while :; do /bin/true; ./small.sh; done &
+sleep "${BEGINS:-0}"
 "$@"
 status=$?
 kill $!
@@ -157,3 +158,5 @@ kernels "1 ms each, alone" 1
 cd "$folder" && printf '#!/bin/sh\n/bin/true\n' >small.sh && chmod +x small.sh
 kernels "2 ms each, while programs are started beside" 2 "$folder/beside"
 kernels "1 ms each, while programs are started beside" 1 "$folder/beside"
+export BEGINS=0.5
+kernels "1 ms each, begun half a second after these" 1 "$folder/beside"
