@@ -19,7 +19,7 @@ need() { # tool...
 }
 
 need_sampling() {
-        "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1 || skip_all "perf_event_open: $(grep -m 1 '^no ' "$TMPDIR/doctor")"
+        "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1 || skip_all "perf_event_open: $(grep -m 1 '^ *no ' "$TMPDIR/doctor")"
 }
 
 # A measured figure, shown even when all is well.

@@ -14,7 +14,6 @@
 #include "cli/options/search_options.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
-#include "cli/views/annotate_json.h"
 #include "cli/views/annotate_text.h"
 #include "symbolize/debug/symbol_search.h"
 #include "view/answers/annotation_view.h"
@@ -34,7 +33,8 @@
 #define ROWS_MAX          300 /* a function of more instructions is shown where it is hot */
 #define CONTEXT_DEFAULT   8
 #define CONTEXT_UNSET     UINT32_MAX
-#define LIMIT_DEFAULT     0.005
+#define SHARE_HOT_DEFAULT 0.005
+#define LIMIT_DEFAULT     1000 /* rows of a table */
 #define CANDIDATES_MAX    10
 #define TRACE_ENDING_WORD ".hyp"
 
@@ -54,10 +54,9 @@ struct arguments {
         const char *event;                  /* NULL = the one with the most samples */
         struct trace_filter_request filter; /* whose samples count */
         struct symbol_search search;
-        enum text_color_when color;
-        uint32_t context; /* CONTEXT_UNSET, ANNOTATE_TEXT_ROWS_ALL - 1 = all */
-        double limit;
-        struct output_options output; /* color is that above */
+        uint32_t context; /* CONTEXT_UNSET, CONTEXT_ALL */
+        double share_hot;
+        struct output_options output;
         bool source, assembly, intel, inlined;
 };
 
@@ -76,13 +75,7 @@ static const struct option_row option_rows[] = {
           "in a function of more than 300 instructions, show N around each hot one; all = the whole function; default: 8" },
         { LETTER_PERCENT_LIMIT, "percent-limit", "P",
           "instructions with P percent of the samples or more are hot; default: 0.5" },
-        { OUTPUT_OPTION_JSON, "json", NULL,
-          "print JSON (schema " ANNOTATE_JSON_SCHEMA ", docs/use/annotate.md)" },
-        { OUTPUT_OPTION_CSV, "csv", NULL,
-          "print CSV, one row per instruction; with --source one row per line" },
-        { OUTPUT_OPTION_FORMAT, "format", "text|md|json|csv", "default: text; md is Markdown" },
-        OUTPUT_OPTION_ROW_SECTION,
-        COMMON_ROW_COLOR,
+        OUTPUT_OPTION_ROWS,
         COMMON_ROW_PAGER,
         FILTER_OPTION_ROWS_OF_PLACE,
         FILTER_OPTION_ROW_ZONE,
@@ -134,7 +127,7 @@ static int take_limit(struct arguments *args, const char *value)
                 complain("error: --percent-limit %s: not a number from 0 to 100", value);
                 return -EINVAL;
         }
-        args->limit = percent / 100;
+        args->share_hot = percent / 100;
         return 0;
 }
 
@@ -200,7 +193,6 @@ static int take_operands(struct arguments *args, struct common_options *common)
             may_be_trace(common->operands[1])) {
                 args->path = common->operands[1];
                 args->function = common->operands[0];
-                args->color = common->color;
                 return 0;
         }
         if ((n == 2 || (n == 1 && !common->trace && is_name_of_trace(common->operands[0]))) &&
@@ -208,7 +200,6 @@ static int take_operands(struct arguments *args, struct common_options *common)
                 return -EINVAL;
         args->path = common->trace ? common->trace : OPTION_DEFAULT_TRACE;
         args->function = common->operands[0];
-        args->color = common->color;
         return 0;
 }
 
@@ -345,9 +336,9 @@ static int find_handle(const struct sampled_trace *trace, const char *word, stru
         return r;
 }
 
-/* Returns 1 with the function, 0 after a complaint, -ENOMEM. */
+/* Returns 1, with the function as the first row of the choice, which is to be deinitialised; 0 after a complaint, -ENOMEM. */
 static int choose_function(const struct sampled_trace *trace, const struct arguments *args, uint32_t event,
-                           struct chosen_function *ret_function)
+                           struct function_choice *ret_choice)
 {
         struct function_request request = {
                 .name = args->function, .module = args->module, .event = event, .only_inlined = args->inlined
@@ -369,90 +360,91 @@ static int choose_function(const struct sampled_trace *trace, const struct argum
                 list_candidates(trace, &choice);
         } else {
                 explain_choice(trace, args, &choice);
-                *ret_function = choice.rows[0];
-                r = 1;
+                *ret_choice = choice;
+                return 1;
         }
         function_choice_deinit(&choice);
-        return r;
+        return 0;
 }
 
 /* ---- the result ----------------------------------------------------------------------------------------- */
 
-static int print_text(const struct annotation *a, struct source_texts *sources,
-                      struct report_string filter_words, const struct arguments *args)
+static struct annotation_view_options choose_rows(const struct annotation *a, const struct arguments *args)
 {
         bool is_short = args->context == CONTEXT_UNSET && a->listing.n_instructions <= ROWS_MAX;
-        struct annotate_text_options options = {
-                .with_source = !args->assembly || args->source,
+        bool is_text = args->output.document.format == DOCUMENT_TEXT;
+
+        return (struct annotation_view_options){
+                /* Lines of CSV are one of its sections. */
+                .with_source = !args->assembly || args->source || !is_text,
                 .with_code = !args->source || args->assembly,
-                .is_colored = text_color_is_wanted(args->color, STDOUT_FILENO),
                 .show_all = is_short || args->context == CONTEXT_ALL,
                 .n_context = args->context == CONTEXT_UNSET ? CONTEXT_DEFAULT : args->context,
-                .share_hot = args->limit,
-                .n_columns = text_width_of_terminal(STDOUT_FILENO),
-                .filter_words = filter_words,
+                .share_hot = args->share_hot,
+                .limit = args->output.limit != OUTPUT_LIMIT_UNSET ? args->output.limit
+                         : args->context == CONTEXT_ALL           ? 0
+                                                                  : LIMIT_DEFAULT,
+                .path = args->path,
         };
-
-        return annotate_text_print(a, sources, &options, stdout);
 }
 
-/* Tables for Markdown and CSV.  Returns 0, an exit status after a complaint. */
-static int print_tables(const struct annotation *a, struct source_texts *sources,
-                        struct report_string filter_words, const struct arguments *args)
+/* The listing has a layout of its own, below the facts.  Returns an exit status, or -ENOMEM. */
+static int print_listing(const struct annotation *a, struct source_texts *sources,
+                         const struct view_document *facts, const struct annotation_view_options *view,
+                         const struct arguments *args)
 {
-        bool is_csv = args->output.document.format == DOCUMENT_CSV;
-        struct annotation_view_options options = {
-                .with_source = is_csv || !args->assembly || args->source,
-                .with_code = !args->source || args->assembly,
-                .only_hot = !is_csv && args->context != CONTEXT_ALL && a->listing.n_instructions > ROWS_MAX,
-                .filter = filter_words,
+        struct annotate_text_options options = {
+                .view = view,
+                .is_colored = args->output.document.color,
+                .n_columns = text_width_of_terminal(STDOUT_FILENO),
         };
-        struct annotation_view *view = calloc(1, sizeof(*view));
-        struct view_document document;
-        int status;
+        int status = output_options_print(&args->output, facts);
+        int r = status == EXIT_STATUS_OK ? annotate_text_print(a, sources, &options, stdout) : 0;
 
-        if (!view)
-                return -ENOMEM;
-        view_document_init(&document, ANNOTATION_VIEW_SCHEMA);
-        annotation_view_fill(view, &document, a, sources, &options);
-        status = output_options_print(&args->output, &document);
-        view_document_deinit(&document);
-        free(view);
-        return status;
+        return r < 0 ? r : status;
 }
 
 /* Returns 0, an exit status after a complaint, or -ENOMEM. */
-static int print(const struct annotation *a, struct source_texts *sources, struct report_string filter_words,
-                 const struct arguments *args)
+static int print(const struct annotation *a, struct source_texts *sources,
+                 const struct annotation_view_options *options, const struct arguments *args)
 {
-        switch (args->output.document.format) {
-        case DOCUMENT_TEXT:
-                return print_text(a, sources, filter_words, args);
-        case DOCUMENT_JSON:
-                return annotate_json_print(a, sources, filter_words, stdout);
-        case DOCUMENT_MARKDOWN:
-        case DOCUMENT_CSV:
-                break;
-        }
-        return print_tables(a, sources, filter_words, args);
+        bool is_text = args->output.document.format == DOCUMENT_TEXT;
+        struct annotation_view_options tables = *options;
+        struct annotation_view *view = calloc(1, sizeof(*view));
+        struct view_document document;
+        int r;
+
+        if (!view)
+                return -ENOMEM;
+        tables.with_code = tables.with_code && !is_text;
+        tables.with_source = tables.with_source && !is_text;
+        view_document_init(&document, ANNOTATION_VIEW_SCHEMA);
+        annotation_view_fill(view, &document, a, sources, &tables);
+        r = is_text ? print_listing(a, sources, &document, options, args)
+                    : output_options_print(&args->output, &document);
+        view_document_deinit(&document);
+        free(view);
+        return r;
 }
 
 static int show(struct sampled_trace *trace, const struct arguments *args,
-                const struct chosen_function *function, uint32_t event)
+                const struct function_choice *choice, uint32_t event)
 {
         struct annotation_options options = { .search = &args->search, .intel_syntax = args->intel };
         struct byte_buffer words = { .data = NULL };
-        struct report_string filter_words;
+        struct annotation_view_options view;
         struct annotation a;
-        int r = annotation_init(&a, trace, function, event, &options);
+        int r = annotation_init(&a, trace, &choice->rows[0], event, &options);
 
         filter_options_describe(&args->filter, &words);
-        filter_words = (struct report_string){ (const char *)words.data, words.used_bytes };
-
         if (r == 0 && !a.has_code && a.no_code.code != 0)
                 complain("warning: no instructions: %s", a.no_code.text);
-        if (r == 0)
-                r = print(&a, &trace->sources, filter_words, args);
+        if (r == 0) {
+                view = choose_rows(&a, args);
+                view.filter = (struct report_string){ (const char *)words.data, words.used_bytes };
+                view.choice = args->function ? NULL : choice;
+                r = print(&a, &trace->sources, &view, args);
+        }
         byte_buffer_deinit(&words);
         annotation_deinit(&a);
         return r;
@@ -461,18 +453,20 @@ static int show(struct sampled_trace *trace, const struct arguments *args,
 static int annotate(struct sampled_trace *trace, const struct arguments *args)
 {
         uint32_t event = find_event(trace, args);
-        struct chosen_function function;
+        struct function_choice choice;
         int r;
 
         if (event == 0)
                 return EXIT_STATUS_FAILED;
         if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
                 complain("warning: %s: %s; showing the part before", args->path, trace->ending_words);
-        r = choose_function(trace, args, event, &function);
+        r = choose_function(trace, args, event, &choice);
         if (r == 0)
                 return EXIT_STATUS_FAILED;
-        if (r == 1)
-                r = show(trace, args, &function, event);
+        if (r == 1) {
+                r = show(trace, args, &choice, event);
+                function_choice_deinit(&choice);
+        }
         if (r > 0)
                 return r;
         if (r == 0)
@@ -499,8 +493,9 @@ static int run(void *context, struct common_options *common)
         struct error err = ERROR_NONE;
         int r, status = EXIT_STATUS_FAILED;
 
-        if (take_operands(args, common) < 0)
+        if (take_operands(args, common) < 0 || output_options_adopt(&args->output, common) < 0)
                 return EXIT_STATUS_USAGE;
+        output_options_complete(&args->output);
         r = sampled_trace_load(&trace, args->path, &args->filter, &err);
         if (r < 0) {
                 status = filter_options_explain(&args->filter, r, args->path, &err);
@@ -520,7 +515,7 @@ const struct option_table *cmd_annotate_options(void)
 
 int cmd_annotate(int argc, char **argv)
 {
-        struct arguments args = { .context = CONTEXT_UNSET, .limit = LIMIT_DEFAULT };
+        struct arguments args = { .context = CONTEXT_UNSET, .share_hot = SHARE_HOT_DEFAULT };
         const struct command_frame frame = {
                 .table = &table, .take = take_option, .context = &args, .run = run
         };

@@ -8,7 +8,6 @@
 #include "cli/files/replaced_file.h"
 #include "cli/options/output_options.h"
 #include "cli/terminal/complaint.h"
-#include "cli/terminal/standard_output.h"
 #include "format/attachment_chunk.h"
 #include "format/attachment_tally.h"
 #include "format/event_decoder.h"
@@ -28,7 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SCHEMA "hyprof.check/1"
+#define SCHEMA "hyprof.check/2"
 
 enum { LETTER_REPAIR = OPTION_LONG_ONLY };
 
@@ -54,7 +53,7 @@ struct findings {
 static const struct option_row option_rows[] = {
         { LETTER_REPAIR, "repair", NULL,
           "replace a trace that is cut off by its intact part, with an index; the old file is kept as TRACE.unrepaired" },
-        OUTPUT_OPTION_ROWS_OF_FORMAT,
+        OUTPUT_OPTION_ROWS,
         COMMON_ROW_INPUT,
         COMMON_ROW_HELP,
 };
@@ -311,24 +310,24 @@ static int judge(struct findings *f, int code, const char *words)
 
 /* ------------------------------------------------------------------ the answer */
 
-static void print_text(const struct findings *f)
+/* "intact: 36 chunks, 1,234 events, 12.1 KB, 2 attachments" */
+static void describe(const struct findings *f, char *words, size_t n_bytes)
 {
-        if (strcmp(f->result, "repaired") == 0) {
-                (void)printf("repaired: %s and %s are kept\n",
-                             text_number_counted(f->n_chunks, "chunks").text,
-                             text_number_counted(f->n_events, "events").text);
-                return;
-        }
-        if (strcmp(f->result, "intact") != 0)
-                return;
-        (void)printf("intact: %s, %s, %s", text_number_counted(f->n_chunks, "chunks").text,
-                     text_number_counted(f->n_events, "events").text, text_number_bytes(f->whole_bytes).text);
+        char attachments[256] = "", reason[sizeof(f->words) + 8] = "";
+
         if (f->n_attachments != 0)
-                (void)printf(", %s attachment%s", text_number_count(f->n_attachments).text,
-                             f->n_attachments == 1 ? "" : "s");
-        (void)putchar('\n');
+                (void)snprintf(attachments, sizeof(attachments), ", %s",
+                               text_number_counted(f->n_attachments, "attachments").text);
+        if (f->words[0] != '\0')
+                (void)snprintf(reason, sizeof(reason), "; %s", f->words);
+        (void)snprintf(words, n_bytes, "%s: %s%s, %s, %s%s%s", f->result,
+                       strcmp(f->result, "repaired") == 0 ? "kept are " : "",
+                       text_number_counted(f->n_chunks, "chunks").text,
+                       text_number_counted(f->n_events, "events").text,
+                       text_number_bytes(f->whole_bytes).text, attachments, reason);
 }
 
+/* The sentence has it all for people. */
 static const struct view_column columns[] = {
         { .key = "trace", .title = "trace", .type = VIEW_STRING },
         { .key = "result", .title = "result", .type = VIEW_STRING },
@@ -336,19 +335,21 @@ static const struct view_column columns[] = {
         { .key = "n_events", .title = "events", .type = VIEW_COUNT },
         { .key = "whole_bytes", .title = "intact up to", .type = VIEW_BYTES },
         { .key = "n_attachments", .title = "attachments", .type = VIEW_COUNT },
-        { .key = "words", .title = "what is wrong", .type = VIEW_STRING },
+        { .key = "words", .title = "problem", .type = VIEW_STRING },
 };
 
 /* Returns the exit status. */
-static int print_document(const struct findings *f, const char *path, const struct output_options *output)
+static int print_answer(const struct findings *f, const char *path, const struct output_options *output)
 {
+        char words[ERROR_TEXT_BYTES + 1200];
         struct view_document d;
         struct view_table *t;
         int status;
 
+        describe(f, words, sizeof(words));
         view_document_init(&d, SCHEMA);
-        view_document_set_title(&d, "Whether the trace is intact");
-        t = view_document_add_table(&d, "traces", "Traces", columns, sizeof(columns) / sizeof(columns[0]));
+        view_document_set_answer(&d, (struct report_string){ words, strlen(words) });
+        t = view_document_add_table(&d, "traces", NULL, columns, sizeof(columns) / sizeof(columns[0]));
         view_table_put_words(&d, t, path);
         view_table_put_words(&d, t, f->result);
         view_table_put_number(&d, t, f->n_chunks);
@@ -412,16 +413,18 @@ static int check(const char *path, const struct arguments *args)
                         "hyprof check --repair %s, which keeps the %s before it, and the old file as %s.unrepaired",
                         shell_word_of(path).text, text_number_bytes(f.whole_bytes).text, path);
         trace_reader_close(reader);
-        if (args->output.document.format != DOCUMENT_TEXT)
-                return print_document(&f, path, &args->output) != EXIT_STATUS_OK || r < 0 ? EXIT_STATUS_FAILED
-                                                                                          : EXIT_STATUS_OK;
-        print_text(&f);
-        return standard_output_finish(r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK, "the result");
+        return print_answer(&f, path, &args->output) != EXIT_STATUS_OK || r < 0 ? EXIT_STATUS_FAILED
+                                                                                : EXIT_STATUS_OK;
 }
 
 static int check_trace(void *context, struct common_options *common)
 {
-        return check(common->trace, context);
+        struct arguments *args = context;
+
+        if (output_options_adopt(&args->output, common) < 0)
+                return EXIT_STATUS_USAGE;
+        output_options_complete(&args->output);
+        return check(common->trace, args);
 }
 
 const struct option_table *cmd_check_options(void)

@@ -7,7 +7,6 @@
 #include "cli/exit_status.h"
 #include "cli/options/output_options.h"
 #include "cli/terminal/complaint.h"
-#include "cli/terminal/standard_output.h"
 #include "sampler/kernel/perf_access.h"
 #include "view/document/view_document.h"
 
@@ -16,10 +15,10 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#define SCHEMA "hyprof.doctor/1"
+#define SCHEMA "hyprof.doctor/2"
 
 static const struct option_row option_rows[] = {
-        OUTPUT_OPTION_ROWS_OF_FORMAT,
+        OUTPUT_OPTION_ROWS,
         COMMON_ROW_HELP,
 };
 
@@ -47,29 +46,11 @@ static const char *answer(const struct perf_access *a)
                                   : "hyprof record cannot work here until that is allowed.";
 }
 
-static void print_text(const struct doctor_findings *findings, const struct perf_access *access,
-                       const struct utsname *system)
-{
-        if (system->release[0] != '\0')
-                (void)printf("hyprof %s on Linux %s %s, as %s\n\n", HYPROF_VERSION, system->release,
-                             system->machine, access->is_root ? "root" : "an ordinary user");
-        for (size_t i = 0; i < findings->n_items; i++) {
-                const struct doctor_finding *item = &findings->items[i];
-
-                (void)printf("%-4s %-22s %s\n", item->good ? "yes" : "no", item->what, item->words);
-                if (item->remedy[0] != '\0')
-                        (void)printf("     %-22s try: %s\n", "", item->remedy);
-        }
-        (void)printf("\n%s\n", answer(access));
-}
-
-/* ------------------------------------------------------------------ as a document */
-
 static const struct view_column columns[] = {
-        { .key = "good", .title = "", .type = VIEW_STRING, .n_columns_max = 4 },
+        { .key = "is_good", .title = "", .type = VIEW_BOOL },
         { .key = "what", .title = "what", .type = VIEW_STRING, .n_columns_max = 22 },
         { .key = "words", .title = "found", .type = VIEW_STRING },
-        { .key = "remedy", .title = "try", .type = VIEW_STRING },
+        { .key = "remedy", .title = "try", .type = VIEW_STRING, .is_below = true },
 };
 
 static void add_words(struct view_document *d, const char *key, const char *title, const char *words)
@@ -78,23 +59,23 @@ static void add_words(struct view_document *d, const char *key, const char *titl
                                  (struct report_string){ .bytes = words, .n_bytes = strlen(words) });
 }
 
-/* A setting of the kernel; null if it cannot be read. */
+/* A setting of the kernel, for programs: people have it among the findings.  Null if it cannot be read. */
 static void add_setting(struct view_document *d, const char *key, long value)
 {
         if (value == LONG_MIN || value < 0)
-                view_document_add_unknown(d, key, key, VIEW_ID);
+                view_document_add_unknown(d, key, NULL, VIEW_ID);
         else
-                view_document_add_number(d, key, key, VIEW_ID, (uint64_t)value);
+                view_document_add_number(d, key, NULL, VIEW_ID, (uint64_t)value);
 }
 
 static void fill(struct view_document *d, const struct doctor_findings *findings,
                  const struct perf_access *access, const struct utsname *system)
 {
+        const char *sentence = answer(access);
         struct view_table *t;
 
-        view_document_set_title(d, "What can be recorded");
-        add_words(d, "answer", "answer", answer(access));
-        add_words(d, "can_record", "can record", access->user_error == 0 ? "yes" : "no");
+        view_document_set_answer(d, (struct report_string){ sentence, strlen(sentence) });
+        view_document_add_bool(d, "can_record", NULL, access->user_error == 0);
         add_words(d, "version", "hyprof", HYPROF_VERSION);
         add_words(d, "kernel", "Linux", system->release);
         add_words(d, "machine", "machine", system->machine);
@@ -105,7 +86,7 @@ static void fill(struct view_document *d, const struct doctor_findings *findings
         for (size_t i = 0; i < findings->n_items; i++) {
                 const struct doctor_finding *item = &findings->items[i];
 
-                view_table_put_words(d, t, item->good ? "yes" : "no");
+                view_table_put_bool(d, t, item->good);
                 view_table_put_words(d, t, item->what);
                 view_table_put_words(d, t, item->words);
                 if (item->remedy[0] != '\0')
@@ -124,19 +105,16 @@ static int run(void *context, struct common_options *common)
         struct view_document document;
         int status;
 
-        (void)common;
+        if (output_options_adopt(output, common) < 0)
+                return EXIT_STATUS_USAGE;
+        output_options_complete(output);
         perf_access_read(&access);
         (void)uname(&system);
         doctor_findings_add(&findings, &access);
-        if (output->document.format == DOCUMENT_TEXT) {
-                print_text(&findings, &access, &system);
-                status = standard_output_finish(EXIT_STATUS_OK, "the findings");
-        } else {
-                view_document_init(&document, SCHEMA);
-                fill(&document, &findings, &access, &system);
-                status = output_options_print(output, &document);
-                view_document_deinit(&document);
-        }
+        view_document_init(&document, SCHEMA);
+        fill(&document, &findings, &access, &system);
+        status = output_options_print(output, &document);
+        view_document_deinit(&document);
         return status == EXIT_STATUS_OK && access.user_error != 0 ? EXIT_STATUS_FAILED : status;
 }
 
@@ -153,5 +131,6 @@ int cmd_doctor(int argc, char **argv)
         };
 
         output_options_init(&output);
+        output.document.full_names = true; /* a finding that is cut helps little */
         return command_frame_run(&frame, argc, argv);
 }

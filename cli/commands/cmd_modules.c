@@ -11,7 +11,6 @@
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
 #include "cli/views/module_words.h"
-#include "cli/views/modules_json.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
 #include "symbolize/debug/symbol_search.h"
@@ -20,8 +19,6 @@
 #include "symbolize/symbols/symbol_findings.h"
 #include "symbolize/symbols/symbol_process.h"
 #include "view/document/view_document.h"
-#include "view/text/text_number.h"
-#include "view/text/text_table.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,10 +27,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ID_DIGITS 12 /* of a build-id, in the table */
+#define MODULES_SCHEMA "hyprof.module_list/2"
 
 static const struct option_row option_rows[] = {
-        SEARCH_OPTION_ROWS, OUTPUT_OPTION_ROWS_OF_FORMAT, COMMON_ROW_INPUT, COMMON_ROW_PAGER, COMMON_ROW_HELP,
+        SEARCH_OPTION_ROWS, OUTPUT_OPTION_ROWS, COMMON_ROW_INPUT, COMMON_ROW_PAGER, COMMON_ROW_HELP,
 };
 
 static const struct option_table table = {
@@ -64,117 +61,7 @@ static int take_option(void *context, int letter, const char *value)
         return r < 0 ? r : 0;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------- */
-
-static const struct text_column columns[] = {
-        { .title = "id", .right = true },
-        { .title = "samples", .right = true },
-        { .title = "frames", .right = true },
-        { .title = "named", .right = true },
-        { .title = "lines", .right = true },
-        { .title = "kind" },
-        { .title = "build-id" },
-        { .title = "code" },
-        { .title = "module" },
-};
-
-/* "kept 12.1 KB", "found", "missing: too late" */
-static void describe_code(const struct trace_code *t, const struct module_finding *finding, char *out,
-                          size_t out_bytes)
-{
-        const struct trace_module_image *row = module_images_find(&t->images, t->dictionary, finding->module);
-        const char *words = module_words_source(finding->source);
-
-        if (row && row->attachment != 0) {
-                const struct trace_attachment *a = trace_dictionary_row(
-                        t->dictionary, TRACE_TABLE_ATTACHMENTS, row->attachment);
-
-                (void)snprintf(out, out_bytes, "%s%s (%s)",
-                               finding->source < IMAGE_SOURCE_PARTS ? "kept, damaged" : words,
-                               finding->source == IMAGE_SOURCE_FILE ? ", kept" : "",
-                               text_number_bytes(a->size_bytes).text);
-        } else if (row && row->state != TRACE_IMAGE_KEPT && finding->source < IMAGE_SOURCE_DEBUG) {
-                (void)snprintf(out, out_bytes, "%s: %s", words, module_words_state(row));
-        } else {
-                (void)snprintf(out, out_bytes, "%s", words);
-        }
-}
-
-static void add_row(struct text_table *out, const struct trace_code *t, const struct module_finding *finding)
-{
-        const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES,
-                                                              finding->module);
-        struct module_words words = module_words_of(t->dictionary, finding->module);
-        char text[64];
-
-        (void)snprintf(text, sizeof(text), "%" PRIu32, finding->module);
-        text_table_add_text(out, text);
-        text_table_add_text(out, text_number_count(t->n_samples ? t->n_samples[finding->module] : 0).text);
-        text_table_add_text(out, text_number_count(finding->n_frames).text);
-        text_table_add_text(out, text_number_count(finding->n_named).text);
-        text_table_add_text(out, text_number_count(finding->n_lines).text);
-        text_table_add_text(out, module_words_kind(row->kind));
-        text_table_add(out, words.build_id[0] ? words.build_id : "-",
-                       words.build_id[0] ? strnlen(words.build_id, ID_DIGITS) : 1);
-        describe_code(t, finding, text, sizeof(text));
-        text_table_add_text(out, text);
-        text_table_add_text(out, words.name[0] ? words.name : "-");
-}
-
-/* The code is missing and not all of its names are in the trace, or its needed parts are stripped. */
-static bool lacks_names(const struct trace_code *t, const struct module_finding *finding, uint32_t module)
-{
-        const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, module);
-
-        return finding->n_frames > 0 && row->kind != TRACE_MODULE_ANONYMOUS &&
-               (finding->n_named < finding->n_frames - finding->n_named ||
-                (finding->source < IMAGE_SOURCE_DEBUG && finding->n_named < finding->n_frames));
-}
-
-/* With the facts needed to find them: the whole path and build-id. */
-static void print_missing(const struct trace_code *t, const struct symbol_findings *findings)
-{
-        bool is_first = true;
-
-        for (uint32_t i = 1; i <= findings->n_modules; i++) {
-                const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, i);
-                struct byte_buffer path = { .data = NULL };
-                size_t path_bytes;
-                const char *text = trace_dictionary_string(t->dictionary, row->path, &path_bytes);
-
-                if (!lacks_names(t, &findings->items[i], i))
-                        continue;
-                if (is_first)
-                        (void)fputs("\nmissing, or without names:\n", stdout);
-                is_first = false;
-                (void)text_escape(&path, text, path_bytes);
-                byte_buffer_add_u8(&path, '\0');
-                if (!path.failed)
-                        (void)printf("  %s %s\n",
-                                     row->build_id ? module_words_of(t->dictionary, i).build_id
-                                                   : "(no build-id)",
-                                     (const char *)path.data);
-                byte_buffer_deinit(&path);
-        }
-}
-
-static int print_table(const struct trace_code *t, const struct symbol_findings *findings)
-{
-        struct text_table out;
-        int r;
-
-        text_table_init(&out, columns, sizeof(columns) / sizeof(columns[0]));
-        for (uint32_t i = 1; i <= findings->n_modules; i++)
-                if (findings->items[i].n_frames > 0)
-                        add_row(&out, t, &findings->items[i]);
-        r = text_table_print(&out, 0, stdout);
-        text_table_deinit(&out);
-        if (r == 0)
-                print_missing(t, findings);
-        return r;
-}
-
-/* ---- all of it ----------------------------------------------------------------------------------------- */
+/* ---- the code ------------------------------------------------------------------------------------------ */
 
 static uint32_t at_least(uint32_t n, uint64_t n_known, uint32_t n_max)
 {
@@ -221,22 +108,40 @@ static int look(struct trace_code *t, const struct symbol_search *wanted, struct
         return add_known(d, findings, err);
 }
 
-/* ---- Markdown and CSV ----------------------------------------------------------------------------------- */
+/* ---- the answer ---------------------------------------------------------------------------------------- */
 
-static const struct view_column document_columns[] = {
+static const struct view_column columns[] = {
         { .key = "id", .title = "id", .type = VIEW_ID },
         { .key = "n_samples", .title = "samples", .type = VIEW_COUNT },
         { .key = "n_frames", .title = "frames", .type = VIEW_COUNT },
         { .key = "n_named", .title = "named", .type = VIEW_COUNT },
         { .key = "n_with_line", .title = "lines", .type = VIEW_COUNT },
-        { .key = "kind", .title = "kind", .type = VIEW_STRING },
-        { .key = "code", .title = "code", .type = VIEW_STRING },
-        { .key = "path", .title = "module", .type = VIEW_STRING },
-        { .key = "build_id", .title = "build-id", .type = VIEW_STRING },
-        { .key = "found_at", .title = "found at", .type = VIEW_STRING },
+        { .key = "code", .title = "code", .type = VIEW_STRING, .n_columns_max = 14 },
+        { .key = "path", .title = "module", .type = VIEW_PLACE },
+        { .key = "kind", .title = "kind", .type = VIEW_STRING, .n_columns_max = 9, .may_go = true },
         { .key = "kept_bytes", .title = "kept", .type = VIEW_BYTES },
-        { .key = "keeping", .title = "keeping", .type = VIEW_STRING },
+        { .key = "kept", .title = "what is kept", .type = VIEW_STRING, .n_columns_max = 12, .may_go = true },
+        { .key = "keeping", .title = "keeping", .type = VIEW_STRING, .n_columns_max = 14, .may_go = true },
+        { .key = "build_id", .title = "build-id", .type = VIEW_STRING, .n_columns_max = 13, .may_go = true },
+        { .key = "found_at", .title = "found at", .type = VIEW_STRING, .may_go = true },
 };
+
+/* With what is needed to find them: the whole path and build-id. */
+static const struct view_column missing_columns[] = {
+        { .key = "id", .title = "id", .type = VIEW_ID },
+        { .key = "build_id", .title = "build-id", .type = VIEW_STRING },
+        { .key = "path", .title = "module", .type = VIEW_STRING, .is_below = true },
+};
+
+/* The code is missing and not all of its names are in the trace, or it is stripped of what is needed. */
+static bool lacks_names(const struct trace_code *t, const struct module_finding *finding, uint32_t module)
+{
+        const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, module);
+
+        return finding->n_frames > 0 && row->kind != TRACE_MODULE_ANONYMOUS &&
+               (finding->n_named < finding->n_frames - finding->n_named ||
+                (finding->source < IMAGE_SOURCE_DEBUG && finding->n_named < finding->n_frames));
+}
 
 static void put_words(struct view_document *d, struct view_table *t, const char *words)
 {
@@ -246,6 +151,28 @@ static void put_words(struct view_document *d, struct view_table *t, const char 
                 view_table_put_unknown(d, t);
 }
 
+/* How much of its code the trace keeps, and whether that can be read. */
+static void put_kept(struct view_document *d, struct view_table *out, const struct trace_code *t,
+                     const struct trace_module_image *image)
+{
+        const struct trace_attachment *kept;
+        struct spooled_image spooled;
+
+        if (!image || image->attachment == 0) {
+                view_table_put_unknown(d, out);
+                view_table_put_unknown(d, out);
+                return;
+        }
+        kept = trace_dictionary_row(t->dictionary, TRACE_TABLE_ATTACHMENTS, image->attachment);
+        view_table_put_number(d, out, kept->size_bytes);
+        if (image_spool_map(&t->spool, t->dictionary, image->attachment, &spooled, NULL) != 1) {
+                view_table_put_words(d, out, "damaged");
+                return;
+        }
+        image_spool_unmap(&spooled);
+        view_table_put_words(d, out, kept->kind == TRACE_ATTACHMENT_MODULE_PARTS ? "parts" : "whole file");
+}
+
 static void put_module(struct view_document *d, struct view_table *out, const struct trace_code *t,
                        const struct module_finding *finding)
 {
@@ -253,86 +180,132 @@ static void put_module(struct view_document *d, struct view_table *out, const st
                                                               finding->module);
         const struct trace_module_image *image = module_images_find(&t->images, t->dictionary,
                                                                     finding->module);
-        const struct trace_attachment *kept = NULL;
 
-        if (image && image->attachment != 0)
-                kept = trace_dictionary_row(t->dictionary, TRACE_TABLE_ATTACHMENTS, image->attachment);
         view_table_put_number(d, out, finding->module);
         view_table_put_number(d, out, t->n_samples ? t->n_samples[finding->module] : 0);
         view_table_put_number(d, out, finding->n_frames);
         view_table_put_number(d, out, finding->n_named);
         view_table_put_number(d, out, finding->n_lines);
-        put_words(d, out, module_words_kind(row->kind));
         put_words(d, out, module_words_source(finding->source));
-        view_table_put_string(d, out, report_string_of(t->dictionary, row->path));
-        put_words(d, out, module_words_of(t->dictionary, finding->module).build_id);
-        put_words(d, out, finding->path);
-        if (kept)
-                view_table_put_number(d, out, kept->size_bytes);
+        if (row->path != 0)
+                view_table_put_place(d, out, report_string_of(t->dictionary, row->path), 0);
         else
                 view_table_put_unknown(d, out);
+        put_words(d, out, module_words_kind(row->kind));
+        put_kept(d, out, t, image);
         put_words(d, out, module_words_state(image));
+        put_words(d, out, module_words_of(t->dictionary, finding->module).build_id);
+        put_words(d, out, finding->path);
 }
 
-static int print_document(const struct trace_code *t, const struct symbol_findings *findings,
-                          const struct output_options *output)
+static void put_missing(struct view_document *d, struct view_table *out, const struct trace_code *t,
+                        uint32_t module)
+{
+        const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, module);
+
+        view_table_put_number(d, out, module);
+        put_words(d, out, module_words_of(t->dictionary, module).build_id);
+        if (row->path != 0)
+                view_table_put_string(d, out, report_string_of(t->dictionary, row->path));
+        else
+                view_table_put_unknown(d, out);
+}
+
+static void set_answer(struct view_document *d, const struct symbol_findings *findings, uint32_t n_lacking)
+{
+        uint32_t n_modules = 0, n_found = 0;
+        char words[160];
+        int n;
+
+        for (uint32_t i = 1; i <= findings->n_modules; i++) {
+                n_modules += findings->items[i].n_frames > 0;
+                n_found += findings->items[i].n_frames > 0 && findings->items[i].source >= IMAGE_SOURCE_PARTS;
+        }
+        n = snprintf(words, sizeof(words),
+                     "%" PRIu32 " of %" PRIu32 " modules have their code kept or found; %" PRIu32
+                     " lack names that a file would bring",
+                     n_found, n_modules, n_lacking);
+        view_document_set_answer(d, (struct report_string){ .bytes = words, .n_bytes = (size_t)n });
+        view_document_add_number(d, "n_modules", NULL, VIEW_COUNT, n_modules);
+        view_document_add_number(d, "n_found", NULL, VIEW_COUNT, n_found);
+        view_document_add_number(d, "n_missing", NULL, VIEW_COUNT, n_lacking);
+}
+
+static void fill(struct view_document *d, const struct trace_code *t, const struct symbol_findings *findings,
+                 uint32_t limit)
+{
+        struct view_table *modules, *missing;
+        uint32_t n_lacking = 0;
+
+        modules = view_document_add_table(d, "modules", "Modules, and their code", columns,
+                                          sizeof(columns) / sizeof(columns[0]));
+        missing = view_document_add_table(d, "missing", "Missing, or without names", missing_columns,
+                                          sizeof(missing_columns) / sizeof(missing_columns[0]));
+        for (uint32_t i = 1, n = 0; i <= findings->n_modules; i++) {
+                if (findings->items[i].n_frames == 0)
+                        continue;
+                if (limit == 0 || n++ < limit)
+                        put_module(d, modules, t, &findings->items[i]);
+                else if (modules)
+                        modules->n_left_out++;
+                if (!lacks_names(t, &findings->items[i], i))
+                        continue;
+                if (limit == 0 || n_lacking < limit)
+                        put_missing(d, missing, t, i);
+                else if (missing)
+                        missing->n_left_out++;
+                n_lacking++;
+        }
+        set_answer(d, findings, n_lacking);
+        if (n_lacking != 0)
+                view_document_hint(d, "hyprof symbolize --help");
+}
+
+/* Returns an exit status. */
+static int print(const struct trace_code *t, const char *path, const struct symbol_findings *findings,
+                 const struct output_options *output)
 {
         struct view_document d;
-        struct view_table *out;
+        const char *words;
         int status;
 
-        view_document_init(&d, MODULES_JSON_SCHEMA);
-        view_document_set_title(&d, "Modules");
-        out = view_document_add_table(&d, "modules", "Modules, and their code", document_columns,
-                                      sizeof(document_columns) / sizeof(document_columns[0]));
-        for (uint32_t i = 1; i <= findings->n_modules; i++)
-                if (findings->items[i].n_frames > 0)
-                        put_module(&d, out, t, &findings->items[i]);
+        view_document_init(&d, MODULES_SCHEMA);
+        if (trace_reader_ending(t->reader, &words, NULL) != TRACE_ENDING_WHOLE) {
+                complain("warning: %s: %s", path, words);
+                view_document_warn(&d, "%s", words);
+        }
+        fill(&d, t, findings, output_options_limit(output, 0));
         status = output_options_print(output, &d);
         view_document_deinit(&d);
         return status;
 }
 
-/* Returns 0, an exit status after a complaint, or -errno. */
-static int print(const struct trace_code *t, const struct symbol_findings *findings,
-                 const struct output_options *output)
-{
-        switch (output->document.format) {
-        case DOCUMENT_TEXT:
-                return print_table(t, findings);
-        case DOCUMENT_JSON:
-                return modules_json_print(t, findings);
-        case DOCUMENT_MARKDOWN:
-        case DOCUMENT_CSV:
-                break;
-        }
-        return print_document(t, findings, output);
-}
-
 static int run(void *context, struct common_options *common)
 {
-        const struct arguments *args = context;
+        struct arguments *args = context;
         struct symbol_findings findings = { .items = NULL };
         struct error err = ERROR_NONE;
         struct trace_code code;
-        const char *words;
-        int r = trace_code_read(&code, common->trace, &(struct trace_code_options){ .counts_samples = true },
-                                &err);
+        int status = EXIT_STATUS_FAILED;
+        int r;
 
+        if (output_options_adopt(&args->output, common) < 0)
+                return EXIT_STATUS_USAGE;
+        output_options_complete(&args->output);
+        r = trace_code_read(&code, common->trace, &(struct trace_code_options){ .counts_samples = true },
+                            &err);
         if (r < 0) {
                 complain_of_trace(r, common->trace, &err);
                 return EXIT_STATUS_FAILED;
         }
-        if (trace_reader_ending(code.reader, &words, NULL) != TRACE_ENDING_WHOLE)
-                complain("warning: %s: %s", common->trace, words);
         r = look(&code, &args->search, &findings, &err);
         if (r == 0)
-                r = print(&code, &findings, &args->output);
-        if (r < 0)
+                status = print(&code, common->trace, &findings, &args->output);
+        else
                 complain("error: %s", err.code != 0 ? err.text : "no memory for the list");
         symbol_findings_deinit(&findings);
         trace_code_deinit(&code);
-        return standard_output_finish(r != 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK, "the modules");
+        return status;
 }
 
 const struct option_table *cmd_modules_options(void)

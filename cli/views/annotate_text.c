@@ -8,6 +8,7 @@
 #include "cli/views/arrow_margin.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
+#include "view/answers/annotation_view.h"
 #include "view/answers/report_names.h"
 #include "view/text/text_color.h"
 #include "view/text/text_line.h"
@@ -158,40 +159,6 @@ static int put_gap(struct annotate_text *t, uint32_t n_rows, const char *what)
         text_line_add(&t->line, "... %s %s%s", text_number_count(n_rows).text, what,
                       text_line_plural(n_rows));
         return put_line(t, NULL);
-}
-
-/* ---- which rows ----------------------------------------------------------------------------------------- */
-
-static bool is_hot(const struct annotate_text *t, const struct sample_sum *sum)
-{
-        return sum->n_samples != 0 && report_share(sum->weight, t->a->sum.weight) >= t->options->share_hot;
-}
-
-/* One byte a row, heap: 1 = it is shown.  @sums has the sum of row i at i * @stride. */
-static uint8_t *choose_rows(const struct annotate_text *t, const struct sample_sum *first_sum, size_t stride,
-                            size_t n_rows)
-{
-        uint8_t *shown = calloc(n_rows + 1, 1);
-        size_t until = 0; /* rows before it are chosen already */
-
-        for (size_t i = 0; shown && i < n_rows; i++) {
-                const struct sample_sum *sum = (const void *)((const char *)first_sum + i * stride);
-                size_t start = i > t->options->n_context ? i - t->options->n_context : 0;
-                size_t end = i + t->options->n_context + 1;
-
-                if (t->options->show_all) {
-                        shown[i] = 1;
-                        continue;
-                }
-                if (!is_hot(t, sum))
-                        continue;
-                if (end > n_rows)
-                        end = n_rows;
-                for (size_t k = start > until ? start : until; k < end; k++)
-                        shown[k] = 1;
-                until = end;
-        }
-        return shown;
 }
 
 /* ---- source lines --------------------------------------------------------------------------------------- */
@@ -348,7 +315,7 @@ static int put_rows_of_part(struct annotate_text *t, const struct listing_part *
                 arrow_margin_draw_above(margin, i);
                 if (r == 0 && t->a->listing.instructions[i].n_symbols > 0) {
                         r = put_inlined(t, margin, i, is_first);
-                        if (r == 0 && t->options->with_source)
+                        if (r == 0 && t->options->view->with_source)
                                 r = put_source(t, margin, i, is_first);
                 }
                 arrow_margin_draw(margin, i);
@@ -391,8 +358,8 @@ static bool has_file_offsets(const struct annotation *a)
 static int put_code(struct annotate_text *t)
 {
         const struct annotation *a = t->a;
-        uint8_t *shown = choose_rows(t, &a->instructions[0].sum, sizeof(a->instructions[0]),
-                                     a->listing.n_instructions);
+        uint8_t *shown = annotation_view_choose(a, t->options->view, &a->instructions[0].sum,
+                                                sizeof(a->instructions[0]), a->listing.n_instructions);
         struct arrow_margin margin;
         int r = shown ? put_titles(t, has_file_offsets(a) ? "    in file" : "    address  instruction")
                       : -ENOMEM;
@@ -486,7 +453,8 @@ static int put_file(struct annotate_text *t, const uint8_t *shown, size_t first,
 static int put_sources(struct annotate_text *t)
 {
         const struct annotation *a = t->a;
-        uint8_t *shown = choose_rows(t, &a->lines[0].sum, sizeof(a->lines[0]), a->n_lines);
+        uint8_t *shown = annotation_view_choose(a, t->options->view, &a->lines[0].sum, sizeof(a->lines[0]),
+                                                a->n_lines);
         int r = shown ? put_titles(t, "   line  source") : -ENOMEM;
 
         for (size_t first = 0, end; first < a->n_lines && r == 0; first = end) {
@@ -505,46 +473,14 @@ static void put_label(struct annotate_text *t, const char *label)
         (void)text_line_print(label, &t->line, t->out);
 }
 
-static int put_header(struct annotate_text *t)
+static int put_about(struct annotate_text *t)
 {
         const struct annotation *a = t->a;
-        const struct trace_dictionary *d = a->trace->dictionary;
-        const struct trace_sample_event *event = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, a->event);
-        struct report_string unit = report_string_of(d, event->unit);
-        const struct sample_sum *all = &a->trace->events[a->event - 1];
+        const struct trace_sample_event *event = trace_dictionary_row(a->trace->dictionary,
+                                                                      TRACE_TABLE_SAMPLE_EVENTS, a->event);
+        struct report_string unit = report_string_of(a->trace->dictionary, event->unit);
 
-        text_line_add_string(&t->line, annotation_function_name(d, &a->function));
-        text_line_add(&t->line, a->function.is_inlined ? ", where it was inlined, in " : " in ");
-        if (a->function.module != 0) {
-                const struct trace_module *module = trace_dictionary_row(d, TRACE_TABLE_MODULES,
-                                                                         a->function.module);
-
-                text_line_add_string(&t->line, report_string_of(d, module->path));
-        }
-        if (put_line(t, TEXT_COLOR_BOLD) < 0)
-                return -ENOMEM;
-        text_line_add_string(&t->line, report_string_of(d, event->name));
-        text_line_add(&t->line, ": %s in it, %s of %s", text_number_counted(a->sum.n_samples, "samples").text,
-                      text_number_share(report_share(a->sum.weight, all->weight)).text,
-                      t->options->filter_words.n_bytes != 0 ? "those that pass the filters" : "the trace's");
-        if (a->elsewhere.n_samples != 0)
-                text_line_add(&t->line, "; %s more at places that are not shown",
-                              text_number_count(a->elsewhere.n_samples).text);
-        if (a->self.n_samples != a->sum.n_samples && !a->function.is_inlined)
-                text_line_add(
-                        &t->line,
-                        "; %s of them in itself, as reports count them, the others in what was inlined into it",
-                        text_number_count(a->self.n_samples).text);
-        put_label(t, "event");
-        if (a->inlined.n_samples != 0) {
-                text_line_add(&t->line, "%s where it was inlined into other functions: --inlined shows those",
-                              text_number_counted(a->inlined.n_samples, "samples").text);
-                put_label(t, "besides");
-        }
-        if (t->options->filter_words.n_bytes != 0) {
-                text_line_add_string(&t->line, t->options->filter_words);
-                put_label(t, "only");
-        }
+        (void)fputc('\n', t->out);
         text_line_add(&t->line, "of the function's samples, by their weight");
         if (unit.n_bytes > 0) {
                 text_line_add(&t->line, " (");
@@ -556,13 +492,6 @@ static int put_header(struct annotate_text *t)
                 "; * is the hottest.  A sample marks the instruction that runs next, often one or a few "
                 "after the one that took the time (skid)");
         put_label(t, "percent");
-        if (a->has_code)
-                text_line_add(&t->line, a->is_kept ? "kept in the trace" : "from the file that was recorded");
-        else
-                text_line_add(&t->line, "none: %s; only sampled %s", a->no_code.text,
-                              has_file_offsets(a) ? "places in the file, which are offsets and not addresses,"
-                                                  : "addresses");
-        put_label(t, "code");
         return t->line.failed ? -ENOMEM : 0;
 }
 
@@ -578,7 +507,7 @@ static void find_hottest(struct annotate_text *t)
 {
         const struct annotation *a = t->a;
 
-        if (t->options->with_code)
+        if (t->options->view->with_code)
                 for (size_t i = 0; i < a->listing.n_instructions; i++)
                         t->hottest = a->instructions[i].sum.weight > t->hottest
                                              ? a->instructions[i].sum.weight
@@ -597,11 +526,11 @@ int annotate_text_print(const struct annotation *a, struct source_texts *sources
 
         find_ratios(&t);
         find_hottest(&t);
-        r = put_header(&t);
+        r = put_about(&t);
         if (r == 0)
-                r = options->with_code ? put_code(&t) : put_sources(&t);
+                r = options->view->with_code ? put_code(&t) : put_sources(&t);
         if (r == 0 && t.left_out)
-                (void)fputs("\ninstructions far from samples are left out; --context all shows them\n", out);
+                (void)fputs("\nrows far from samples are left out; --context all shows them\n", out);
         byte_buffer_deinit(&t.line);
         return r;
 }

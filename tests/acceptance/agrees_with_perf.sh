@@ -12,7 +12,7 @@ n_runs=3
 program=("$WORKLOADS/w_shares" "$cpu_seconds")
 functions=(forty twenty_five fifteen twelve eight)
 event=cpu-clock
-! grep -q '^no *kernel code' "$TMPDIR/doctor" || event=cpu-clock:u
+! grep -q '^ *no *kernel code' "$TMPDIR/doctor" || event=cpu-clock:u
 
 # Each run leaves a file of lines "samples function", of all functions by their own samples.
 run_hyprof() { # number of the run

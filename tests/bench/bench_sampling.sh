@@ -16,7 +16,7 @@ long_s=${HYPROF_BENCH_SECONDS:-10}
 n_cpus=$(nproc)
 deep=$WORKLOADS/w_deep
 
-"$HYPROF" doctor >"$folder/doctor" 2>&1 || { echo "left out: $(grep -m 1 '^no ' "$folder/doctor")" && exit 0; }
+"$HYPROF" doctor >"$folder/doctor" 2>&1 || { echo "left out: $(grep -m 1 '^ *no ' "$folder/doctor")" && exit 0; }
 peers=()
 if command -v perf >/dev/null && perf record -q -B -e cpu-clock -o "$folder/try" true >"$folder/err" 2>&1; then
         peers=(floor perf_fp perf_dwarf)

@@ -13,7 +13,7 @@ trap 'rm -rf "$folder"' EXIT
 n_runs=${HYPROF_BENCH_RUNS:-7}
 HYPROF=$(realpath "$HYPROF") WORKLOADS=$(realpath "$WORKLOADS")
 
-"$HYPROF" doctor >"$folder/doctor" 2>&1 || { echo "left out: $(grep -m 1 '^no ' "$folder/doctor")" && exit 0; }
+"$HYPROF" doctor >"$folder/doctor" 2>&1 || { echo "left out: $(grep -m 1 '^ *no ' "$folder/doctor")" && exit 0; }
 sides=(bare hyprof)
 if command -v perf >/dev/null && perf record -q -B -e cpu-clock -o "$folder/try" true >/dev/null 2>&1; then
         sides+=(perf)

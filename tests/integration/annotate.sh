@@ -63,22 +63,22 @@ has() { # file, pattern
 
 # ---- instructions
 holds "as JSON" annotate json --json "$trace" hot_loop
-holds "its schema is named" same hyprof.annotation/1 "$(value json .schema)"
-holds "the function and its file are named" same "hot_loop $program" "$(value json '.function + " " + .module.path')"
+holds "its schema is named" same hyprof.annotation/2 "$(value json .schema)"
+holds "the function and its file are named" same "hot_loop $program" "$(value json '.function + " " + .module')"
 holds "there is code" same true "$(value json '.code == "file" or .code == "trace"')"
 # The loop: from the target of the jump back to that jump.
 # shellcheck disable=SC2016 # variables of jq
 loop='def number: ltrimstr("0x") | explode | reduce .[] as $c (0; . * 16 + ($c | if . >= 97 then . - 87 else . - 48 end));
-        [.parts[].instructions[] | . + {at: (.address | number)}] as $all |
-        ([$all[] | select(.branch == "conditional" and (.target.address | number) < .at)] | max_by(.at)) as $back |
-        ($back.target.address | number) as $start'
+        [.instructions.rows[] | . + {at: (.address | number)}] as $all |
+        ([$all[] | select(.branch == "conditional" and (.target_address | number) < .at)] | max_by(.at)) as $back |
+        ($back.target_address | number) as $start'
 holds "more than 90% of the samples are in the loop" compare \
         "$(value json "$loop | [\$all[] | select(.at >= \$start and .at <= \$back.at) | .share] | add")" ">" 0.9
-holds "shares add up to 1" compare "$(value json '[.parts[].instructions[].share] | add')" "<=" 1.0001
-holds "samples add up" same "$(value json .samples)" "$(value json '[.parts[].instructions[].samples] | add')"
-holds "and so they do over the lines" same "$(value json .samples)" "$(value json '[.lines[].samples] | add')"
+holds "shares add up to 1" compare "$(value json '[.instructions.rows[].share] | add')" "<=" 1.0001
+holds "samples add up" same "$(value json .n_samples)" "$(value json '[.instructions.rows[].n_samples] | add')"
+holds "and so they do over the lines" same "$(value json .n_samples)" "$(value json '[.lines.rows[].n_samples] | add')"
 holds "the inlined function is known at its instructions" same mix \
-        "$(value json '[.parts[].instructions[] | .symbols[0].function | select(. != "hot_loop")] | unique | .[]')"
+        "$(value json '[.instructions.rows[] | .function | select(. != "hot_loop")] | unique | .[]')"
 
 holds "as text" annotate text "$trace" hot_loop
 holds "the hottest is marked" has "$TMPDIR/text.out" '^ +[0-9.]+% +[0-9,]+\* +[0-9a-f]+:'
@@ -106,7 +106,7 @@ holds "it is the same" cmp "$TMPDIR/default.out" "$TMPDIR/text.out"
 holds "-i names the trace" annotate input -i "$trace" hot_loop
 cd - >/dev/null
 holds "half of the time" annotate early --json --to 200ms "$trace" hot_loop
-holds "has fewer samples" compare "$(value early .samples)" "<" "$(value json .samples)"
+holds "has fewer samples" compare "$(value early .n_samples)" "<" "$(value json .n_samples)"
 holds "and says so" same "to 0.200000000 s" "$(value early .filter)"
 holds "all of them are of no part" same null "$(value json .filter)"
 holds "a zone that is not there: status 1" ends_with 1 "$HYPROF" annotate --zone nosuch "$trace" hot_loop
@@ -120,8 +120,8 @@ row() { # function, key
         jq -r --arg name "$1" ".functions.rows[] | select(.function == \$name) | .$2" "$TMPDIR/functions.out"
 }
 holds "as JSON" annotate inlined_json --json "$trace" mix
-holds "with the samples that reports have" same "$(row mix self_samples)" "$(value inlined_json .samples)"
-holds "what a function has of its own is what reports have" same "$(row hot_loop self_samples)" "$(value json .samples_self)"
+holds "with the samples that reports have" same "$(row mix self_samples)" "$(value inlined_json .n_samples)"
+holds "what a function has of its own is what reports have" same "$(row hot_loop self_samples)" "$(value json .self_samples)"
 holds "a handle" annotate handle "$trace" "$(row hot_loop handle)"
 holds "is the function" cmp "$TMPDIR/handle.out" "$TMPDIR/text.out"
 holds "the function may come first" annotate swapped hot_loop "$trace"
@@ -171,14 +171,14 @@ holds "has the hot line" has "$TMPDIR/source.out" '^ .*% .* (6|7|15|16)  .*(x|su
 holds "and no instructions" same 0 "$(grep -c '^ .*[0-9a-f]: ' "$TMPDIR/source.out")"
 mv "$TMPDIR/src" "$TMPDIR/gone"
 holds "with everything gone" annotate gone --json "$trace" hot_loop
-holds "the source is the trace's" same trace "$(value gone '[.lines[] | select(.line != null) | .source] | unique | .[]')"
+holds "the source is the trace's" same trace "$(value gone '[.lines.rows[] | select(.line != null) | .source] | unique | .[]')"
 holds "with its text" has "$TMPDIR/gone.out" '"text": ".*(x ^= x >> 13|while \(n-- > 0\))'
-holds "the counts are the same" same "$(value json .samples)" "$(value gone .samples)"
+holds "the counts are the same" same "$(value json .n_samples)" "$(value gone .n_samples)"
 if "$HYPROF" dump "$trace" | grep -q "^module_image .*KEPT\|^module_image .*state=1"; then
         holds "and the code, too" same trace "$(value gone .code)"
 else
         holds "without code it says why" has "$TMPDIR/gone.err" 'no instructions: '
-        holds "and shows the sampled addresses" compare "$(value gone '[.parts[].instructions[]] | length')" ">" 0
+        holds "and shows the sampled addresses" compare "$(value gone '[.instructions.rows[]] | length')" ">" 0
 fi
 mv "$TMPDIR/gone" "$TMPDIR/src"
 cc -O2 -g -DOTHER -o "$program" "$TMPDIR/src/hot.c"

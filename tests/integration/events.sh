@@ -162,21 +162,21 @@ fi
 
 # ---- hyprof list
 holds "list" ends_with 0 "$HYPROF" list
-holds "list: software events" grep -qx '  task-clock' "$TMPDIR/out"
-holds "list: tracepoints, or why there are none" grep -qE '^(no )?tracepoints: ?' "$TMPDIR/out"
+holds "list: software events" grep -qE '^  software +task-clock ' "$TMPDIR/out"
+holds "list: tracepoints, or why there are none" grep -qE '^  (- no tracepoints: |tracepoint )' "$TMPDIR/out"
 holds "list: fits the width" awk 'length > 120 { print; bad = 1 } END { exit bad }' "$TMPDIR/out"
 holds "list WORD" ends_with 0 "$HYPROF" list FAULTS
 holds "list WORD: matches only, in any case" same "alignment emulation major minor page" \
-        "$(sed -nE 's/^  ([a-z]+)-faults.*/\1/p' "$TMPDIR/out" | sort | tr '\n' ' ' | sed 's/ $//')"
+        "$(sed -nE 's/^  software +([a-z]+)-faults .*/\1/p' "$TMPDIR/out" | sort | tr '\n' ' ' | sed 's/ $//')"
 # shellcheck disable=SC2016 # for the shell inside
-holds "list WORD: aliases" sh -c '"$1" list migrations | grep -q "cpu-migrations or migrations"' sh "$HYPROF"
+holds "list WORD: aliases" sh -c '"$1" list migrations | grep -q "cpu-migrations  *migrations"' sh "$HYPROF"
 holds "list WORD: nothing" ends_with 1 "$HYPROF" list no-such-word
 holds "list: two words" ends_with 2 "$HYPROF" list a b
 holds "list: --help" ends_with 0 "$HYPROF" list --help
 if command -v jq >/dev/null; then
         "$HYPROF" list --json >"$TMPDIR/list.json"
         holds "list --json: an event" same true \
-                "$(jq '.events[] | select(.name == "task-clock" and .kind == "software") | .available' "$TMPDIR/list.json")"
+                "$(jq '.events.rows[] | select(.name == "task-clock" and .kind == "software") | .is_available' "$TMPDIR/list.json")"
         holds "list --json: sorted" same true \
-                "$(jq '[.events[] | select(.kind == "cache") | .name] | . == sort' "$TMPDIR/list.json")"
+                "$(jq '[.events.rows[] | select(.kind == "cache") | .name] | . == sort' "$TMPDIR/list.json")"
 fi

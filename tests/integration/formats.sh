@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# list, doctor, check, modules and annotate answer as text, Markdown, JSON and CSV: what each reader takes, with the same rows
+# list, doctor, check, modules, annotate, why and diff answer as text, Markdown, JSON and CSV: the same rows, the same numbers
 set -eu
 . tests/tap.sh
 need python3 jq
@@ -8,30 +8,33 @@ need python3 jq
 trace=$TMPDIR/many.hyp
 "$BUILD/tools/made_trace" many "$trace" 1000 400
 
-# Statuses other than 0 are fine where the machine is what is asked about.
-answer() { # file, words...
-        "$HYPROF" "${@:2}" >"$1" 2>"$TMPDIR/err" || [ "$2" = doctor ]
+# The same rows and numbers as text, Markdown, JSON and CSV.
+in_each() { # schema, words...
+        "$HYPROF" "${@:2}" --json 2>/dev/null | jq -e --arg schema "$1" '.schema == $schema and (.answer | type == "string")' &&
+                python3 tests/tools/compare_formats.py "$HYPROF" "${@:2}" >"$TMPDIR/said" && tail -n 1 "$TMPDIR/said" && return 0
+        head -n 20 "$TMPDIR/said" && return 1
 }
-n_csv_rows() { python3 -c 'import csv, sys; print(len(list(csv.DictReader(open(sys.argv[1], newline=""), strict=True))))' "$1"; }
-
-# CSV has as many rows as the JSON, and Markdown a table.
-in_each() { # schema, jq's path of the rows, words...
-        answer "$TMPDIR/json" "${@:3}" --json && answer "$TMPDIR/csv" "${@:3}" --csv &&
-                answer "$TMPDIR/md" "${@:3}" --format md && answer "$TMPDIR/text" "${@:3}" || return 1
-        same "$1" "$(jq -r .schema "$TMPDIR/json")" || return 1
-        same "$(jq "$2 | length" "$TMPDIR/json")" "$(n_csv_rows "$TMPDIR/csv")" || return 1
-        compare "$(n_csv_rows "$TMPDIR/csv")" ">" 0 && grep -qE '^\| ---:? ' "$TMPDIR/md" && [ -s "$TMPDIR/text" ] || return 1
-        same "$(cat "$TMPDIR/csv")" "$("$HYPROF" "${@:3}" --format csv 2>/dev/null)"
-}
-holds "list" in_each hyprof.events/1 .events list clock
-holds "doctor" in_each hyprof.doctor/1 .findings.rows doctor
-holds "check" in_each hyprof.check/1 .traces.rows check "$trace"
-holds "modules" in_each hyprof.module_list/1 .modules modules "$trace"
-holds "annotate, instructions" in_each hyprof.annotation/1 '[.parts[].instructions[]]' annotate "$trace" function_40
-holds "annotate, lines" in_each hyprof.annotation/1 .lines annotate --source "$trace" function_40
-holds "--section" same "$(cat "$TMPDIR/csv")" "$("$HYPROF" annotate --csv --section lines "$trace" function_40 2>/dev/null)"
-holds "annotate: its samples are all there" same "$("$HYPROF" annotate --json "$trace" function_40 2>/dev/null | jq .samples)" \
-        "$(python3 -c 'import csv, sys; print(sum(int(row["samples"]) for row in csv.DictReader(open(sys.argv[1], newline=""))))' "$TMPDIR/csv")"
+holds "list" in_each hyprof.events/2 list clock
+holds "list, all" in_each hyprof.events/2 list
+holds "doctor" in_each hyprof.doctor/2 doctor
+holds "check" in_each hyprof.check/2 check "$trace"
+holds "modules" in_each hyprof.module_list/2 modules "$trace"
+holds "annotate" in_each hyprof.annotation/2 annotate "$trace" function_40
+holds "annotate, the hottest" in_each hyprof.annotation/2 annotate "$trace"
+holds "why" in_each hyprof.why/1 why --limit 0 --zone zone_3 "$trace"
+holds "diff" in_each hyprof.diff/1 diff --limit 0 --anyway "$trace" "$trace"
+if "$HYPROF" doctor >/dev/null 2>&1; then
+        holds "recorded" record hot -F 2000 --off-cpu "$WORKLOADS/w_why" lock 200
+        holds "annotate, with code and sources" in_each hyprof.annotation/2 annotate "$TMPDIR/hot.hyp" flush
+        holds "annotate, recorded, the hottest" in_each hyprof.annotation/2 annotate "$TMPDIR/hot.hyp"
+        holds "modules, recorded" in_each hyprof.module_list/2 modules "$TMPDIR/hot.hyp"
+        holds "why, recorded" in_each hyprof.why/1 why --limit 0 --zone request "$TMPDIR/hot.hyp"
+else
+        skips "of a recorded trace" "nothing can be recorded here"
+fi
+holds "annotate --section lines" ends_with 0 "$HYPROF" annotate --csv --section lines "$trace" function_40
+holds "annotate: its samples are all there" same "$("$HYPROF" annotate --json "$trace" function_40 2>/dev/null | jq .n_samples)" \
+        "$(python3 -c 'import csv, sys; print(sum(int(row["n_samples"]) for row in csv.DictReader(open(sys.argv[1], newline=""))))' "$TMPDIR/out")"
 for twice in "annotate --json --csv" "report --zones --csv --json" "report --format md --json" "why --csv --json"; do
         # shellcheck disable=SC2086 # words
         holds "one format: $twice" ends_with 2 "$HYPROF" $twice "$trace"

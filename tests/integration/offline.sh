@@ -47,8 +47,7 @@ says() { # words in what hyprof said
         grep -qF -- "$1" "$TMPDIR/err" || { cat "$TMPDIR/err" && return 1; }
 }
 codes() { # options and trace: "module code" of each
-        "$HYPROF" modules --json "$@" | awk -F'"' '/"path"/ { n = split($4, part, "/"); name = part[n] }
-                /"code"/ { print name ": " $4 }'
+        "$HYPROF" modules --json "$@" | jq -r '.modules.rows[] | "\(.path // "" | split("/") | last): \(.code)"'
 }
 code_is() { # name, code, options and trace
         local found
@@ -78,7 +77,7 @@ holds "recorded without symbols: the program has no name" same 0 "$(named "$trac
 holds "the module is missing" code_is spin missing "$trace"
 missing_words() {
         "$HYPROF" modules "$1" >"$TMPDIR/modules" || return 1
-        grep -q "^  $id .*/spin$" "$TMPDIR/modules" || { cat "$TMPDIR/modules" && return 1; }
+        grep -A 1 " $id" "$TMPDIR/modules" | grep -q "/spin$" || { cat "$TMPDIR/modules" && return 1; }
 }
 holds "the list says its whole build-id" missing_words "$trace"
 holds "nothing is found: done, and said" symbolize "$trace"

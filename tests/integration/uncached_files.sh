@@ -25,7 +25,7 @@ umount -l "$TMPDIR/folder"
 kill "$server" 2>/dev/null || true # it may have ended with the folder
 "$HYPROF" modules --json "$TMPDIR/uncached.hyp" >"$TMPDIR/modules.json"
 holds "the module of the program has the build-id of the file" same "$wanted" \
-        "$(jq -r '.modules[] | select(.path | endswith("/program")) | .build_id' "$TMPDIR/modules.json")"
+        "$(jq -r '.modules.rows[] | select(.path | endswith("/program")) | .build_id' "$TMPDIR/modules.json")"
 
 # Another file system, another inode: only the build-id tells that it is the file.
 cp "$TMPDIR/program/w_split" "$TMPDIR/folder/program"

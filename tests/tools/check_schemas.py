@@ -29,7 +29,7 @@ OF_A_TRACE = [["report", *view] for view in VIEWS] + [
     ["why", "--zone", "*"], ["why", "--zone", "*", "--by", "wall"], ["modules"], ["check"],
     ["annotate"], ["annotate", "--limit", "0"], ["annotate", "--source"]]
 # Their shape is about to change.
-WITHOUT = {"hyprof.report/1", "hyprof.annotation/1", "hyprof.events/1", "hyprof.module_list/1"}
+WITHOUT = {"hyprof.report/1"}
 OF_NONE = [["list"], ["list", "clock"], ["doctor"], ["--version"]]
 
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view/answers/annotation_view.h - a function's instructions and source lines as tables, for CSV and Markdown
+ * view/answers/annotation_view.h - a function's instructions and source lines as facts and tables
  *
  * Way of the data:  annotation, source_texts -> [annotation_view] -> view_document
  *
- * Text with arrows is cli/views/annotate_text's, JSON with its own schema cli/views/annotate_json's.
+ * Of a long function only the rows near samples are in it, the same ones in every format.  Text has the listing with
+ * arrows of cli/views/annotate_text in the place of the tables of instructions and lines.
  */
 #ifndef VIEW_ANSWERS_ANNOTATION_VIEW_H
 #define VIEW_ANSWERS_ANNOTATION_VIEW_H
@@ -13,16 +14,24 @@
 #include "analyze/trace/report_string.h"
 #include "view/document/view_document.h"
 
-#define ANNOTATION_VIEW_SCHEMA "hyprof.annotation/1"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* The columns of both tables, followed by one for each counter. */
-#define ANNOTATION_VIEW_COLUMNS_MAX (12 + REPORT_COUNTERS_MAX)
+#define ANNOTATION_VIEW_SCHEMA "hyprof.annotation/2"
+
+/* Of both tables, and after them one for each counter. */
+#define ANNOTATION_VIEW_COLUMNS_MAX (16 + REPORT_COUNTERS_MAX)
 #define ANNOTATION_VIEW_KEY_BYTES   64
 
+#define ANNOTATION_VIEW_FUNCTIONS 10 /* that are listed where none was named, unless the limit is 0 */
+
 struct annotation;
+struct function_choice;
+struct sample_sum;
 struct source_texts;
 
-/* The memory that the document's columns point into: it has to stay as long as that. */
+/* What the document's columns point into: it has to stay as long as that. */
 struct annotation_view {
         struct view_column instructions[ANNOTATION_VIEW_COLUMNS_MAX];
         struct view_column lines[ANNOTATION_VIEW_COLUMNS_MAX];
@@ -30,10 +39,24 @@ struct annotation_view {
 };
 
 struct annotation_view_options {
-        bool with_code, with_source; /* the table of instructions, that of lines */
-        bool only_hot;               /* rows without samples are left out, and counted */
+        bool with_code, with_source; /* the tables of instructions and of parts, that of lines */
+        bool show_all;               /* not only what is near samples */
+        uint32_t n_context;          /* rows around each hot one that are shown */
+        double share_hot;            /* 0 .. 1: from here on a row is hot */
+        uint32_t limit;              /* rows of each table, those with the most samples; 0 = all */
+        const char *path;            /* of the trace, for hints */
         struct report_string filter; /* whose samples count, in words; empty = all */
+        const struct function_choice
+                *choice; /* functions with samples, where none was named; NULL = one was */
 };
+
+/*
+ * annotation_view_choose() - which rows of a long function are shown
+ * @first, @stride:  the sum of row i is at i * @stride
+ * Returns a byte for each row, 1 = it is shown; heap; NULL without memory.
+ */
+uint8_t *annotation_view_choose(const struct annotation *a, const struct annotation_view_options *options,
+                                const struct sample_sum *first, size_t stride, size_t n_rows);
 
 void annotation_view_fill(struct annotation_view *view, struct view_document *d, const struct annotation *a,
                           struct source_texts *sources, const struct annotation_view_options *options);
