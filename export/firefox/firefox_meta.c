@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/firefox/firefox_meta.h"
+#include "export/firefox/firefox_threads.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "export/firefox/firefox_profile.h"
-#include "export/firefox/firefox_threads.h"
 #include "export/shared/export_event.h"
 #include "export/shared/export_format.h"
 

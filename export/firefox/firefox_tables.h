@@ -14,6 +14,9 @@
 
 #include <stdint.h>
 
+struct error;
+struct json_out;
+struct loaded_trace;
 struct zone_paths;
 
 /* Rows of meta.categories, in this order: X(NAME, "name", "color") */
@@ -64,5 +67,18 @@ int firefox_tables_string(struct firefox_tables *t, const char *bytes, size_t n_
  */
 int firefox_tables_stack(struct firefox_tables *t, const struct zone_paths *paths, uint32_t path,
                          uint32_t stack, uint32_t waiting, uint32_t *ret_stack);
+
+/* ---- firefox_shared.c ---- */
+
+/* The limit of all source texts in one file. */
+#define FIREFOX_SOURCES_BYTES_MAX (UINT64_C(64) << 20)
+
+/*
+ * firefox_shared_write() - writes both
+ * @ret_n_left_out:  source texts for which there was no room
+ * Returns 0, -ENOMEM, -errno of reading the trace.
+ */
+int firefox_shared_write(struct firefox_tables *t, struct loaded_trace *trace, struct json_out *j,
+                         uint64_t *ret_n_left_out, struct error *err);
 
 #endif /* EXPORT_FIREFOX_FIREFOX_TABLES_H */

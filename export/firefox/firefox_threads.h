@@ -34,4 +34,8 @@ int firefox_counters_write(const struct firefox_threads *t, struct firefox_profi
 /* The member "nativeAllocations" of the main thread of @process, if it has any. */
 int firefox_allocations_write(struct firefox_profile *p, uint32_t process, struct error *err);
 
+/* ---- firefox_meta.c ---- */
+
+void firefox_meta_write(struct firefox_profile *p, const struct firefox_threads *threads);
+
 #endif /* EXPORT_FIREFOX_FIREFOX_THREADS_H */

@@ -6,9 +6,11 @@
 #include "base/io.h"
 #include "sampler/kernel/privileges.h"
 #include "sampler/recording/command_cgroup.h"
+#include "sampler/zones/spare_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -251,4 +253,35 @@ void command_deinit(struct command *c)
         io_close(&c->go_fd);
         io_close(&c->exec_fd);
         io_close(&c->pid_fd);
+}
+
+/* ---- environment --------------------------------------------------------------------------------------- */
+
+static void add_pair(struct command_environment *e, const char *name, const char *value)
+{
+        e->pairs[e->n++] = name;
+        e->pairs[e->n++] = value;
+}
+
+/* Rings of another size are for clients of ABI 1.0, which have nothing beyond them. */
+void command_environment_add_rings(struct command_environment *e, uint64_t wanted_bytes)
+{
+        struct spare_memory spare;
+
+        spare_memory_init(&spare, wanted_bytes);
+        (void)snprintf(e->spare_bytes, sizeof(e->spare_bytes), "%" PRIu64,
+                       spare_memory_of_process(&spare, 0));
+        add_pair(e, "HYPROF_SPARE", e->spare_bytes);
+        if (wanted_bytes == 0)
+                return;
+        (void)snprintf(e->ring_bytes, sizeof(e->ring_bytes), "%" PRIu64,
+                       spare_memory_old_ring_bytes(wanted_bytes));
+        add_pair(e, "HYPROF_RING", e->ring_bytes);
+}
+
+void command_environment_add_recording(struct command_environment *e, uint32_t families, const char *recorder)
+{
+        (void)snprintf(e->families, sizeof(e->families), "%" PRIu32, families);
+        add_pair(e, "HYPROF_RECORD", e->families);
+        add_pair(e, "HYPROF_RECORDER", recorder);
 }

@@ -14,6 +14,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -36,6 +37,20 @@ struct command {
  * Returns 0, -ENOENT (exit status 127), or -EACCES (126) if it is there but cannot be executed.
  */
 int command_find(const char *name, struct error *err);
+
+/* What the clients of the command are told; see docs/understand/client-abi.md, "Recording from the first instruction". */
+struct command_environment {
+        const char *pairs[9]; /* NULL-terminated pairs of a name and its value, most of them below */
+        size_t n;
+        char families[16], ring_bytes[24], spare_bytes[24];
+};
+
+/* The room in the rings and beyond; @wanted_bytes as in spare_memory.h. */
+void command_environment_add_rings(struct command_environment *e, uint64_t wanted_bytes);
+
+/* Record from the first instruction.  @recorder: where regions are handed in; borrowed. */
+void command_environment_add_recording(struct command_environment *e, uint32_t families,
+                                       const char *recorder);
 
 struct command_options {
         char **argv; /* NULL-terminated; borrowed until command_go() */

@@ -25,7 +25,6 @@
 #include "sampler/merge/merge.h"
 #include "sampler/merge/writer_thread.h"
 #include "sampler/recording/command.h"
-#include "sampler/recording/command_environment.h"
 #include "sampler/recording/job_control.h"
 #include "sampler/recording/recorded_scope.h"
 #include "sampler/recording/recorded_waiting.h"
