@@ -198,16 +198,21 @@ static int read_source(struct image_reader *t, const struct image_request *reque
         struct byte_buffer bytes = { .data = NULL };
         int r = request->source.read(request->source.source, count_left(t), &bytes, &image->kind, NULL);
 
-        if (r == 0 && (bytes.failed || bytes.used_bytes == 0))
+        if (r != 0)
+                goto done;
+        if (bytes.failed || bytes.used_bytes == 0)
                 r = bytes.failed ? -ENOMEM : -ENODATA;
-        if (r == 0)
-                r = take_room(t, image, bytes.used_bytes);
-        if (r == 0) {
-                r = stage(t, image, 0, bytes.data, bytes.used_bytes);
-                image->hash = content_hash(bytes.data, bytes.used_bytes);
-                if (r < 0)
-                        image_reader_forget(t, image);
-        }
+        if (r != 0)
+                goto done;
+        r = take_room(t, image, bytes.used_bytes);
+        if (r != 0)
+                goto done;
+        r = stage(t, image, 0, bytes.data, bytes.used_bytes);
+        image->hash = content_hash(bytes.data, bytes.used_bytes);
+        if (r < 0)
+                image_reader_forget(t, image);
+
+done:
         byte_buffer_deinit(&bytes);
         return r;
 }

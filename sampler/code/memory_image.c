@@ -171,13 +171,20 @@ static int hash_mapped(const struct memory_image *image, uint32_t *constants, ui
                 room -= n;
                 r = process_memory_append(&image->memory, p->start_avma, n, &bytes);
         }
+        if (r < 0)
+                goto done;
         /* Without its header, it is unknown whether the memory around its code belongs to it. */
-        if (r == 0 && image->header_avma != 0)
+        if (image->header_avma != 0)
                 r = append_constants(image, constants, &bytes);
-        if (r == 0 && bytes.failed)
+        if (r < 0)
+                goto done;
+        if (bytes.failed)
                 r = -ENOMEM;
-        if (r == 0)
-                *ret_content = content_hash(bytes.data, bytes.used_bytes);
+        if (r < 0)
+                goto done;
+        *ret_content = content_hash(bytes.data, bytes.used_bytes);
+
+done:
         byte_buffer_deinit(&bytes);
         return r == 0 ? 1 : r == -ENOMEM ? r : 0;
 }

@@ -146,12 +146,19 @@ int event_catalog_read(struct event_catalog *catalog, const struct event_places 
 
         *catalog = (struct event_catalog){ .rows = NULL };
         r = add_generic(&s);
-        if (r == 0)
-                r = event_pmu_visit(places, add_pmu, &s);
-        if (r == 0 && tracepoint_visit(places, add_tracepoint, &s, &catalog->tracing) == -ENOMEM)
+        if (r != 0)
+                goto done;
+        r = event_pmu_visit(places, add_pmu, &s);
+        if (r != 0)
+                goto done;
+        if (tracepoint_visit(places, add_tracepoint, &s, &catalog->tracing) == -ENOMEM)
                 r = -ENOMEM;
-        if (r == 0 && !(places && places->without_library))
+        if (r != 0)
+                goto done;
+        if (!(places && places->without_library))
                 r = event_library_visit(add_of_library, &s);
+
+done:
         if (r < 0) {
                 event_catalog_deinit(catalog);
                 return error_set(err, r, "no memory for the list of events");

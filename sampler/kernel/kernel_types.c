@@ -361,12 +361,17 @@ int kernel_types_pick(const struct kernel_types_request *request, const void *ke
         struct picker p = { .request = request, .local = request->local };
         int r = check_header(&p.kernel, kernel, kernel_bytes, err);
 
-        if (r == 0)
-                r = list_wanted(&p, err);
-        if (r == 0)
-                r = scan(&p, err);
-        if (r == 0)
-                r = make(&p, out, err);
+        if (r != 0)
+                goto done;
+        r = list_wanted(&p, err);
+        if (r != 0)
+                goto done;
+        r = scan(&p, err);
+        if (r != 0)
+                goto done;
+        r = make(&p, out, err);
+
+done:
         free(p.kernel.places);
         return r;
 }

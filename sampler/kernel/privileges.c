@@ -247,13 +247,19 @@ int privileges_become_user(const struct invoking_user *user, bool command_as_roo
                 find_account(&account, user->uid);
                 r = set_environment(&account, err);
         }
-        if (r == 0 && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0)
+        if (r < 0)
+                return r;
+        if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0)
                 r = error_errno(err, "keeping capabilities");
-        if (r == 0)
-                r = set_ids(user->uid, user->gid, err);
-        if (r == 0)
-                r = keep(moments, command_as_root, err);
-        if (r == 0 && prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) < 0)
+        if (r < 0)
+                return r;
+        r = set_ids(user->uid, user->gid, err);
+        if (r < 0)
+                return r;
+        r = keep(moments, command_as_root, err);
+        if (r < 0)
+                return r;
+        if (prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) < 0)
                 r = error_errno(err, "keeping capabilities");
         return r;
 }

@@ -174,14 +174,20 @@ static int configure(struct switch_source *s)
         struct bpf_map *constants = bpf_object__find_map_by_name(s->object, ".rodata");
         int r = rings && constants && s->stride_bytes <= UINT32_MAX ? 0 : -EINVAL;
 
-        if (r == 0)
-                r = bpf_map__set_initial_value(constants, &s->settings, sizeof(s->settings));
-        if (r == 0)
-                r = bpf_map__set_value_size(rings, (uint32_t)s->stride_bytes);
-        if (r == 0)
-                r = size_map(s, "rings", (uint32_t)s->n_cpus);
-        if (r == 0)
-                r = size_map(s, "threads", s->settings.stacks ? SWITCH_THREAD_SLOTS : 1);
+        if (r != 0)
+                goto done;
+        r = bpf_map__set_initial_value(constants, &s->settings, sizeof(s->settings));
+        if (r != 0)
+                goto done;
+        r = bpf_map__set_value_size(rings, (uint32_t)s->stride_bytes);
+        if (r != 0)
+                goto done;
+        r = size_map(s, "rings", (uint32_t)s->n_cpus);
+        if (r != 0)
+                goto done;
+        r = size_map(s, "threads", s->settings.stacks ? SWITCH_THREAD_SLOTS : 1);
+
+done:
         if (!s->settings.stacks)
                 (void)bpf_program__set_autoload(bpf_object__find_program_by_name(s->object, "on_waking"),
                                                 false);

@@ -44,7 +44,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* Many programs that start at once map thousands of files in a moment; others may lock less memory. */
 #define PROGRESS_PERIOD_NS (NS_PER_S / 5)
 
 #define SLEEP_QUIET_MS 100 /* no instrumented program is there; where one is, drain_pace tells */
@@ -55,18 +54,15 @@
 #define SLEEP_CUT_MS    4
 #define CUT_RATE_HZ_MAX 4000
 
-/*
- * The time after a mapping of code during which a young process has no regions and no files yet, and
- * may live briefly.
- */
+/* After a mapping of code: a young process has no regions and no files yet, and may live briefly. */
 #define YOUNG_NS     (50 * NS_PER_MS)
 #define OPEN_ONLY_MS 10 /* since the last cycle: a new region alone is no reason for another */
 
 /* After Ctrl-C a command usually ends by itself: its status belongs into the trace. */
 #define GRACE_NS (NS_PER_S / 5)
 
-#define STOPPED_WAIT_NS \
-        (NS_PER_S / 20) /* for unwind tables, where a signal or the duration ends the recording */
+/* For unwind tables, where a signal or the duration ends the recording. */
+#define STOPPED_WAIT_NS (NS_PER_S / 20)
 
 enum wake_reason {
         WAKE_SAMPLES,
@@ -95,8 +91,7 @@ struct recorder {
         struct recorded_waiting waiting;
         struct region_inbox inbox;
         struct table_process tables; /* fd -1 = none is needed, or it could not be started */
-        struct early_opener
-                *opener; /* NULL = none is needed, or it could not be started: the collector looks itself */
+        struct early_opener *opener; /* NULL = not needed or not started: the collector looks itself */
         struct merge merge;
         bool merging; /* `merge` is initialised */
         struct flight_recorder flight;
@@ -264,38 +259,37 @@ static int watch_all(struct recorder *r, struct error *err)
 {
         /* Where there are doorbells, it waits for those alone. */
         bool opener_waits = r->opener && !event_set_has_doorbells(&r->events);
-        int code;
+        const struct {
+                int fd; /* -1 = there is none */
+                enum wake_reason reason;
+                uint32_t how;
+        } fixed[] = {
+                { r->signal_fd, WAKE_SIGNAL, 0 },
+                { r->job.fd, WAKE_JOB, 0 },
+                { r->options->flight ? r->flight.signal_fd : -1, WAKE_DUMP, 0 },
+                { r->command.pid_fd, WAKE_COMMAND, 0 },
+                { r->fail_fd, WAKE_WRITER, EPOLLET },
+                { r->inbox.fd, WAKE_REGION, EPOLLET },
+                { r->tables.fd, WAKE_TABLES, 0 },
+                { code_keeper_fd(r->merge.recording.keeper), WAKE_CODE, 0 },
+                { r->opener ? early_opener_fd(r->opener) : -1, WAKE_TRACKER, EPOLLET },
+                { r->waiting.switches ? switch_source_fd(r->waiting.switches) : -1, WAKE_SAMPLES, EPOLLET },
+        };
+        int code = 0;
 
         r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
         if (r->epoll_fd < 0)
                 return error_errno(err, "epoll");
-        code = watch(r, r->signal_fd, WAKE_SIGNAL, 0, err);
-        if (code == 0)
-                code = watch(r, r->job.fd, WAKE_JOB, 0, err);
-        if (code == 0 && r->options->flight)
-                code = watch(r, r->flight.signal_fd, WAKE_DUMP, 0, err);
-        if (code == 0)
-                code = watch(r, r->command.pid_fd, WAKE_COMMAND, 0, err);
+        for (size_t i = 0; code == 0 && i < sizeof(fixed) / sizeof(fixed[0]); i++)
+                code = watch(r, fixed[i].fd, fixed[i].reason, fixed[i].how, err);
         for (size_t i = 0; code == 0 && i < r->scope.attachment.n_named; i++)
                 code = watch(r, r->scope.attachment.named[i].pid_fd, WAKE_COMMAND, EPOLLET, err);
-        if (code == 0)
-                code = watch(r, r->fail_fd, WAKE_WRITER, EPOLLET, err);
-        if (code == 0)
-                code = watch(r, r->inbox.fd, WAKE_REGION, EPOLLET, err);
-        if (code == 0)
-                code = watch(r, r->tables.fd, WAKE_TABLES, 0, err);
-        if (code == 0 && r->options->keeper.mode != CODE_KEEPER_NONE)
-                code = watch(r, code_keeper_fd(r->merge.recording.keeper), WAKE_CODE, 0, err);
-        if (code == 0 && r->opener)
-                code = watch(r, early_opener_fd(r->opener), WAKE_TRACKER, EPOLLET, err);
         /* Edge-triggered: an event whose task has ended stays ready for ever.  A CPU without the event has no ring. */
         for (size_t i = 0; code == 0 && i < r->events.n_rings; i++)
                 if (r->events.ring_fds[i] >= 0 && !(opener_waits && event_set_is_tracker_ring(&r->events, i)))
                         code = watch(r, r->events.ring_fds[i],
                                      event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER : WAKE_SAMPLES,
                                      EPOLLET, err);
-        if (code == 0 && r->waiting.switches)
-                code = watch(r, switch_source_fd(r->waiting.switches), WAKE_SAMPLES, EPOLLET, err);
         return code;
 }
 
@@ -441,41 +435,48 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
 
         code = check_access(r, err);
         r->unwinder = unwind_request_complete(&r->options->unwinder, r->access.stack_copy_error == 0);
-        if (code == 0) {
-                r->filter_fd = system_calls_prepare(NULL);
-                start_tables(r); /* early: it keeps what we have now, and must not be forked beside threads */
-                code = take_signals(r, err);
-        }
-        if (code == 0)
-                code = flight_recorder_open(&r->flight, r->options->flight, r->dictionary, err);
-        if (code == 0)
-                code = choose_events(r, &fallback, err);
-        if (code == 0)
-                code = region_inbox_open(&r->inbox, err);
+        if (code < 0)
+                return code;
+        r->filter_fd = system_calls_prepare(NULL);
+        start_tables(r); /* early: it keeps what we have now, and must not be forked beside threads */
+        code = take_signals(r, err);
+        if (code < 0)
+                return code;
+        code = flight_recorder_open(&r->flight, r->options->flight, r->dictionary, err);
+        if (code < 0)
+                return code;
+        code = choose_events(r, &fallback, err);
+        if (code < 0)
+                return code;
+        code = region_inbox_open(&r->inbox, err);
+        if (code < 0)
+                return code;
         r->inbox.any_user = privileges_has(CAP_SYS_PTRACE);
-        if (code == 0)
-                code = recorded_scope_open(&r->scope, r->options->scope, err);
-        if (code == 0 && (recorded_scope_add_own(&r->scope, r->tables.pid) < 0 ||
-                          recorded_scope_add_own(&r->scope, r->options->file_opener_pid) < 0))
-                code = error_set(err, -ENOMEM, "no memory for a list of processes");
-        if (code == 0)
-                code = start_command(r, err);
+        code = recorded_scope_open(&r->scope, r->options->scope, err);
+        if (code < 0)
+                return code;
+        if (recorded_scope_add_own(&r->scope, r->tables.pid) < 0 ||
+            recorded_scope_add_own(&r->scope, r->options->file_opener_pid) < 0)
+                return error_set(err, -ENOMEM, "no memory for a list of processes");
+        code = start_command(r, err);
         r->start_ns = clock_raw_ns();
-        if (code == 0) {
-                /* When events begin, or rings are full before a program of many threads is known; the command stays as it is. */
-                r->priority = thread_priority_get();
-                thread_priority_raise();
-                code = open_events(r, err);
-        }
-        if (code == 0 && joins(r))
+        if (code < 0)
+                return code;
+        /* When events begin, or rings are full before a program of many threads is known; the command stays as it is. */
+        r->priority = thread_priority_get();
+        thread_priority_raise();
+        code = open_events(r, err);
+        if (code < 0)
+                return code;
+        if (joins(r))
                 code = join(r, err);
-        if (code == 0)
-                code = describe(r, fallback, err);
-        if (code == 0)
-                code = start_merge(r, writer, err);
-        if (code == 0)
-                code = watch_all(r, err);
-        return code;
+        if (code < 0)
+                return code;
+        code = describe(r, fallback, err);
+        if (code < 0)
+                return code;
+        code = start_merge(r, writer, err);
+        return code < 0 ? code : watch_all(r, err);
 }
 
 /* ---- attaching ----------------------------------------------------------------------------------------- */

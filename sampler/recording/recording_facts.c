@@ -104,29 +104,39 @@ int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct 
         char boot_id[TRACE_ORIGIN_BOOT_ID_BYTES];
         struct utsname system;
         struct timespec now;
+        bool has_names = uname(&system) == 0;
+        const struct {
+                const char *key, *value; /* NULL or empty = unknown */
+        } words[] = {
+                { "hostname", has_names ? system.nodename : NULL },
+                { "kernel", has_names ? system.release : NULL },
+                { "machine", has_names ? system.machine : NULL },
+                { "boot_id", boot_id },
+                { "hyprof_version", HYPROF_VERSION },
+        };
         int r = 0;
 
-        if (uname(&system) == 0) {
-                r = recording_facts_add_meta(d, "hostname", system.nodename);
-                if (r == 0)
-                        r = recording_facts_add_meta(d, "kernel", system.release);
-                if (r == 0)
-                        r = recording_facts_add_meta(d, "machine", system.machine);
-        }
         trace_origin_read_boot_id(boot_id);
-        if (r == 0 && boot_id[0] != '\0')
-                r = recording_facts_add_meta(d, "boot_id", boot_id);
-        if (r == 0)
-                r = recording_facts_add_number(d, "cpus", n_cpus > 0 ? (uint64_t)n_cpus : 0);
-        if (r == 0)
-                r = recording_facts_add_meta(d, "hyprof_version", HYPROF_VERSION);
         (void)clock_gettime(CLOCK_REALTIME, &now);
-        if (r == 0)
-                r = recording_facts_add_number(d, "start_realtime_ns",
-                                               (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
-        if (r == 0)
-                r = recording_facts_add_number(d, "start_raw_ns", start_ns);
-        return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && r == 0; i++)
+                if (words[i].value && words[i].value[0] != '\0')
+                        r = recording_facts_add_meta(d, words[i].key, words[i].value);
+        if (r < 0)
+                goto fail;
+        r = recording_facts_add_number(d, "cpus", n_cpus > 0 ? (uint64_t)n_cpus : 0);
+        if (r < 0)
+                goto fail;
+        r = recording_facts_add_number(d, "start_realtime_ns",
+                                       (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+        if (r < 0)
+                goto fail;
+        r = recording_facts_add_number(d, "start_raw_ns", start_ns);
+        if (r < 0)
+                goto fail;
+        return 0;
+
+fail:
+        return error_set(err, r, "no memory to describe the recording");
 }
 
 int recording_facts_add_unwinding(struct trace_dictionary *d, const struct unwind_request *wanted,

@@ -116,12 +116,19 @@ static int add_location(struct zone_region *r, struct trace_dictionary *dictiona
         struct trace_location row = { .line = from->line, .color = from->color };
         int code = add_text(r, dictionary, from->name, from->name_bytes, &row.name);
 
-        if (code == 0 && from->function_bytes > 0)
+        if (code != 0)
+                goto done;
+        if (from->function_bytes > 0)
                 code = add_text(r, dictionary, from->function, from->function_bytes, &row.function);
-        if (code == 0 && from->file_bytes > 0)
+        if (code != 0)
+                goto done;
+        if (from->file_bytes > 0)
                 code = add_text(r, dictionary, from->file, from->file_bytes, &row.file);
-        if (code == 0)
-                code = trace_dictionary_add(dictionary, TRACE_TABLE_LOCATIONS, &row, ret_id);
+        if (code != 0)
+                goto done;
+        code = trace_dictionary_add(dictionary, TRACE_TABLE_LOCATIONS, &row, ret_id);
+
+done:
         r->n_names_left_out += code == -EOVERFLOW;
         return code;
 }
