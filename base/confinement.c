@@ -147,15 +147,18 @@ static int lower_limits(uint64_t file_bytes_max, struct error *err)
 {
         int r = lower_limit(RLIMIT_DATA, count_data_bytes() + CONFINEMENT_DATA_MAX, err);
 
-        if (r == 0)
-                r = lower_limit(RLIMIT_CPU, CONFINEMENT_CPU_MAX_S, err);
-        if (r == 0)
-                r = lower_limit(RLIMIT_NOFILE, CONFINEMENT_FILES_MAX, err);
-        if (r == 0)
-                r = lower_limit(RLIMIT_FSIZE, file_bytes_max, err);
-        if (r == 0)
-                r = lower_limit(RLIMIT_CORE, 0, err);
-        return r;
+        if (r < 0)
+                return r;
+        r = lower_limit(RLIMIT_CPU, CONFINEMENT_CPU_MAX_S, err);
+        if (r < 0)
+                return r;
+        r = lower_limit(RLIMIT_NOFILE, CONFINEMENT_FILES_MAX, err);
+        if (r < 0)
+                return r;
+        r = lower_limit(RLIMIT_FSIZE, file_bytes_max, err);
+        if (r < 0)
+                return r;
+        return lower_limit(RLIMIT_CORE, 0, err);
 }
 
 int confinement_enter_writing(struct confinement_user user, int *fds, size_t n_fds, uint64_t file_bytes_max,

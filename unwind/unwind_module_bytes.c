@@ -172,18 +172,24 @@ static int take_table(struct byte_reader *in, struct unwind_table *t)
 {
         int r = take_numbers(in, t);
 
-        if (r == 0)
-                r = take_column(in, t->n_rows, sizeof(*t->pcs), &t->pcs);
-        if (r == 0)
-                r = take_column(in, t->n_rows, sizeof(*t->rule_ids), &t->rule_ids);
-        if (r == 0)
-                r = take_column(in, (size_t)t->n_buckets + 1, sizeof(*t->buckets), &t->buckets);
-        if (r == 0)
-                r = take_column(in, t->n_rules, sizeof(*t->rules), &t->rules);
-        if (r == 0)
-                r = take_column(in, t->n_saved, sizeof(*t->saved), &t->saved);
-        if (r == 0)
-                r = take_column(in, t->n_expression_bytes, 1, &t->expressions);
+        if (r < 0)
+                return r;
+        r = take_column(in, t->n_rows, sizeof(*t->pcs), &t->pcs);
+        if (r < 0)
+                return r;
+        r = take_column(in, t->n_rows, sizeof(*t->rule_ids), &t->rule_ids);
+        if (r < 0)
+                return r;
+        r = take_column(in, (size_t)t->n_buckets + 1, sizeof(*t->buckets), &t->buckets);
+        if (r < 0)
+                return r;
+        r = take_column(in, t->n_rules, sizeof(*t->rules), &t->rules);
+        if (r < 0)
+                return r;
+        r = take_column(in, t->n_saved, sizeof(*t->saved), &t->saved);
+        if (r < 0)
+                return r;
+        r = take_column(in, t->n_expression_bytes, 1, &t->expressions);
         if (r < 0)
                 return r;
         t->n_bytes = unwind_table_count_bytes(t);

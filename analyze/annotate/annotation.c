@@ -360,16 +360,23 @@ int annotation_init(struct annotation *a, const struct sampled_trace *trace,
         code_listing_init(&a->listing);
         find_counters(a);
         r = find_places(a, &places, &n_places);
-        if (r == 0)
-                r = list(a, options, places, n_places);
-        if (r == 0)
-                r = allocate(a);
-        if (r == 0)
-                r = count(a, places, n_places);
-        if (r == 0)
-                r = annotation_arrows_find(a);
-        if (r == 0)
-                r = add_lines(a);
+        if (r != 0)
+                goto done;
+        r = list(a, options, places, n_places);
+        if (r != 0)
+                goto done;
+        r = allocate(a);
+        if (r != 0)
+                goto done;
+        r = count(a, places, n_places);
+        if (r != 0)
+                goto done;
+        r = annotation_arrows_find(a);
+        if (r != 0)
+                goto done;
+        r = add_lines(a);
+
+done:
         free(places);
         return r;
 }

@@ -293,16 +293,18 @@ static int add_zones(struct report *report, const struct trace_totals *totals)
         r = add_counted(&report->gaps, "ZONES_UNCLOSED",
                         "zones never ended; the known part of their time is in total, self and on-CPU",
                         report->n_unclosed);
-        if (r == 0)
-                r = add_counted(&report->gaps, "ZONES_UNBALANCED",
-                                "ends of zones that were not open, left out", n_unbalanced);
-        if (r == 0)
-                r = add_counted(&report->gaps, "ZONES_TOO_DEEP",
-                                "zones nested deeper than the report follows, left out", n_too_deep);
-        if (r == 0)
-                r = add_counted(&report->gaps, "UNKNOWN_EVENTS",
-                                "events of a newer version of hyprof, left out", totals->walk.n_unknown_ops);
-        return r;
+        if (r != 0)
+                return r;
+        r = add_counted(&report->gaps, "ZONES_UNBALANCED", "ends of zones that were not open, left out",
+                        n_unbalanced);
+        if (r != 0)
+                return r;
+        r = add_counted(&report->gaps, "ZONES_TOO_DEEP",
+                        "zones nested deeper than the report follows, left out", n_too_deep);
+        if (r != 0)
+                return r;
+        return add_counted(&report->gaps, "UNKNOWN_EVENTS", "events of a newer version of hyprof, left out",
+                           totals->walk.n_unknown_ops);
 }
 
 /* Times on the CPU come from context switches; say so if there are none and the recorder did not. */
@@ -380,21 +382,28 @@ int report_gaps_find(struct report *report, const struct trace_totals *totals)
         const struct trace_dictionary *d = trace_reader_dictionary(report->reader);
         int r = add_ending(report);
 
-        if (r == 0)
-                r = add_notices(&report->gaps, d);
-        if (r == 0)
-                r = add_losses(&report->gaps, d);
-        if (r == 0)
-                r = add_throttled(report, d);
-        if (r == 0)
-                r = add_samples(report, d);
-        if (r == 0)
-                r = add_images(report, d, totals);
-        if (r == 0)
-                r = add_switches(report, d);
-        if (r == 0)
-                r = add_lost_switches(report, totals);
-        if (r == 0)
-                r = add_zones(report, totals);
-        return r;
+        if (r != 0)
+                return r;
+        r = add_notices(&report->gaps, d);
+        if (r != 0)
+                return r;
+        r = add_losses(&report->gaps, d);
+        if (r != 0)
+                return r;
+        r = add_throttled(report, d);
+        if (r != 0)
+                return r;
+        r = add_samples(report, d);
+        if (r != 0)
+                return r;
+        r = add_images(report, d, totals);
+        if (r != 0)
+                return r;
+        r = add_switches(report, d);
+        if (r != 0)
+                return r;
+        r = add_lost_switches(report, totals);
+        if (r != 0)
+                return r;
+        return add_zones(report, totals);
 }

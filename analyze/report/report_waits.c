@@ -236,12 +236,15 @@ static int fill_places(struct filling *f)
                 return r;
         sum_places(f);
         r = describe_places(f);
-        if (r == 0)
-                r = sum_wakers(f);
-        if (r == 0)
-                r = list_wakers(f);
-        if (r == 0)
-                qsort(f->waits->places, f->waits->n_places, sizeof(*f->waits->places), compare_places);
+        if (r != 0)
+                return r;
+        r = sum_wakers(f);
+        if (r != 0)
+                return r;
+        r = list_wakers(f);
+        if (r != 0)
+                return r;
+        qsort(f->waits->places, f->waits->n_places, sizeof(*f->waits->places), compare_places);
         return r;
 }
 
@@ -365,12 +368,17 @@ int report_waits_fill(struct report_waits *w, const struct trace_totals *totals,
         intern_init(&f.wakers, sizeof(struct waker), 0);
         w->has_wakeups = totals->walk.n_events[TRACE_OP_WAKEUP] != 0;
         r = wait_places_init(&f.places, d);
-        if (r == 0)
-                r = fill_places(&f);
-        if (r == 0)
-                r = fill_zones(&f);
-        if (r == 0)
-                r = fill_threads(&f);
+        if (r != 0)
+                goto done;
+        r = fill_places(&f);
+        if (r != 0)
+                goto done;
+        r = fill_zones(&f);
+        if (r != 0)
+                goto done;
+        r = fill_threads(&f);
+
+done:
         wait_places_deinit(&f.places);
         intern_deinit(&f.wakers);
         free(f.place_of_row);

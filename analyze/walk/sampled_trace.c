@@ -68,12 +68,19 @@ static int read_wanted(struct sampled_trace *t, const struct trace_filter_reques
         struct trace_walk walk = { .n_threads = 0 };
         int r = request ? trace_filter_init(&filter, request, &t->trace, err) : 0;
 
-        if (r == 0 && trace_walk_init(&walk, &t->trace, &filter, &sink) < 0)
+        if (r != 0)
+                goto done;
+        if (trace_walk_init(&walk, &t->trace, &filter, &sink) < 0)
                 r = error_set(err, -ENOMEM, "adding up the samples: out of memory");
-        if (r == 0)
-                r = read_items(t, &walk, err);
-        if (r == 0 && !trace_walk_found(&walk))
+        if (r != 0)
+                goto done;
+        r = read_items(t, &walk, err);
+        if (r != 0)
+                goto done;
+        if (!trace_walk_found(&walk))
                 r = filter_miss_explain(&t->trace, &filter, err);
+
+done:
         trace_walk_deinit(&walk);
         trace_filter_deinit(&filter);
         return r;

@@ -374,16 +374,23 @@ int trace_filter_init(struct trace_filter *f, const struct trace_filter_request 
 
         *f = (struct trace_filter){ .to_ns = UINT64_MAX, .request = *request };
         r = set_range(f, request, trace, err);
-        if (r == 0)
-                r = look_up_threads(f, request, trace, err);
-        if (r == 0)
-                r = look_up_cpus(f, request->cpu, err);
-        if (r == 0)
-                r = look_up_modules(f, request->module, trace->dictionary, err);
-        if (r == 0)
-                r = look_up_zones(f, request->zone, trace->dictionary, err);
-        if (r == 0)
-                r = look_up_event(f, request->event, trace->dictionary, err);
+        if (r != 0)
+                goto done;
+        r = look_up_threads(f, request, trace, err);
+        if (r != 0)
+                goto done;
+        r = look_up_cpus(f, request->cpu, err);
+        if (r != 0)
+                goto done;
+        r = look_up_modules(f, request->module, trace->dictionary, err);
+        if (r != 0)
+                goto done;
+        r = look_up_zones(f, request->zone, trace->dictionary, err);
+        if (r != 0)
+                goto done;
+        r = look_up_event(f, request->event, trace->dictionary, err);
+
+done:
         f->is_empty = !f->threads && !f->cpus && !f->modules && !f->has_zone && f->event == 0 &&
                       f->from_ns == 0 && f->to_ns == UINT64_MAX;
         return r;

@@ -357,26 +357,29 @@ static int explain(struct why *w)
 {
         int r = name_places(w);
 
-        if (r == 0)
-                r = why_profile_init(&w->profile, w->dictionary, &w->places.functions,
-                                     &w->collector.instances);
+        if (r < 0)
+                return r;
+        r = why_profile_init(&w->profile, w->dictionary, &w->places.functions, &w->collector.instances);
         if (r < 0)
                 return r;
         add_groups(w);
         take_clock(w);
         if (why_compares_functions(w))
                 r = why_profile_find(&w->profile);
-        if (r == 0)
-                r = why_causes_find_parts(w);
-        if (r == 0)
-                r = why_causes_find(w);
-        if (r == 0) {
-                w->links = why_links_of(w);
-                r = build_tree(w);
-        }
-        if (r == 0)
-                r = list_holders(w);
-        return r == 0 ? list_wakers(w) : r;
+        if (r < 0)
+                return r;
+        r = why_causes_find_parts(w);
+        if (r < 0)
+                return r;
+        r = why_causes_find(w);
+        if (r < 0)
+                return r;
+        w->links = why_links_of(w);
+        r = build_tree(w);
+        if (r < 0)
+                return r;
+        r = list_holders(w);
+        return r < 0 ? r : list_wakers(w);
 }
 
 int why_init(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,

@@ -295,15 +295,18 @@ static int put_unwaited(struct why *w, const struct tallies *t)
                                        .p = compare_times(w, &first[THING_SUSPENDED]) };
         int r = put_measure(w, moved, &first[THING_MOVED]);
 
-        if (r == 0)
-                r = put_measure(w, suspended, &first[THING_SUSPENDED]);
-        if (r == 0)
-                r = put_measure(w, displaced, &first[THING_DISPLACED]);
-        if (r == 0)
-                r = put_measure(w, preempted, &first[THING_PREEMPTED]);
-        if (r == 0)
-                r = put_measure(w, delay, &first[THING_DELAY]);
-        return r;
+        if (r != 0)
+                return r;
+        r = put_measure(w, suspended, &first[THING_SUSPENDED]);
+        if (r != 0)
+                return r;
+        r = put_measure(w, displaced, &first[THING_DISPLACED]);
+        if (r != 0)
+                return r;
+        r = put_measure(w, preempted, &first[THING_PREEMPTED]);
+        if (r != 0)
+                return r;
+        return put_measure(w, delay, &first[THING_DELAY]);
 }
 
 /* Too few samples in a group divide nothing: then that time is unexplained. */
@@ -518,28 +521,35 @@ int why_causes_find(struct why *w)
                              .n_places = w->places.places.n_items };
         int r = why_tally_init(&t.times, t.n_locks + t.n_places + N_THINGS);
 
-        if (r == 0)
-                r = why_tally_init(&t.runs, WHY_STACK_KINDS);
-        if (r == 0) {
-                t.are_gaps_moves = judge_gaps(w);
-                add_up(w, &t);
-                /* Moves and page faults are two more. */
-                w->n_tests = w->profile.n_tested + count_waits(&t) + w->n_zones + 2 + w->are_fibers;
-                r = put_waits(w, &t);
-        }
-        if (r == 0)
-                r = put_unwaited(w, &t);
-        if (r == 0)
-                r = put_runs(w, &t);
-        if (r == 0)
-                r = put_zone(w);
-        if (r == 0)
-                r = put_rest(w);
-        if (r == 0) {
-                judge_all(w);
-                qsort(w->causes, w->n_causes, sizeof(*w->causes), compare_causes);
-                put_placed_first(w);
-        }
+        if (r != 0)
+                goto done;
+        r = why_tally_init(&t.runs, WHY_STACK_KINDS);
+        if (r != 0)
+                goto done;
+        t.are_gaps_moves = judge_gaps(w);
+        add_up(w, &t);
+        /* Moves and page faults are two more. */
+        w->n_tests = w->profile.n_tested + count_waits(&t) + w->n_zones + 2 + w->are_fibers;
+        r = put_waits(w, &t);
+        if (r != 0)
+                goto done;
+        r = put_unwaited(w, &t);
+        if (r != 0)
+                goto done;
+        r = put_runs(w, &t);
+        if (r != 0)
+                goto done;
+        r = put_zone(w);
+        if (r != 0)
+                goto done;
+        r = put_rest(w);
+        if (r != 0)
+                goto done;
+        judge_all(w);
+        qsort(w->causes, w->n_causes, sizeof(*w->causes), compare_causes);
+        put_placed_first(w);
+
+done:
         why_tally_deinit(&t.times);
         why_tally_deinit(&t.runs);
         return r;

@@ -102,13 +102,15 @@ int why_durations_add(struct why_durations *d, const struct why_spent *spent)
         d->n_evident += spent->n_samples != 0 || spent->on_cpu_ns < spent->wall_ns;
         if (d->n == WHY_DURATIONS_EXACT_MAX + 1)
                 r = leave_list(d);
-        if (r == 0 && d->n > WHY_DURATIONS_EXACT_MAX)
+        if (r < 0)
+                return r;
+        if (d->n > WHY_DURATIONS_EXACT_MAX)
                 return add_to_bins(d, spent);
-        if (r == 0)
-                r = array_reserve(&d->exact, &d->capacity, d->n_exact + 1, sizeof(*d->exact));
-        if (r == 0)
-                d->exact[d->n_exact++] = *spent;
-        return r;
+        r = array_reserve(&d->exact, &d->capacity, d->n_exact + 1, sizeof(*d->exact));
+        if (r < 0)
+                return r;
+        d->exact[d->n_exact++] = *spent;
+        return 0;
 }
 
 /* ------------------------------------------------------------------ lists */

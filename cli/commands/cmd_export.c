@@ -272,14 +272,18 @@ static int export_trace(const struct export_format *format, const struct argumen
         if (!path)
                 return error_set(err, -ENOMEM, "no memory for a path");
         r = loaded_trace_open(&trace, args->path, err);
-        if (r == 0)
-                r = trace_filter_init(&filter, &args->filter, &trace, err);
-        if (r == 0) {
-                options.filter = &filter;
-                r = export_event_choose(&trace, &filter, &options.event, err);
-        }
-        if (r == 0)
-                r = write_trace(&trace, format, &options, args, path, err);
+        if (r != 0)
+                goto done;
+        r = trace_filter_init(&filter, &args->filter, &trace, err);
+        if (r != 0)
+                goto done;
+        options.filter = &filter;
+        r = export_event_choose(&trace, &filter, &options.event, err);
+        if (r != 0)
+                goto done;
+        r = write_trace(&trace, format, &options, args, path, err);
+
+done:
         trace_filter_deinit(&filter);
         loaded_trace_close(&trace);
         free(path);

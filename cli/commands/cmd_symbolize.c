@@ -226,16 +226,21 @@ static int symbolize(struct work *w, struct error *err)
         w->search = w->args->search;
         search_options_complete(&w->search, d);
         r = symbol_findings_init(&w->findings, trace_dictionary_count(d, TRACE_TABLE_MODULES), err);
-        if (r == 0)
-                r = find_all_names(w, d, err);
-        if (r == 0)
-                r = known_symbols_count(d, NULL, &w->totals, err);
+        if (r < 0)
+                return r;
+        r = find_all_names(w, d, err);
+        if (r < 0)
+                return r;
+        r = known_symbols_count(d, NULL, &w->totals, err);
         if (r == 0 && w->n_news > 0)
                 r = add_meta(d, "symbolized_by", HYPROF_VERSION, err);
-        if (r == 0 && w->args->embed_source)
+        if (r < 0)
+                return r;
+        if (w->args->embed_source)
                 r = source_embedding_run(d, w->writer, w->search.sysroot, w->args->quiet, &w->n_sources, err);
-        if (r == 0)
-                r = trace_writer_put_tables(w->writer, d, err);
+        if (r < 0)
+                return r;
+        r = trace_writer_put_tables(w->writer, d, err);
         return r < 0 ? r : trace_writer_finish(w->writer, err);
 }
 

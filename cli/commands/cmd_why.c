@@ -199,21 +199,26 @@ static int answer(struct arguments *args, int *ret_status, struct error *err)
         struct loaded_trace trace;
         int r = loaded_trace_open(&trace, args->path, err);
 
-        if (r == 0)
-                r = loaded_trace_read_names(&trace, err);
-        if (r == 0)
-                r = find_zone(&trace, args, err);
-        if (r == 0)
-                r = trace_filter_init(&filter, &args->filter, &trace, err);
-        if (r == 0) {
-                args->request.event = filter.event;
-                r = why_init(&why, &trace, &filter, &args->request, err);
-        }
-        if (r == 0) {
-                if (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED)
-                        complain("warning: %s: %s; showing the part before", args->path, trace.ending_words);
-                *ret_status = print(&why, &trace, args);
-        }
+        if (r != 0)
+                goto done;
+        r = loaded_trace_read_names(&trace, err);
+        if (r != 0)
+                goto done;
+        r = find_zone(&trace, args, err);
+        if (r != 0)
+                goto done;
+        r = trace_filter_init(&filter, &args->filter, &trace, err);
+        if (r != 0)
+                goto done;
+        args->request.event = filter.event;
+        r = why_init(&why, &trace, &filter, &args->request, err);
+        if (r != 0)
+                goto done;
+        if (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED)
+                complain("warning: %s: %s; showing the part before", args->path, trace.ending_words);
+        *ret_status = print(&why, &trace, args);
+
+done:
         why_deinit(&why);
         trace_filter_deinit(&filter);
         loaded_trace_close(&trace);

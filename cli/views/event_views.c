@@ -206,12 +206,16 @@ static int print(struct printing *p, const struct output_options *options, const
         output_options_complete(&output);
         view_document_init(&p->document, schema_of(p->views->view));
         r = fill(p, err);
-        if (r == 0)
-                r = output_options_check(&p->document, p->options.filter, err);
-        if (r == 0 && (p->trace.ending == TRACE_ENDING_CUT_OFF || p->trace.ending == TRACE_ENDING_DAMAGED))
+        if (r != 0)
+                goto done;
+        r = output_options_check(&p->document, p->options.filter, err);
+        if (r != 0)
+                goto done;
+        if (p->trace.ending == TRACE_ENDING_CUT_OFF || p->trace.ending == TRACE_ENDING_DAMAGED)
                 complain("warning: %s: %s; showing the part before", path, p->trace.ending_words);
-        if (r == 0)
-                r = output_options_print(&output, &p->document);
+        r = output_options_print(&output, &p->document);
+
+done:
         view_document_deinit(&p->document);
         return r;
 }

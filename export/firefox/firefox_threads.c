@@ -161,12 +161,18 @@ static int write_samples(struct firefox_profile *p, uint32_t thread, struct erro
         json_out_pair_number(&p->json, "length", n_bytes / sizeof(struct firefox_sample));
         json_out_pair_words(&p->json, "weightType", "samples");
         r = write_sample_column(p, thread, "stack", SAMPLE_STACK, err);
-        if (r == 0)
-                r = write_sample_column(p, thread, "time", SAMPLE_TIME, err);
-        if (r == 0)
-                r = write_sample_column(p, thread, "weight", SAMPLE_WEIGHT, err);
-        if (r == 0 && p->walk.n_switches > 0)
+        if (r != 0)
+                goto done;
+        r = write_sample_column(p, thread, "time", SAMPLE_TIME, err);
+        if (r != 0)
+                goto done;
+        r = write_sample_column(p, thread, "weight", SAMPLE_WEIGHT, err);
+        if (r != 0)
+                goto done;
+        if (p->walk.n_switches > 0)
                 r = write_sample_column(p, thread, "threadCPUDelta", SAMPLE_CPU, err);
+
+done:
         json_out_close(&p->json, '}');
         return r;
 }

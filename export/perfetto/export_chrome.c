@@ -523,12 +523,17 @@ static int export_it(struct chrome_export *x, const struct export_options *optio
         x->threads = calloc((size_t)x->names.n_threads + 1, sizeof(*x->threads));
         if (!x->threads)
                 r = -ENOMEM;
-        if (r == 0)
-                r = lock_waits_init(&x->lock_waits, x->trace->dictionary);
-        if (r == 0)
-                r = json_out_init(&x->json, out);
-        if (r == 0)
-                r = trace_walk_init(&x->walk, x->trace, options->filter, &sink);
+        if (r != 0)
+                goto done;
+        r = lock_waits_init(&x->lock_waits, x->trace->dictionary);
+        if (r != 0)
+                goto done;
+        r = json_out_init(&x->json, out);
+        if (r != 0)
+                goto done;
+        r = trace_walk_init(&x->walk, x->trace, options->filter, &sink);
+
+done:
         if (r < 0)
                 return error_set(err, r, "no memory to read the trace");
         r = write_file(x, err);

@@ -275,15 +275,19 @@ static int write_all(struct callgrind_export *e, struct error *err)
 {
         int r = export_frames_init(&e->frames, e->trace->dictionary);
 
-        if (r == 0)
-                r = callgrind_graph_init(&e->graph, &e->frames, e->trace->n_threads);
-        if (r == 0)
-                r = add_callstacks(e);
-        if (r == 0) {
-                choose_columns(e);
-                put_head(e);
-                r = put_lines(e);
-        }
+        if (r != 0)
+                goto done;
+        r = callgrind_graph_init(&e->graph, &e->frames, e->trace->n_threads);
+        if (r != 0)
+                goto done;
+        r = add_callstacks(e);
+        if (r != 0)
+                goto done;
+        choose_columns(e);
+        put_head(e);
+        r = put_lines(e);
+
+done:
         if (r == -ENOMEM || r == -EOVERFLOW)
                 return error_set(err, r, "the calls: not enough memory");
         return export_stream_finish(&e->out, err);

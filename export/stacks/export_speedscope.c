@@ -416,12 +416,17 @@ static int export_it(struct speedscope_export *x, FILE *out, struct error *err)
         };
         int r = export_frames_init(&x->frames, x->trace->dictionary);
 
-        if (r == 0)
-                r = process_names_init(&x->names, x->trace->dictionary);
-        if (r == 0)
-                r = json_out_init(&x->json, out);
-        if (r == 0)
-                r = trace_walk_init(&x->walk, x->trace, x->options->filter, &sink);
+        if (r != 0)
+                goto done;
+        r = process_names_init(&x->names, x->trace->dictionary);
+        if (r != 0)
+                goto done;
+        r = json_out_init(&x->json, out);
+        if (r != 0)
+                goto done;
+        r = trace_walk_init(&x->walk, x->trace, x->options->filter, &sink);
+
+done:
         if (r < 0)
                 return error_set(err, r, "no memory to read the trace");
         r = loaded_trace_walk(x->trace, &x->walk, err);

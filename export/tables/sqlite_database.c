@@ -532,16 +532,19 @@ int sqlite_database_write(struct loaded_trace *trace, const struct trace_filter 
         if (r < 0)
                 return r;
         r = sqlite_writer_open(&f.db, path, sqlite_schema_tables(), err);
-        if (r == 0) {
-                r = fill_tables(&f, err);
-                if (r == 0)
-                        r = walk(&f, filter, err);
-        }
-        /* An empty cell says that the time is unknown, a number would not. */
-        if (r == 0 && f.walk.n_switches == 0)
-                sqlite_writer_run(&f.db, "UPDATE zones SET on_cpu_ns = NULL");
+        if (r != 0)
+                goto done;
+        r = fill_tables(&f, err);
         if (r == 0)
-                r = sqlite_writer_finish(&f.db, sqlite_schema_views(), err);
+                r = walk(&f, filter, err);
+        if (r != 0)
+                goto done;
+        /* An empty cell says that the time is unknown, a number would not. */
+        if (f.walk.n_switches == 0)
+                sqlite_writer_run(&f.db, "UPDATE zones SET on_cpu_ns = NULL");
+        r = sqlite_writer_finish(&f.db, sqlite_schema_views(), err);
+
+done:
         trace_walk_deinit(&f.walk);
         sqlite_writer_close(&f.db);
         *ret_totals = f.totals;

@@ -380,16 +380,22 @@ int tracy_csv_write(struct loaded_trace *trace, const struct tracy_csv_options *
 
         csv_writer_init(&w.out, out, options->separator);
         w.out.is_safe = options->is_safe;
-        if (r == 0 && prepare(&w) < 0)
+        if (r != 0)
+                goto done;
+        if (prepare(&w) < 0)
                 r = error_set(err, -ENOMEM, "writing the table: out of memory");
-        if (r == 0)
-                r = check_name(&w, err);
-        if (r == 0)
-                r = write_table(&w, err);
-        if (r == 0) {
-                r = csv_writer_finish(&w.out);
-                r = check_output(r, err);
-        }
+        if (r != 0)
+                goto done;
+        r = check_name(&w, err);
+        if (r != 0)
+                goto done;
+        r = write_table(&w, err);
+        if (r != 0)
+                goto done;
+        r = csv_writer_finish(&w.out);
+        r = check_output(r, err);
+
+done:
         csv_writer_deinit(&w.out);
         byte_buffer_deinit(&w.line);
         free(w.wanted);

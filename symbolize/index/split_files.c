@@ -230,13 +230,15 @@ static int find_object(struct attempt *attempt, const struct split_files_place *
                         r = try_object(attempt, debug_file_format_path("%s/%s", search->debug_dirs[i],
                                                                        find_base_name(name)));
         }
-        if (r == 0)
-                r = try_stated(attempt, search->sysroot ? search->sysroot : "");
-        if (r == 0)
-                r = try_beside(attempt, place->path);
-        if (r == 0)
-                r = try_beside(attempt, place->debug_path);
-        return r;
+        if (r != 0)
+                return r;
+        r = try_stated(attempt, search->sysroot ? search->sysroot : "");
+        if (r != 0)
+                return r;
+        r = try_beside(attempt, place->path);
+        if (r != 0)
+                return r;
+        return try_beside(attempt, place->debug_path);
 }
 
 int split_files_find(struct split_files *s, const struct split_files_place *place,

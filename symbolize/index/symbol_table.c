@@ -262,13 +262,23 @@ int symbol_table_load(struct symbol_table *table, struct debug_files *files, str
 
         for (size_t i = 0; i < n_sources && r == 0; i++)
                 r = load_section(table, &sources[i]);
-        if (r == 0)
-                r = plt_table_load(&table->stubs, debug_files_image(files)->elf);
-        if (r == 0)
-                r = add_stubs(table);
-        if (r == 0 && !has_whole_table(sources, n_sources))
+        if (r < 0)
+                goto fail;
+        r = plt_table_load(&table->stubs, debug_files_image(files)->elf);
+        if (r < 0)
+                goto fail;
+        r = add_stubs(table);
+        if (r < 0)
+                goto fail;
+        if (!has_whole_table(sources, n_sources))
                 r = add_go_functions(table, debug_files_image(files));
-        if (r == 0)
-                r = symbol_table_build(table);
-        return r < 0 ? error_set(err, r, "no memory for %zu symbols", table->n_entries) : 0;
+        if (r < 0)
+                goto fail;
+        r = symbol_table_build(table);
+        if (r < 0)
+                goto fail;
+        return 0;
+
+fail:
+        return error_set(err, r, "no memory for %zu symbols", table->n_entries);
 }

@@ -293,12 +293,17 @@ int code_listing_decode(struct code_listing *l, const void *bytes, size_t n_byte
         struct byte_reader in = byte_reader_of(bytes, n_bytes);
         int r = decode_strings(l, &in);
 
-        if (r == 0)
-                r = decode_symbols(l, &in);
-        if (r == 0)
-                r = decode_parts(l, &in);
-        if (r == 0)
-                r = decode_instructions(l, &in);
+        if (r < 0)
+                goto done;
+        r = decode_symbols(l, &in);
+        if (r < 0)
+                goto done;
+        r = decode_parts(l, &in);
+        if (r < 0)
+                goto done;
+        r = decode_instructions(l, &in);
+
+done:
         if (r < 0)
                 return error_set(err, r, "no memory for the instructions");
         if (!bytes_all_used(&in) || !is_in_order(l))

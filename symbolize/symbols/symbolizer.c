@@ -202,12 +202,17 @@ int symbolizer_new(const struct trace_dictionary *dictionary, const struct symbo
         if (options->cache)
                 s->cache = *options->cache;
         r = module_images_init(&s->images, dictionary, err);
-        if (r == 0)
-                r = late_images_new(dictionary, &s->late);
-        if (r == 0)
-                r = collect_places(s, err);
-        if (r == 0)
-                r = make_tasks(s, err);
+        if (r != 0)
+                goto done;
+        r = late_images_new(dictionary, &s->late);
+        if (r != 0)
+                goto done;
+        r = collect_places(s, err);
+        if (r != 0)
+                goto done;
+        r = make_tasks(s, err);
+
+done:
         if (r < 0)
                 symbolizer_free(s);
         else

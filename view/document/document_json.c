@@ -170,15 +170,22 @@ int document_print_json(const struct view_document *d, FILE *out)
                 return -ENOMEM;
         (void)fputs("{\n  \"schema\": ", out);
         r = dump(json_string(d->schema), out);
-        if (r == 0)
-                r = print_facts(d, out);
-        if (r == 0)
-                r = print_lines("warnings", &d->warnings, out);
+        if (r != 0)
+                goto done;
+        r = print_facts(d, out);
+        if (r != 0)
+                goto done;
+        r = print_lines("warnings", &d->warnings, out);
+        if (r != 0)
+                goto done;
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
                 if (d->tables[i]->key)
                         r = print_table(d, d->tables[i], out);
-        if (r == 0)
-                r = print_lines("hints", &d->hints, out);
+        if (r != 0)
+                goto done;
+        r = print_lines("hints", &d->hints, out);
+
+done:
         (void)fputs("\n}\n", out);
         return r;
 }

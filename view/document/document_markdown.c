@@ -249,15 +249,19 @@ int document_print_markdown(const struct view_document *d, FILE *out)
                 r = put_words((const char *)d->title.data, d->title.used_bytes, out);
                 (void)fputs("\n\n", out);
         }
-        if (r == 0)
-                r = print_facts(d, out);
-        if (r == 0)
-                r = print_lines(d->warnings_title ? d->warnings_title : "missing or doubtful", &d->warnings,
-                                false, out);
+        if (r != 0)
+                return r;
+        r = print_facts(d, out);
+        if (r != 0)
+                return r;
+        r = print_lines(d->warnings_title ? d->warnings_title : "missing or doubtful", &d->warnings, false,
+                        out);
+        if (r != 0)
+                return r;
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
                 if (d->tables[i]->title)
                         r = print_table(d, d->tables[i], out);
-        if (r == 0)
-                r = print_lines("Next", &d->hints, true, out);
-        return r;
+        if (r != 0)
+                return r;
+        return print_lines("Next", &d->hints, true, out);
 }

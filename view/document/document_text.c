@@ -383,17 +383,20 @@ static int print_all(struct printing *p)
 
         if (d->title.used_bytes != 0)
                 r = print_title(p, (const char *)d->title.data, d->title.used_bytes);
-        if (r == 0)
-                r = print_facts(p);
-        if (r == 0)
-                r = print_lines(p, d->warnings_title ? d->warnings_title : "missing or doubtful",
-                                &d->warnings, "- ");
+        if (r != 0)
+                return r;
+        r = print_facts(p);
+        if (r != 0)
+                return r;
+        r = print_lines(p, d->warnings_title ? d->warnings_title : "missing or doubtful", &d->warnings, "- ");
+        if (r != 0)
+                return r;
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
                 if (d->tables[i]->title)
                         r = print_table(p, d->tables[i]);
-        if (r == 0)
-                r = print_lines(p, "next", &d->hints, "");
-        return r;
+        if (r != 0)
+                return r;
+        return print_lines(p, "next", &d->hints, "");
 }
 
 int document_print_text(const struct view_document *d, const struct document_options *options, FILE *out)
