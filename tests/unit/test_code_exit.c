@@ -6,6 +6,7 @@
 #include "unwind/unwind_rule.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define BYTES(...) { __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
 #define NO_FP      99 /* the frame pointer is as the caller left it */
@@ -44,6 +45,18 @@ static const struct {
         { BYTES(0x48, 0x83, 0xec, 0x08, 0xc3), UNWIND_CFA_NONE, 0, 0 },
         { BYTES(0x55, 0x48, 0x83, 0xc4, 0x08, 0xff, 0xd0, 0xc3), UNWIND_CFA_NONE, 0, 0 },
         { BYTES(0x5d, 0x5d, 0xc3), UNWIND_CFA_NONE, 0, 0 },
+        { BYTES(0x55, 0x48, 0x83, 0xc4, 0x08, 0xff, 0xd0, 0x48, 0x83, 0xec, 0x08, 0x5d, 0xc3),
+          UNWIND_CFA_NONE, 0, 0 },
+        { BYTES(0x55, 0x48, 0x83, 0xc4, 0x08, 0xc3), UNWIND_CFA_NONE, 0, 0 },
+        /* something else is popped */
+        { BYTES(0x55, 0x48, 0x83, 0xec, 0x08, 0x5d, 0x48, 0x83, 0xc4, 0x08, 0xc3), UNWIND_CFA_NONE, 0, 0 },
+        /* the largest frame that is followed, and one larger, either way */
+        { BYTES(0x48, 0x81, 0xc4, 0x00, 0x10, 0x00, 0x00, 0xc3), UNWIND_CFA_SP, 0x1008, NO_FP },
+        { BYTES(0x48, 0x81, 0xc4, 0x01, 0x10, 0x00, 0x00, 0xc3), UNWIND_CFA_NONE, 0, 0 },
+        { BYTES(0x48, 0x81, 0xec, 0x00, 0x10, 0x00, 0x00, 0x48, 0x81, 0xc4, 0x00, 0x10, 0x00, 0x00, 0xc3),
+          UNWIND_CFA_SP, 8, NO_FP },
+        { BYTES(0x48, 0x81, 0xec, 0x01, 0x10, 0x00, 0x00, 0x48, 0x81, 0xc4, 0x01, 0x10, 0x00, 0x00, 0xc3),
+          UNWIND_CFA_NONE, 0, 0 },
         { BYTES(0x48, 0x89, 0xe5, 0xc9, 0xc3), UNWIND_CFA_NONE, 0, 0 },
 };
 
@@ -62,6 +75,20 @@ START_LOOP_TEST(test_case, 0, sizeof(cases) / sizeof(cases[0]))
         ck_assert_int_eq(rule.fp, cases[_i].fp_value == NO_FP ? UNWIND_SAVED_SAME : UNWIND_SAVED_AT_CFA);
         if (cases[_i].fp_value != NO_FP)
                 ck_assert_int_eq(rule.fp_value, cases[_i].fp_value);
+}
+END_TEST
+
+/* As many instructions as are followed, and one more. */
+START_TEST(test_long_code)
+{
+        uint8_t bytes[17];
+        struct unwind_rule rule;
+
+        memset(bytes, 0x90, sizeof(bytes));
+        bytes[15] = bytes[16] = 0xc3;
+        ck_assert(code_exit_find(&unwind_machine_x86_64, bytes, 16, &rule));
+        bytes[15] = 0x90;
+        ck_assert(!code_exit_find(&unwind_machine_x86_64, bytes, 17, &rule));
 }
 END_TEST
 

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #define CODE UINT64_C(0x7f0000001000)
 
@@ -158,6 +160,52 @@ START_TEST(test_files_that_are_broken)
                 jit_frames_deinit(&broken);
         }
         jit_frames_deinit(&frames);
+}
+END_TEST
+
+/* A file of a header alone, and one that is longer than what any process has, are none. */
+START_TEST(test_sizes_of_files)
+{
+        struct jit_frames none = { .is_full = false };
+
+        build(&none, 0, TABLE_STATUS_FAILED);
+        for (off_t extra = 0; extra <= 1; extra++) {
+                struct byte_buffer out = { .data = NULL };
+                int fd = jit_frames_file(&none, 0);
+
+                ck_assert_int_eq(ftruncate(fd, 4 + (off_t)JIT_FRAMES_BYTES_MAX + extra), 0);
+                ck_assert_int_eq(jit_frames_build(fd, &out),
+                                 extra == 0 ? TABLE_STATUS_NOTHING : TABLE_STATUS_FAILED);
+                io_close(&fd);
+                byte_buffer_deinit(&out);
+        }
+}
+END_TEST
+
+/* Code of no bytes, and of more than any function has, between others that are sound. */
+START_TEST(test_lengths_of_code)
+{
+        const uint64_t longest = UINT64_C(1) << 28;
+        const uint64_t lengths[] = { 0, longest + 8, longest };
+
+        for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+                struct jit_frames frames = { .is_full = false };
+                const struct jit_frames_entry entry = { .start_avma = CODE + 0x1000,
+                                                        .length_bytes = lengths[i],
+                                                        .eh_frame = python,
+                                                        .n_bytes = sizeof(python) };
+                struct unwind_module *module;
+
+                add_python(&frames, CODE);
+                add_python(&frames, CODE + 2 * longest);
+                ck_assert_int_eq(jit_frames_add(&frames, &entry), 1);
+                module = build(&frames, 0, TABLE_STATUS_BUILT);
+                ck_assert_int_eq(cfa_at(module, CODE), 8);
+                ck_assert_int_eq(cfa_at(module, CODE + 0x1000 + lengths[i] - 16),
+                                 lengths[i] == longest ? 8 : 0);
+                unwind_module_free(module);
+                jit_frames_deinit(&frames);
+        }
 }
 END_TEST
 
