@@ -267,7 +267,7 @@ install: all ## install hyprof and libhyprof under DESTDIR, PREFIX (/usr/local) 
 	$(foreach f,$(CMAKE_FILES),$(FILLED_IN) instrument/client/$(f).in > '$(DESTDIR)$(LIBDIR)/cmake/hyprof/$(f)' &&) true
 	$(if $(DESTDIR),,@$(RUN_LDCONFIG))
 
-# What docs/understand/privileges.md says of each.  The mode first: whoever is not in the group must never see the capabilities.
+# What docs/understand/privileges.md says of each.  The mode first: users outside of the group must never see the capabilities.
 CAPABILITIES := cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore+ep
 install-capabilities: ## after install: members of GROUP (root) record without sudo
 	chgrp '$(GROUP)' '$(DESTDIR)$(PREFIX)/bin/hyprof'

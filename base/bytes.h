@@ -66,7 +66,7 @@ static inline uint64_t bytes_u64(struct byte_reader *r)
 {
         const uint8_t *p = bytes_take(r, 8);
 
-        /* Written out, because compilers make one load of this form and none of a loop. */
+        /* Written out, because compilers make one load of this form, but not of a loop. */
         return p ? (uint64_t)p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 |
                                (uint64_t)p[4] << 32 | (uint64_t)p[5] << 40 | (uint64_t)p[6] << 48 |
                                (uint64_t)p[7] << 56

@@ -37,8 +37,8 @@ static void reset_signals(void)
 }
 
 /*
- * The kept ones wait right behind the numbers that they will get: the limit of open files may be low.
- * At every return each of @fds is open: the caller tells its parent of a failure through one of them.
+ * The kept ones wait right after the numbers that they will get: the limit of open files may be low.  At
+ * every return each of @fds is open: the caller tells its parent of a failure through one of them.
  */
 static int keep_files(int *fds, size_t n_fds, struct error *err)
 {

@@ -22,7 +22,7 @@
 
 struct error;
 
-/* Who the process becomes, if it is root; all 0 = it stays who it is, without capabilities. */
+/* The user that the process becomes, if it is root; all 0 = it stays root, without capabilities. */
 struct confinement_user {
         uint32_t uid;
         uint32_t gid;

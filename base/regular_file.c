@@ -31,8 +31,8 @@ int regular_file_reopen(int name_fd, const char *name, int *ret_fd, struct error
 }
 
 /*
- * Looking first and opening then would be a race with the program that owns the name.  An O_PATH
- * descriptor names the file without opening it; what was looked at is what is opened.
+ * Looking first and opening then would be a race with the program that owns the name.  An O_PATH descriptor
+ * names the file without opening it; the file that was checked is the one that is opened.
  */
 int regular_file_open(const char *path, int *ret_fd, struct error *err)
 {

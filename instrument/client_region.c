@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a hostile program can do to us through its region, and how it is prevented
+ * Attacks of a hostile program through its region, and how they are prevented
  *
  *   shrink the file, so that a load faults    refused at open: the seal against it is demanded, and huge
  *                                             pages, which fault when none are left, are refused as well
@@ -11,7 +11,7 @@
  *   make us allocate without end              the limits in client_region.h
  *   have us free what is in use               only pages of its own blob area are ever freed
  *
- * What remains: the program can lie about itself, in its own part of the trace.
+ * One remains: the program can lie about itself, in its own part of the trace.
  *
  * Rings are not mapped, though that would save a system call for each drain: a
  * load where the program took the page away makes a new one, charged to us, and

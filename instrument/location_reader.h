@@ -63,7 +63,7 @@ int location_reader_find(struct location_reader *r, uint32_t id, uint32_t n_loca
 /*
  * location_reader_next_plot() - the next location with CLIENT_ABI_PLOT_SET
  * @inout_id: begin after this one; 0 = with the first
- * Passes over what is not complete or makes no sense.  Returns 1, 0 at the end, -ENOMEM, -errno.
+ * Skips incomplete and malformed ones.  Returns 1, 0 at the end, -ENOMEM, -errno.
  */
 int location_reader_next_plot(struct location_reader *r, uint32_t *inout_id, uint32_t n_locations,
                               struct client_location *ret_location, struct error *err);

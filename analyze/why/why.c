@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the room for instances: how many a hash chooses is not exact. */
+/* The part of the room that is used: the number of instances that a hash chooses is not exact. */
 #define KEEP_FILL 0.9
 /* Others had the CPU for so much of what the slowest take longer: then instances are ranked without that time. */
 #define MACHINE_DOMINATES 0.25

@@ -92,7 +92,7 @@ static void put_words(struct view_document *d, struct view_table *t, const char 
                 view_table_put_unknown(d, t);
 }
 
-/* Of thousands of events only how many each group has, unless they were asked for. */
+/* Groups of thousands of events show only their number, unless they were asked for. */
 static bool is_counted_only(const struct event_catalog_row *row, const struct arguments *args)
 {
         return !args->word && args->output.limit == OUTPUT_LIMIT_UNSET &&

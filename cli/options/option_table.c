@@ -151,7 +151,7 @@ static int take_checked(const struct option_table *table, int letter, const char
         return -EINVAL;
 }
 
-/* Of too many operands, the wrong one: the first that is not a file, where a trace is wanted. */
+/* The wrong one of too many operands: the first that is not a file, where a trace is wanted. */
 static const char *find_stray(const struct option_table *table, int n_operands, char **operands)
 {
         for (int i = 0; i < n_operands && !table->choices && table->n_operands_max == 1; i++)

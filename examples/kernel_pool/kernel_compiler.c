@@ -24,7 +24,7 @@ char *kernel_compiler_path(const struct kernel_compiler *compiler, const struct 
         return asprintf(&path, "%s/%s.%s", compiler->folder, plan->name, suffix) < 0 ? NULL : path;
 }
 
-/* The MLIR is never a file: whoever records is given its text under the name that the debug information has. */
+/* The MLIR is never a file: the recorder is given its text under the name that the debug information has. */
 static int hand_over_ir(const struct kernel_plan *plan, const char *ir_file)
 {
         char *text = NULL;

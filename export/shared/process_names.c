@@ -96,7 +96,7 @@ static bool is_program(const struct process_names *n, const struct trace_module 
         return n_bytes == name.n_bytes && memcmp(slash + 1, name.bytes, n_bytes) == 0;
 }
 
-/* Of a main thread's last two names, the one of a file that the process has mapped: the last, if both are. */
+/* The one of a main thread's last two names that a mapped file of the process has: the last, if both do. */
 static void find_programs(struct process_names *n, const struct trace_walk *walk)
 {
         uint32_t n_mappings = trace_dictionary_count(n->dictionary, TRACE_TABLE_MAPPINGS);

@@ -97,12 +97,12 @@ static bool take_slot(struct thread_ring *t)
 
         for (uint32_t i = 0; i < region->n_slots; i++) {
                 struct client_abi_slot *slot = &region->slots[i];
-                uint32_t nobody = 0;
+                uint32_t no_owner = 0;
 
                 if (__atomic_load_n(&slot->taken, __ATOMIC_RELAXED) != 0)
                         continue;
                 /* Acquire pairs with the release in thread_ring_end(): the earlier owner's head is seen. */
-                if (!__atomic_compare_exchange_n(&slot->taken, &nobody, tid, false, __ATOMIC_ACQUIRE,
+                if (!__atomic_compare_exchange_n(&slot->taken, &no_owner, tid, false, __ATOMIC_ACQUIRE,
                                                  __ATOMIC_RELAXED))
                         continue;
                 if (region_area_open(&client_self.region.ring_area, (i + 1) * region->ring_bytes) < 0) {

@@ -314,7 +314,7 @@ static int add_line(struct renamed_code *r, size_t line, const struct renamed_re
         return add_change(r, &row);
 }
 
-/* Moments that have their lines are taken.  Of a young one the line may be written in a moment: samples since then wait still. */
+/* Moments that have their lines are taken.  The line of a young one may be written in a moment: samples since then wait still. */
 static void settle(struct renamed_code *r, const struct renamed_reading *reading)
 {
         uint64_t since_ns = r->read_ns, newest_ns = 0;

@@ -111,8 +111,8 @@ void zone_source_disable(struct zone_source *s);
 
 /*
  * zone_source_begin_cycle() - admit regions that wait, read the clocks, look for new threads
- * Processes whose regions still wait are marked in the process table: until their zones are there, no event
- * of theirs may be written and none of their threads forgotten.
+ * Processes whose regions still wait are marked in the process table: until their zones are there, their
+ * events must not be written and their threads not forgotten.
  * Everything that the programs stamped before this call is covered by the reading.  Returns 0 or -ENOMEM.
  */
 int zone_source_begin_cycle(struct zone_source *s);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The few functions of LLVM's C interface that are needed are declared here, and
- * looked up when the library is loaded: they have been the same since LLVM 3, so
- * any version that a machine has will do, and none of its headers is needed to
- * build.
+ * The few functions of LLVM's C interface that are needed are declared here, and looked up when the library
+ * is loaded: they have been the same since LLVM 3, so any version that a machine has will do, and its headers
+ * are not needed to build.
  */
 #include "symbolize/listing/disassembler.h"
 

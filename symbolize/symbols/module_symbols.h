@@ -5,7 +5,7 @@
  * Way of the data:  elf_image -> [module_symbols] -> symbolizer
  *
  * Puts together the symbol table (names of functions), stubs of the PLT, and the debug information (inlined
- * calls, files and lines).  A function that none of them names gets a name from its module and its first
+ * calls, files and lines).  A function without a name in any of these gets one from its module and its first
  * address in the file, which the unwind information gives: "libruby-3.1+0x1a20", TRACE_SYMBOL_UNNAMED.
  * Missing or damaged parts are left out, the rest is used.  An object belongs to one thread at a time.
  */

@@ -4,7 +4,7 @@
  *
  * Way of the data:  annotation, source_texts -> [annotation_view] -> view_document
  *
- * Of a long function only the rows near samples are in it, the same ones in every format.  Text has the listing with
+ * A long function has only the rows near samples in it, the same ones in every format.  Text has the listing with
  * arrows of cli/views/annotate_text in the place of the tables of instructions and lines.
  */
 #ifndef VIEW_ANSWERS_ANNOTATION_VIEW_H
@@ -20,7 +20,7 @@
 
 #define ANNOTATION_VIEW_SCHEMA "hyprof.annotation/2"
 
-/* Of both tables, and after them one for each counter. */
+/* The columns of both tables, followed by one for each counter. */
 #define ANNOTATION_VIEW_COLUMNS_MAX (16 + REPORT_COUNTERS_MAX)
 #define ANNOTATION_VIEW_KEY_BYTES   64
 
@@ -31,7 +31,7 @@ struct function_choice;
 struct sample_sum;
 struct source_texts;
 
-/* What the document's columns point into: it has to stay as long as that. */
+/* The memory that the document's columns point into: it has to stay as long as that. */
 struct annotation_view {
         struct view_column instructions[ANNOTATION_VIEW_COLUMNS_MAX];
         struct view_column lines[ANNOTATION_VIEW_COLUMNS_MAX];

@@ -43,7 +43,7 @@ void report_heading_hint(struct view_document *d, const char *trace_path, const 
 void report_heading_put_known(struct view_document *d, struct view_table *t, uint64_t number, bool known);
 void report_heading_put_share(struct view_document *d, struct view_table *t, uint64_t part, uint64_t whole,
                               bool known);
-/* Of a column of COUNT: what samples stand for, which of a clock is time. */
+/* For a column of COUNT: the amounts that samples stand for, which is time for a clock. */
 void report_heading_put_weight(struct view_document *d, struct view_table *t, const struct report *report,
                                uint64_t weight);
 /* A function's name, or in brackets why it has none; a zone or thread without a name is unknown. */

@@ -15,7 +15,10 @@
 #define CELL_BAR_COLUMNS  20 /* of the longest bar, unless the column says otherwise */
 #define CELL_STACK_FRAMES 12
 
-/* What a string cell holds, a stack divided by NUL; "-" if it is not known.  Borrowed from the document; hostile. */
+/*
+ * The text of a string cell, a stack divided by NUL; "-" if it is not known.  Borrowed
+ * from the document; hostile.
+ */
 struct report_string cell_text_string(const struct view_document *d, const struct view_cell *cell);
 
 /*
@@ -25,7 +28,7 @@ struct report_string cell_text_string(const struct view_document *d, const struc
 void cell_text_add_string(struct byte_buffer *out, const struct view_document *d, enum view_type type,
                           const struct view_cell *cell, bool is_short);
 
-/* The next function of a stack, of what is left of it in @stack, which must not be empty. */
+/* The next function of a stack, from the rest of it in @stack, which must not be empty. */
 struct report_string cell_text_next_frame(struct report_string *stack);
 
 /*

@@ -11,7 +11,7 @@
 
 #define REAL_DIGITS 12
 
-/* What is no table has sections as well, of these names. */
+/* Answers without tables have sections as well, of these names. */
 #define SECTION_FACTS    "facts"
 #define SECTION_WARNINGS "warnings"
 

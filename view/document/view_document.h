@@ -163,7 +163,7 @@ void view_table_put_format(struct view_document *d, struct view_table *t, const 
         __attribute__((format(printf, 3, 4)));
 void view_table_put_handle(struct view_document *d, struct view_table *t, char letter, uint32_t id);
 void view_table_put_number(struct view_document *d, struct view_table *t, uint64_t number);
-/* Of a column of COUNT, where what the numbers are differs by row or by trace. */
+/* For a column of COUNT, where the kind of number differs by row or by trace. */
 void view_table_put_amount(struct view_document *d, struct view_table *t, uint64_t number, bool is_time);
 void view_table_put_bool(struct view_document *d, struct view_table *t, bool is_so);
 void view_table_put_delta(struct view_document *d, struct view_table *t, int64_t delta);
@@ -187,7 +187,9 @@ void view_table_add_frame(struct view_document *d, struct view_table *t, struct 
 int view_table_pack(const struct view_table *t, struct view_table *ret);
 void view_table_unpack(struct view_table *packed);
 
-/* Whether it is what was asked for: not a table for programs alone, about the recording and what is missing. */
+/*
+ * Whether the table is part of the answer: not one for programs alone, about the recording and missing data.
+ */
 bool view_table_is_answer(const struct view_table *t);
 
 /* Whether a cell of the type is a `string`. */

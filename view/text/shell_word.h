@@ -9,16 +9,19 @@
 
 #include "analyze/trace/report_string.h"
 
-#define SHELL_WORD_BYTES_MAX 2048 /* a longer one is cut: nobody would type it */
+#define SHELL_WORD_BYTES_MAX 2048 /* a longer one is cut: people do not type it */
 
 struct shell_word {
         char text[SHELL_WORD_BYTES_MAX];
 };
 
-/* @path itself if nothing in it has a meaning, else in quotes; behind "-- " if it would be taken for an option. */
+/*
+ * @path itself if nothing in it has a meaning, else in quotes; after "-- " if it would be taken
+ * for an option.
+ */
 struct shell_word shell_word_of(const char *path);
 
-/* The same of a name, as the value of an option: never behind "-- ". */
+/* The same for a name, as the value of an option: never after "-- ". */
 struct shell_word shell_word_of_name(struct report_string name);
 
 #endif /* VIEW_TEXT_SHELL_WORD_H */

@@ -14,7 +14,7 @@
 
 bool text_charset_is_ascii(void);
 
-/* What stands for something left out: one character, or two dots. */
+/* The mark for omitted text: one character, or two dots. */
 const char *text_charset_ellipsis(void);
 
 #endif /* VIEW_TEXT_TEXT_CHARSET_H */

@@ -16,7 +16,7 @@ enum text_color_when { TEXT_COLOR_AUTO, TEXT_COLOR_ALWAYS, TEXT_COLOR_NEVER };
 
 #define TEXT_COLOR_CHOICES "auto|always|never"
 
-/* Of one of these words. */
+/* The color of one of these words. */
 enum text_color_when text_color_find(const char *word);
 
 /* Whether what goes to @fd is coloured. */

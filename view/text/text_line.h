@@ -24,10 +24,10 @@ struct byte_buffer;
 void text_line_add(struct byte_buffer *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_line_add_string(struct byte_buffer *line, struct report_string string);
 
-/* Prints and empties @line behind its label; one without contents is left out.  Returns 0 or -ENOMEM. */
+/* Prints and empties @line after its label; one without contents is left out.  Returns 0 or -ENOMEM. */
 int text_line_print(const char *label, struct byte_buffer *line, FILE *out);
 
-/* The same without a label: behind @n_indent spaces, and further lines behind @n_hanging. */
+/* The same without a label: after @n_indent spaces, and further lines after @n_hanging. */
 int text_line_print_indented(uint32_t n_indent, uint32_t n_hanging, struct byte_buffer *line, FILE *out);
 
 /* "s" unless @n is 1. */

@@ -29,12 +29,12 @@ struct text_number text_number_short(uint64_t count);
 /* @share 0 .. 1 -> "31.2%" */
 struct text_number text_number_share(double share);
 
-/* Room for a count and what is said of it. */
+/* Room for a count and its words. */
 struct text_counted {
         char text[224];
 };
 
-/* "6 zones never ended", "1 zone never ended": @words begin with what is counted, in the plural. */
+/* "6 zones never ended", "1 zone never ended": @words begin with the counted things, in the plural. */
 struct text_counted text_number_counted(uint64_t count, const char *words);
 
 #endif /* VIEW_TEXT_TEXT_NUMBER_H */

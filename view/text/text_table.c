@@ -14,7 +14,7 @@
 
 #define GAP_COLUMNS   2
 #define BELOW_INDENT  4  /* of words below a row */
-#define COLUMNS_LEAST 8  /* a column that gets what is left gets this much in any case */
+#define COLUMNS_LEAST 8  /* a column that shares the remaining width gets this much in any case */
 #define COLUMNS_NAMES 24 /* and this much, if others may go instead */
 #define ELLIPSIS      0x2026
 #define FIRST_BAR     0x2581 /* the lowest of eight: see plots_view.c */
@@ -33,7 +33,10 @@ void text_table_deinit(struct text_table *t)
         text_table_init(t, t->columns, t->n_columns);
 }
 
-/* What stands for a character that ASCII does not have: our own ellipsis, the bars of plots, anything else as its number. */
+/*
+ * The replacement of a character that ASCII does not have: our own ellipsis, the bars of plots, anything else
+ * as its number.
+ */
 static uint32_t add_ascii(struct byte_buffer *out, uint32_t character)
 {
         static const char bars[] = "_.-:=+*#";
@@ -135,7 +138,7 @@ static void find_wanted_widths(const struct text_table *t, uint32_t *widths)
         }
 }
 
-/* How long a line is if columns that get what is left get at most @n_least. */
+/* The length of a line if columns that share the remaining width get at most @n_least. */
 static uint64_t find_line_columns(const struct text_table *t, const uint32_t *widths, uint32_t n_least)
 {
         uint64_t used = 0;
@@ -152,7 +155,7 @@ static uint64_t find_line_columns(const struct text_table *t, const uint32_t *wi
         return used;
 }
 
-/* Takes what is too much from the columns that get what is left, then from the widest. */
+/* Takes the excess from the columns that share the remaining width, then from the widest. */
 static void squeeze(const struct text_table *t, uint32_t *widths, uint64_t room)
 {
         uint64_t used = find_line_columns(t, widths, UINT32_MAX);

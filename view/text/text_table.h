@@ -4,10 +4,9 @@
  *
  * Way of the data:  report_text, document_text -> [text_table] -> terminal
  *
- * What comes from a trace is escaped on its way in: bytes that are no UTF-8 and
- * characters that a terminal would obey are shown as \xNN and \u{NNNN}, as is what is
- * not ASCII where the locale has nothing else (text_charset.h).  Every
- * character is taken to be one column wide.
+ * Text from a trace is escaped on its way in: invalid UTF-8 and characters that a terminal would obey are
+ * shown as \xNN and \u{NNNN}, as are characters beyond ASCII where the locale has nothing else
+ * (text_charset.h).  Every character is taken to be one column wide.
  *
  * Sticky: when memory runs out, `failed` is set and text_table_print() fails.
  */
@@ -65,7 +64,7 @@ void text_table_add_text(struct text_table *t, const char *text);
 /* Words below the row that is being filled, or was filled last if it has all of its cells. */
 void text_table_add_below(struct text_table *t, const char *bytes, size_t n_bytes);
 
-/* Writes titles and rows, each line behind @n_indent spaces.  Returns 0 or -ENOMEM. */
+/* Writes titles and rows, each line after @n_indent spaces.  Returns 0 or -ENOMEM. */
 int text_table_print(const struct text_table *t, uint32_t n_indent, FILE *out);
 
 /*

@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* What $COLUMNS can be: beyond it is a mistake. */
+/* The largest value of $COLUMNS: beyond it is a mistake. */
 #define WIDTH_MIN 20
 #define WIDTH_MAX 10000
 

@@ -12,10 +12,10 @@
 
 #define TEXT_WIDTH 120 /* where there is no terminal to ask */
 
-/* Of the terminal that @fd is; 0 = it is none, or does not say. */
+/* The width of the terminal @fd; 0 = it is not a terminal, or does not say. */
 uint32_t text_width_of_terminal(int fd);
 
-/* For what is written to @out: its terminal's, else $COLUMNS, else TEXT_WIDTH. */
+/* The width for output to @out: its terminal's, else $COLUMNS, else TEXT_WIDTH. */
 uint32_t text_width_of(FILE *out);
 
 #endif /* VIEW_TEXT_TEXT_WIDTH_H */

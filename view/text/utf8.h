@@ -13,7 +13,7 @@
 
 struct byte_buffer;
 
-#define UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD, for what is no character */
+#define UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD, for invalid characters */
 
 /*
  * utf8_decode() - the character at the start of @bytes
