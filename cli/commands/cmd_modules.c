@@ -122,7 +122,7 @@ static const struct view_column columns[] = {
         { .key = "kept_bytes", .title = "kept", .type = VIEW_BYTES },
         { .key = "kept", .title = "what is kept", .type = VIEW_STRING, .n_columns_max = 12, .may_go = true },
         { .key = "keeping", .title = "keeping", .type = VIEW_STRING, .n_columns_max = 14, .may_go = true },
-        { .key = "build_id", .title = "build-id", .type = VIEW_STRING, .n_columns_max = 13, .may_go = true },
+        { .key = "build_id", .title = "build-id", .type = VIEW_STRING, .may_go = true },
         { .key = "found_at", .title = "found at", .type = VIEW_STRING, .may_go = true },
 };
 

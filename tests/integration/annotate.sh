@@ -80,6 +80,15 @@ holds "and so they do over the lines" same "$(value json .n_samples)" "$(value j
 holds "the inlined function is known at its instructions" same mix \
         "$(value json '[.instructions.rows[] | .function | select(. != "hot_loop")] | unique | .[]')"
 
+holds "--limit 3" annotate limited --json --limit 3 "$trace" hot_loop
+holds "has the three with the most samples" same "$(value json '[.instructions.rows[].n_samples] | sort | .[-3:] | add')" \
+        "$(value limited '[.instructions.rows[].n_samples] | add')"
+holds "and how many are left out" same "$(value json '.instructions.rows | length')" \
+        "$(value limited '(.instructions.rows | length) + .instructions.left_out')"
+holds "its handle is that of reports" same "$("$HYPROF" report --function hot_loop --json "$trace" | jq -r '.functions.rows[0].handle')" "$(value json .handle)"
+holds "none named" annotate hot --json "$trace"
+holds "the ten hottest are listed, this one first" same "$(value hot .handle) true" "$(value hot '.functions.rows[0].handle + " " + (.functions.rows | length <= 10 | tostring)')"
+
 holds "as text" annotate text "$trace" hot_loop
 holds "the hottest is marked" has "$TMPDIR/text.out" '^ +[0-9.]+% +[0-9,]+\* +[0-9a-f]+:'
 holds "the loop begins at an arrow's head" has "$TMPDIR/text.out" ': ([|+] )*,-*> '

@@ -1,137 +1,198 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares what a command answers as JSON, CSV, Markdown and text: the same rows, and the same numbers in them.
+"""Compares the four formats of one answer: the same facts, the same rows, the same numbers.
 
-compare_formats.py HYPROF WORD...
+compare_formats.py HYPROF ARGUMENT...
 
-CSV has each cell of JSON exactly.  In Markdown each number is one of the row's in JSON, rounded as it is shown, and each
-cell of Markdown stands in the text; the numbers of a row stand in one line of it.  Of `annotate` the text is a listing, in
-which each address stands with its samples.  Prints a line a difference; the exit status is 1 if there was one.
+JSON is what the others are held against.  CSV must have every fact and every row of it; Markdown every row of each of
+its tables, each number as people write it; text, with all rows and a line as long as need be, the same rows as
+Markdown.  Columns and tables that are for people or for programs alone must have no twin of the same name.  Prints a
+line a difference; the exit status is 1 if there was one.
 """
 import csv
 import io
 import json
+import os
+import pty
 import re
 import subprocess
 import sys
+import termios
 
-UNITS = {"": 1, "%": 0.01, "ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "h": 3600e9, "B": 1, "bytes": 1,
-         "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "k": 1e3, "M": 1e6, "G": 1e9}
-NUMBER = re.compile(r"^([+-]?)(\d[\d,]*)(?:\.(\d+))? ?(%|[A-Za-zµ]*)$")
-csv.field_size_limit(1 << 30)
+UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+         "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
-class Comparison:
-    def __init__(self, hyprof, words):
-        self.command = [hyprof, *words]
-        self.n_faults = self.n_cells = self.n_numbers = 0
-        self.hidden = set()
+def run(hyprof, arguments, *more):
+    done = subprocess.run([hyprof, *arguments, *more], capture_output=True, stdin=subprocess.DEVNULL, timeout=120,
+                          check=False, encoding="utf-8")
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join([*arguments, *more])}: status {done.returncode}: {done.stderr}")
+    return done.stdout
 
-    def ask(self, *options):
-        done = subprocess.run([*self.command, *options], capture_output=True, check=False)
-        if not done.stdout:
-            raise SystemExit(f"{self.command} {options}: {done.stderr.decode()}")
-        return done.stdout.decode()
 
-    def fault(self, words):
-        self.n_faults += 1
-        print(words[:400])
+def run_on_terminal(hyprof, arguments, n_columns=4000):
+    """Text on a terminal on which nothing has to be left out."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (50, n_columns))
+    with subprocess.Popen([hyprof, *arguments, "--color", "never"], stdout=theirs, stdin=subprocess.DEVNULL) as child:
+        os.close(theirs)
+        said = b""
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # the last one has closed it
+                break
+            if not piece:
+                break
+            said += piece
+    os.close(ours)
+    return said.decode().replace("\r\n", "\n")
 
-    # ---- CSV
 
-    def csv_cell(self, value):
-        if value is None:
-            return ""
-        if isinstance(value, bool):
-            return "yes" if value else "no"
-        return " < ".join(value) if isinstance(value, list) else value
+def as_csv(value):
+    """What CSV has for a value of JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return " < ".join(value)
+    return str(value)
 
-    def compare_csv(self, key, table):
-        rows = list(csv.DictReader(io.StringIO(self.ask("--csv", "--section", key), newline=""), strict=True))
-        if len(rows) != len(table["rows"]):
-            self.fault(f"{key}: CSV has {len(rows)} rows, JSON {len(table['rows'])}")
-        for number, (row, wanted) in enumerate(zip(rows, table["rows"])):
-            for name, value in wanted.items():
-                if name == "bar":
+
+def is_same(wanted, found):
+    """A value of JSON and a cell of CSV."""
+    if isinstance(wanted, float) and found not in ("", "yes", "no"):
+        return abs(float(found) - wanted) <= 1e-9 * abs(wanted)
+    return as_csv(wanted).replace("\n", r"\x0a") == found
+
+
+def amount(text):
+    """The number that people read, and how far it may be rounded; None for words."""
+    text = text.strip().strip("`").replace(",", "")
+    found = re.fullmatch(r"([+-]?[0-9.]+(?:e[+-]?\d+)?)(%| ?[A-Za-z]+)?", text)
+    if not found:
+        return None
+    number, unit = float(found[1]), (found[2] or "").strip()
+    digits = len(found[1].partition(".")[2].split("e")[0])
+    step = 10.0 ** -digits if "." in found[1] else 1.0
+    factor = 0.01 if unit == "%" else UNITS.get(unit, 1 if unit == "" else None)
+    return None if factor is None else (number * factor, max(step * factor, abs(number) * factor * 0.006))
+
+
+def is_shown(wanted, text):
+    """A value of JSON and a cell for people."""
+    plain = text.strip().strip("`").strip()
+    if wanted is None:
+        return plain == "-" or plain == ""
+    if isinstance(wanted, (bool, list)):
+        return plain == as_csv(wanted)
+    if isinstance(wanted, (int, float)):
+        found = amount(text)
+        if found is None or plain == "-":
+            return isinstance(wanted, float) and plain == "-" or plain == str(wanted)
+        return abs(found[0] - wanted) <= found[1]
+    return plain in (wanted, wanted.rpartition("/")[2]) or not wanted.isascii() or not wanted.isprintable()
+
+
+def tables_of(markdown):
+    """{title: (column titles, rows)}, in order; cells may have an escaped bar in them."""
+    tables, title = {}, None
+    for line in markdown.splitlines():
+        if line.startswith("### "):
+            title = line[4:]
+            tables[title] = []
+        elif line.startswith("| ") and title:
+            tables[title].append([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]])
+    return {title: (rows[0], rows[2:]) for title, rows in tables.items() if rows}
+
+
+def compare_csv(hyprof, arguments, document, faults):
+    facts = list(csv.DictReader(io.StringIO(run(hyprof, arguments, "--csv", "--section", "facts"))))
+    facts = {row["key"]: row["value"] for row in facts}
+    warnings = list(csv.reader(io.StringIO(run(hyprof, arguments, "--csv", "--section", "warnings"))))[1:]
+    for key, value in document.items():
+        if isinstance(value, dict):
+            rows = list(csv.DictReader(io.StringIO(run(hyprof, arguments, "--csv", "--section", key))))
+            if len(rows) != len(value["rows"]) or int(facts[f"{key}.left_out"]) != value["left_out"]:
+                faults.append(f"csv: {key}: {len(rows)} rows for {len(value['rows'])}")
+            for wanted, found in zip(value["rows"], rows):
+                bad = [name for name in wanted if name != "bar" and not is_same(wanted[name], found.get(name, "?"))]
+                faults += [f"csv: {key}: {name}: {wanted[name]!r} is {found.get(name)!r}" for name in bad]
+        elif key == "warnings":
+            if len(warnings) != len(value):
+                faults.append(f"csv: {len(warnings)} warnings for {len(value)}")
+        elif key not in ("hints",) and not is_same(value, facts.get(key, "?")):
+            faults.append(f"csv: fact {key}: {value!r} is {facts.get(key)!r}")
+
+
+def fits(wanted, cells):
+    """Whether each cell of a row for people is a value of the JSON's row, none of them twice."""
+    left = list(wanted.values())
+    for cell in cells:
+        if set(cell.strip("`")) == {"#"}:
+            continue  # a bar
+        for i, value in enumerate(left):
+            if is_shown(value, cell.replace(r"\|", "|").replace("&nbsp;", "")):
+                del left[i]
+                break
+        else:
+            return cell
+    return None
+
+
+def compare_people(document, markdown, text, faults):
+    titles = tables_of(markdown)
+    twins = {key: value for key, value in document.items() if isinstance(value, dict) and value["rows"]}
+    n_matched = 0
+    for title, (columns, rows) in titles.items():
+        found = None
+        for key, value in twins.items():
+            if len(value["rows"]) == len(rows) and all(fits(a, b) is None for a, b in zip(value["rows"], rows)):
+                found = key
+                break
+        if found:
+            n_matched += 1
+            del twins[found]
+        elif not title.startswith("Counters, by"):
+            nearest = [(key, fits(value["rows"][0], rows[0])) for key, value in twins.items()]
+            faults.append(f"markdown: {title}: no such table in JSON ({len(rows)} rows; {nearest})")
+        # In text the same rows, in the same order, whatever is blank because it repeats the row above.
+        at = text.find(f"\n{title}\n")
+        if at < 0:
+            faults.append(f"text: {title} is not there")
+            continue
+        part = re.sub(r"\s+", " ", text[at + len(title) + 2:].partition("\n\n")[0])
+        for cells in rows:
+            for column, cell in zip(columns, cells):
+                plain = re.sub(r"^`+ ?| ?`+$", "", cell).replace(r"\|", "|").replace("&nbsp;", "").strip()
+                if not plain.isascii() or set(plain) <= {"#"} or plain.count(" < ") > 11:
                     continue
-                self.n_cells += 1
-                cell, found = self.csv_cell(value), row.get(name)
-                if isinstance(cell, str):
-                    is_same = found == cell or not cell.isprintable()
-                else:
-                    is_same = found not in (None, "") and abs(float(found) - cell) <= 1e-9 * abs(cell)
-                if not is_same:
-                    self.fault(f"{key}, row {number}, {name}: JSON {value!r}, CSV {found!r}")
-
-    # ---- Markdown and text
-
-    def is_rounded(self, cell, numbers):
-        match = NUMBER.match(cell)
-        if not match or match[4] not in UNITS:
-            return None
-        unit = UNITS[match[4]]
-        shown = float(match[2].replace(",", "") + "." + (match[3] or "0")) * unit
-        margin = 0.51 * unit * 10 ** -len(match[3] or "") + 1e-9 * shown
-        return any(abs(abs(number) - shown) <= margin for number in numbers)
-
-    def compare_markdown(self, number, named_cells, row, lines):
-        numbers = [value for value in row.values() if isinstance(value, (int, float)) and not isinstance(value, bool)]
-        numbers += [float(value) for value in row.values() if isinstance(value, str) and re.fullmatch(r"-?\d+(\.\d+)?", value)]
-        shown = []
-        for title, cell in named_cells:
-            is_rounded = self.is_rounded(cell, numbers)
-            if is_rounded is None:
-                continue
-            self.n_numbers += 1
-            if title not in self.hidden:
-                shown.append(cell)
-            if not is_rounded and cell not in [str(value) for value in row.values()]:
-                self.fault(f"row {number}: Markdown has {cell}, JSON {row}")
-        if lines is not None and not any(all(f" {cell} " in line for cell in shown) for line in lines):
-            self.fault(f"row {number}: no line of the text has all of {shown}")
-
-    def compare_listing(self, row, lines):
-        """An instruction in a listing: its address, and the samples in the same line."""
-        if row["n_samples"] == 0:
-            return
-        address = f" {int(row['address'], 16):x}: "
-        wanted = f" {row['n_samples']:,}"
-        if not any(address in line and wanted in line.split(address)[0] for line in lines):
-            self.fault(f"the text has no {address.strip()} with {row['n_samples']} samples")
-
-    def run(self):
-        document = json.loads(self.ask("--json"))
-        tables = [(key, value) for key, value in document.items() if isinstance(value, dict) and "rows" in value]
-        for key, table in tables:
-            self.compare_csv(key, table)
-        markdown = [block.splitlines() for block in re.findall(r"(?:^\|.*\n)+", self.ask("--format", "md"), re.M)]
-        text = self.ask("--full-names") if "--full-names" in self.help() else self.ask()
-        # Columns for which a line has no room are named below the table.
-        hidden = re.findall(r"hidden, the terminal is too narrow: (.*(?:\n {4}.*)*)", text)
-        self.hidden = {title for words in hidden for title in re.split(r",\s+", words)}
-        lines = [" " + re.sub(r"\s+", " ", line) + " " for line in text.splitlines()]
-        is_listing = document["schema"].startswith("hyprof.annotation/")
-        wanted = [(key, table) for key, table in tables if table["rows"] and key != "traces"]
-        if len([block for block in markdown if len(block) > 2]) != len(wanted):
-            self.fault(f"Markdown has {len(markdown)} tables, JSON {[key for key, _ in wanted]}")
-        for (key, table), block in zip(wanted, [block for block in markdown if len(block) > 2]):
-            head, _, *rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in block]
-            if len(rows) != len(table["rows"]) and not table["left_out"]:
-                self.fault(f"{key}: Markdown has {len(rows)} rows, JSON {len(table['rows'])}")
-            for number, (cells, row) in enumerate(zip(rows, table["rows"])):
-                has_line = not is_listing or key == "functions"
-                self.compare_markdown(number, list(zip(head, cells)), row, lines if has_line else None)
-                if is_listing and key == "instructions":
-                    self.compare_listing(row, lines)
-        for sentence in (document.get("answer"),) if document.get("answer") else ():
-            if re.sub(r"\s+", " ", sentence) not in re.sub(r"\s+", " ", text):
-                self.fault(f"the text has not the answer {sentence!r}")
-
-    def help(self):
-        return subprocess.run([*self.command[:2], "--help"], capture_output=True, check=True).stdout.decode()
+                if re.sub(r"\s+", " ", plain) not in part:
+                    faults.append(f"text: {title}: {column}: {plain!r} is missing")
+    shown = {key for key in ("functions", "zones", "threads", "top_down", "bottom_up", "modules", "places", "cpus")}
+    faults += [f"markdown: the table {key} of JSON is not there" for key in twins if key in shown]
+    return n_matched
 
 
-comparison = Comparison(sys.argv[1], sys.argv[2:])
-comparison.run()
-print(f"{comparison.n_cells} cells, {comparison.n_numbers} rounded numbers, {comparison.n_faults} faults")
-sys.exit(1 if comparison.n_faults else 0)
+def main():
+    hyprof, arguments = sys.argv[1], [*sys.argv[2:], "--limit", "0"]
+    document = json.loads(run(hyprof, arguments, "--json"))
+    markdown = run(hyprof, arguments, "--format", "md")
+    text = run_on_terminal(hyprof, arguments)
+    faults = []
+    compare_csv(hyprof, arguments, document, faults)
+    n = compare_people(document, markdown, text, faults)
+    if document.get("answer"):
+        for name, words in (("markdown", markdown), ("text", text)):
+            first = words.splitlines()[0].lstrip("# ").replace("\\", "")
+            if document["answer"].split()[0] != first.split()[0]:
+                faults.append(f"{name} does not begin with the answer")
+    print("\n".join(faults[:20]))
+    print(f"{document['schema']}: {n} tables compared")
+    return 1 if faults or n == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
