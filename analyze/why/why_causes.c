@@ -320,15 +320,19 @@ static int put_runs(struct why *w, const struct tallies *t)
         if (!why_compares_functions(w))
                 return 0;
         r = why_profile_place(&w->profile, WHY_STACK_FAULT, &faults.id);
-        if (r == 0)
-                r = why_profile_place(&w->profile, WHY_STACK_SAME, &same.id);
+        if (r < 0)
+                return r;
+        r = why_profile_place(&w->profile, WHY_STACK_SAME, &same.id);
+        if (r < 0)
+                return r;
         faults.p = compare_runs(w, &t->runs.measures[WHY_STACK_FAULT]);
-        if (r == 0)
-                r = put_run(w, interrupts, &t->runs.measures[WHY_STACK_INTERRUPT]);
-        if (r == 0)
-                r = put_run(w, faults, &t->runs.measures[WHY_STACK_FAULT]);
-        if (r == 0)
-                r = put_run(w, same, &t->runs.measures[WHY_STACK_SAME]);
+        r = put_run(w, interrupts, &t->runs.measures[WHY_STACK_INTERRUPT]);
+        if (r < 0)
+                return r;
+        r = put_run(w, faults, &t->runs.measures[WHY_STACK_FAULT]);
+        if (r < 0)
+                return r;
+        r = put_run(w, same, &t->runs.measures[WHY_STACK_SAME]);
         for (uint32_t i = 0; i < w->profile.n_labels && r == 0; i++) {
                 struct why_cause function = { .kind = WHY_CAUSE_FUNCTION,
                                               .id = w->profile.labels[i],

@@ -449,15 +449,20 @@ int code_regions_doubt(struct code_regions *c, struct trace_code_region *row)
         row->gone = 1;
         row->name = 0;
         row->attachment = 0;
-        if (r == 0)
-                r = find_module(c, track, row, &row->module);
-        if (r == 0)
-                r = trace_dictionary_add(c->recording->dictionary, TRACE_TABLE_CODE_REGIONS, row,
-                                         &piece.region);
-        if (r == 0)
-                r = add_piece(code, &piece);
-        if (r == 0)
-                r = begin_generation(c, code, track, row->time_ns);
+        if (r < 0)
+                goto done;
+        r = find_module(c, track, row, &row->module);
+        if (r < 0)
+                goto done;
+        r = trace_dictionary_add(c->recording->dictionary, TRACE_TABLE_CODE_REGIONS, row, &piece.region);
+        if (r < 0)
+                goto done;
+        r = add_piece(code, &piece);
+        if (r < 0)
+                goto done;
+        r = begin_generation(c, code, track, row->time_ns);
+
+done:
         return r == -EOVERFLOW ? 0 : r;
 }
 

@@ -418,37 +418,47 @@ int merge_cycle(struct merge *m, bool final, struct error *err)
 
         m->cycled_ns = now_ns;
         m->until_ns = final ? now_ns : until_ns;
-        if (r == 0)
-                r = take_samples(m, now_ns, until_ns, final, err);
+        if (r < 0)
+                return r;
+        r = take_samples(m, now_ns, until_ns, final, err);
         if (r < 0)
                 return r;
 
         r = merge_zones(m, until_ns, final);
         if (final)
                 zone_source_drop_waiting(&m->zones);
-        if (r == 0)
-                r = merge_pending(m, until_ns);
+        if (r < 0)
+                goto fail;
+        r = merge_pending(m, until_ns);
         thread_sink_switch(&m->sink, NULL);
-        if (r == 0)
-                r = code_keeper_take(m->recording.keeper, final);
+        if (r < 0)
+                goto fail;
+        r = code_keeper_take(m->recording.keeper, final);
+        if (r < 0)
+                goto fail;
         /* Chunks that are full come faster than accounts have to be settled. */
-        if (r == 0 && (final || now_ns - m->accounted_ns >= ACCOUNTS_NS)) {
+        if (final || now_ns - m->accounted_ns >= ACCOUNTS_NS) {
                 r = add_accounts(m, final, now_ns);
                 if (m->in_ring)
                         dump_head_forget(m->recording.dictionary);
                 m->accounted_ns = now_ns;
         }
-        if (r == 0 && (final || now_ns - m->flushed_ns >= m->chunk_age_ns)) {
+        if (r < 0)
+                goto fail;
+        if (final || now_ns - m->flushed_ns >= m->chunk_age_ns) {
                 m->chunk_age_ns = m->chunk_age_ns < CHUNK_AGE_NS / 2 ? 2 * m->chunk_age_ns : CHUNK_AGE_NS;
                 r = flush(m, now_ns);
         }
-        if (r == 0)
-                r = flush_code(m, final);
         if (r < 0)
-                return error_set(err, r,
-                                 r == -ENOMEM ? "no memory to merge events"
-                                              : "cannot hand chunks to the writer");
+                goto fail;
+        r = flush_code(m, final);
+        if (r < 0)
+                goto fail;
         give_way(m, now_ns);
         zone_source_end_cycle(&m->zones);
         return 0;
+
+fail:
+        return error_set(err, r,
+                         r == -ENOMEM ? "no memory to merge events" : "cannot hand chunks to the writer");
 }
