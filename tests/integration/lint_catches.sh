@@ -40,6 +40,18 @@ breaks() { # rule, file to be named, command...
         verdict "$rule: $file" $?
 }
 
+# A change that the rule must accept.
+silent() { # rule, command...
+        local rule=$1 out
+        shift
+        rm -rf "$bad"
+        cp -r "$good" "$bad"
+        (cd "$bad" && "$@")
+        out=$(sh "tests/lint/$rule.sh" "$bad" 2>&1)
+        verdict "$rule: silent after $*" $?
+        [ -z "$out" ] || printf '%s\n' "$out"
+}
+
 add() { printf '%s\n' "${@:2}" >>"$1"; }
 
 for rule in include_order file_length no_output spdx unique_names header_line spec_sync doc_links words version; do
@@ -66,7 +78,14 @@ breaks spec_sync UNKNOWN add docs/understand/trace-format.md '| 9 | UNKNOWN |'
 breaks doc_links 'docs/lo''st.md' add base/x.h '/* see docs/lo''st.md */'
 breaks doc_links gone.md add docs/README.md '[gone](use/gone.md#part)'
 breaks doc_links 'docs/ne''w.md' add 'docs/ne''w.md' 'a page that the index does not list'
+breaks doc_links '#lost' add docs/README.md '[format](understand/trace-format.md#lost)'
+breaks doc_links 'README.md:2: 121 columns' add docs/README.md "$(printf '%0121d' 0)"
 breaks version CHANGELOG.md sed -i 's/1[.]2/1.3/' CHANGELOG.md
 breaks version debian/changelog sed -i 's/1[.]2/1.3/' debian/changelog
 breaks version debian/changelog sed -i 's/02 Jan/03 Jan/' debian/changelog
 breaks words base/x.h add base/x.h "/* TO""DO: later */"
+breaks words base/x.h add base/x.h "/* nobody reads it */"
+breaks words docs/README.md add docs/README.md "It is told of by the kernel."
+breaks words base/x.h add base/x.h '/* Adds it.  What is there stays. */'
+breaks words docs/README.md add docs/README.md 'All is read. Of files only names.'
+silent words add base/x.h '/* What if it is a question? */'

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Each document that is named exists, each link leads to a file, docs/README.md lists every page.  Usage: doc_links.sh [root]
+# Each document that is named exists, each link leads to a file and a heading, docs/README.md lists every page, and lines
+# of prose have at most 120 columns.  Usage: doc_links.sh [root]
 set -eu
 cd "${1:-.}"
 
@@ -15,10 +16,23 @@ for named in $(git ls-files -co --exclude-standard -z | xargs -0 grep -hoIE '(^|
         [ -f "$named" ] || complain "$named: is named, but does not exist"
 done
 
-# [words](file.md#part) and [words](../folder/file.h), from the folder of the page; what stands in backquotes is no link.
+# The names by which links mean the headings of a page.
+headings() { # page
+        sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+
+# [words](file.md#part) and [words](../folder/file.h), from the folder of the page; text in backquotes is not a link.
 for page in $(git ls-files -co --exclude-standard '*.md'); do
         [ -f "$page" ] || continue
         links=$(sed 's/\x60[^\x60]*\x60//g' "$page" | grep -oE '\]\([^)# ]+[^) ]*\)' | sed 's/^](//; s/)$//; s/#.*//' | sort -u)
+        parts=$(sed 's/\x60[^\x60]*\x60//g' "$page" | grep -oE '\]\([^): ]*#[^) ]+\)' | sed 's/^](//; s/)$//' | sort -u)
+        for part in $parts; do
+                file=${part%%#*}
+                file=${file:+$(dirname "$page")/$file}
+                file=${file:-$page}
+                [ ! -f "$file" ] || headings "$file" | grep -qxF -- "${part#*#}" ||
+                        complain "$page: leads to $part, but no heading has that name"
+        done
         for link in $links; do
                 case $link in
                 http*://* | mailto:*) ;;
@@ -31,4 +45,12 @@ for page in $(git ls-files -co --exclude-standard 'docs/*.md'); do
         [ "$page" = docs/README.md ] || [ ! -f "$page" ] || grep -qF "(${page#docs/})" docs/README.md ||
                 complain "$page: is missing in docs/README.md"
 done
+# Rows of tables and lines of code are as long as they must be.
+long=$(git ls-files -co --exclude-standard -z 'docs/*.md' 'docs/man/*.txt' HACKING.md README.md |
+        LC_ALL=C xargs -0 -r awk '
+        FNR == 1 { code = 0 }
+        /^```/ { code = !code }
+        { n = gsub(/[^\200-\277]/, "&") }
+        !code && !/^(\||    )/ && n > 120 { print FILENAME ":" FNR ": " n " columns" }')
+[ -z "$long" ] || complain "$long"
 exit $bad
