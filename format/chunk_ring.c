@@ -142,7 +142,7 @@ static int split(struct chunk_ring *ring, const struct ring_chunk *chunk, uint64
                         if (event.time_ns >= from_ns && encoder)
                                 event_encoder_add(encoder, &event);
                         else if (stream_states_apply(states, run.thread, &event) < 0)
-                                return error_set(err, -ENOMEM, "no memory for what is open");
+                                return error_set(err, -ENOMEM, "no memory for the open state");
                 }
                 if (encoder)
                         event_encoder_end_run(encoder);
@@ -283,7 +283,7 @@ int chunk_ring_snapshot(struct chunk_ring *ring, uint64_t end_ns, struct chunk_s
         int r = stream_states_copy(&ring->before, &states);
 
         if (r < 0)
-                return error_set(err, r, "no memory for what is open");
+                return error_set(err, r, "no memory for the open state");
         if (keep_ns > 0 && end_ns > keep_ns && end_ns - keep_ns > s.from_ns)
                 s.from_ns = end_ns - keep_ns;
         event_encoder_init(&encoder);

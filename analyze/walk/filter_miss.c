@@ -160,7 +160,7 @@ static int say_zone(const struct zone_paths *paths, const struct trace_filter *f
         list_paths(paths, f, words);
         if (words[0] == '\0')
                 return error_set(err, -ENOENT, "no zone '%s' in this trace ever began", f->request.zone);
-        return error_set(err, -ENOENT, "no zone '%s' in this trace is nested so; it is there as %s",
+        return error_set(err, -ENOENT, "no zone '%s' in this trace is nested this way; it occurs as %s",
                          f->request.zone, words);
 }
 

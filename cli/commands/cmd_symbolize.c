@@ -83,7 +83,7 @@ static const struct option_table table = {
                 "that the trace keeps, and from files of this machine that are identical by build-id or content.\n"
                 "TRACE may come from another machine of any architecture; - is standard input;\n"
                 "default: " OPTION_DEFAULT_TRACE
-                ".  What was found before stays; run it again with more files.\n",
+                ".  Names that were found before stay; run it again with more files.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing = "exit status: 0 = done, even if names are missing still; 1 = the trace cannot be read or "
@@ -286,8 +286,7 @@ static void advise(const struct work *w, uint32_t module, const char *others)
                              words.name, words.build_id, others);
         else if (kept && kept->attachment != 0)
                 complain_try(
-                        "hyprof symbolize --debug-dir DIR %s, with the unstripped file of %s in DIR: it is known by "
-                        "its code, whatever its name%s",
+                        "hyprof symbolize --debug-dir DIR %s, with the unstripped file of %s in DIR: it is recognised by its code, under any name%s",
                         trace, words.name, others);
         else
                 complain_try(

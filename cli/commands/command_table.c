@@ -136,7 +136,7 @@ void command_table_print(FILE *out)
                 (void)fprintf(out, "  %-*s  %s\n", (int)longest_name(), rows[i].name, rows[i].help);
         (void)fputs("\n"
                     "hyprof COMMAND --help explains a command briefly, hyprof help COMMAND in full;\n"
-                    "hyprof --version [--json] prints the version and what is compiled in.\n"
+                    "hyprof --version [--json] prints the version and the compiled-in features.\n"
                     "First steps:  hyprof record ./program    then    hyprof report\n",
                     out);
 }

@@ -334,7 +334,7 @@ static void complete_command(struct completion *c, const char *word)
         offer_topics(c);
         if (word[0] == '-') {
                 offer(c, "--help", "the commands");
-                offer(c, "--version", "the version, and what is compiled in");
+                offer(c, "--version", "the version, and the compiled-in features");
         }
 }
 

@@ -110,6 +110,7 @@ int scope_check(const struct record_options *options)
                 status = check_right(scope);
         if (status == EXIT_STATUS_OK && record_options_is_attaching(options) &&
             options->client_ring_bytes > 0 && !options->quiet)
-                complain("note: --client-ring: what is already running keeps the size of its rings");
+                complain(
+                        "note: --client-ring: programs that are already running keep the size of their rings");
         return status;
 }

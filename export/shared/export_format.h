@@ -43,8 +43,8 @@ struct export_options {
         X(DEVICES, "events of devices")                                                                   \
         X(DEVICE_ZONES, "zones of devices: when they were is not known, or shorter ones (--max-markers)") \
         X(NO_MEMORY_BLOCK, "frees of memory whose allocation is unknown")                                 \
-        X(SOURCES, "source texts, larger than a file of the format may be")                               \
-        X(LONG_STACKS, "outermost frames of callstacks, deeper than a file of the format may have them")
+        X(SOURCES, "source texts, larger than the format allows")                                         \
+        X(LONG_STACKS, "outermost frames of call stacks, deeper than the format allows")
 
 enum export_left_out {
 #define X(name, words) EXPORT_LEFT_OUT_##name,

@@ -44,7 +44,7 @@ int export_stream_finish(struct export_stream *s, struct error *err)
         if (s->code == 0 && s->out && fflush(s->out) != 0)
                 s->code = -EIO;
         if (s->code == -ENOMEM)
-                return error_set(err, -ENOMEM, "not enough memory for what is to be written");
+                return error_set(err, -ENOMEM, "not enough memory for the output");
         if (s->code < 0)
                 return error_set(err, s->code, "the output cannot be written");
         return 0;

@@ -410,7 +410,7 @@ int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything,
         }
         r = set_scope(s);
         if (r < 0)
-                return explain(r, "tell the program whose switches are wanted", err);
+                return explain(r, "choose the recorded switches", err);
         choose_cpus(s, cpus);
         /* From the first switch on its time lies between two readings. */
         monotonic_clock_pair(&s->clock);

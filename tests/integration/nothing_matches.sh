@@ -40,7 +40,7 @@ holds "annotate" misses "$on_cpu" annotate --cpu 99 "$trace" function_0
 status=2 tries=0 holds "diff, whose 1 is an answer" misses "$on_cpu" diff --cpu 99 "$trace" "$trace"
 
 # ---- every filter
-holds "a zone that is never nested so" misses "'zone_3/zone_4' in this trace is nested so; it is there as" report --zone zone_3/zone_4 "$trace"
+holds "a zone that is never nested so" misses "'zone_3/zone_4' in this trace is nested this way; it occurs as" report --zone zone_3/zone_4 "$trace"
 holds "its way to go on" grep -qF "try: hyprof report --zones $trace" "$TMPDIR/err"
 tries=0 holds "a range in which nothing is" misses "after the end of the recording, which lasts 0.000000040 s" report --from 1h "$TMPDIR/zones.hyp"
 holds "a module" misses "no module 'maed' in this trace; did you mean 'made'?" report --module maed "$trace"

@@ -175,7 +175,7 @@ static void add_warnings(struct event_names *n, const struct device_stats *s)
         event_names_warn(n, z->n_alone, "ends and times that belong to no zone");
         event_names_warn(n, z->n_lost + s->n_lost, "zones beyond the limit, left out");
         event_names_warn(n, n_readings, "readings of devices' clocks that go backwards, left out");
-        event_names_warn(n, n_unplaced, "devices whose clock was never read: when they were busy is unknown");
+        event_names_warn(n, n_unplaced, "devices whose clock was never read: their busy times are unknown");
         if (s->n_devices == 0)
                 view_document_warn(n->document, "the program reported no devices");
         else if (s->n_rows == 0)

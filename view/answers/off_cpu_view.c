@@ -197,7 +197,7 @@ void cpus_view_fill(struct view_document *d, const struct report *report, struct
 
         add_heading(d, report, filter, "CPUs");
         t = view_document_add_table(d, "cpus", "CPUs", cpu_columns, COUNT_OF(cpu_columns));
-        view_table_set_about(d, t, "busy: with a recorded thread; %% of the time that is looked at");
+        view_table_set_about(d, t, "busy: with a recorded thread; %% of the examined time");
         for (uint32_t i = 0; i < n_cpus; i++) {
                 view_table_put_number(d, t, cpus->rows[i].cpu);
                 view_table_put_number(d, t, cpus->rows[i].busy_ns);

@@ -163,11 +163,10 @@ void plots_view_fill(struct view_document *d, const struct plot_stats *s, struct
                                    options->is_filtered ? "no value passes the filters"
                                                         : "the program plotted nothing");
         t = view_document_add_table(d, "plots", "Plots", columns, sizeof(columns) / sizeof(columns[0]));
-        view_table_set_about(
-                d, t,
-                "course: %d equal parts of the time that is looked at, from the smallest value to the "
-                "largest; the mean is of the values, however long each stood",
-                PLOT_STATS_BINS);
+        view_table_set_about(d, t,
+                             "course: %d equal parts of the examined time, from the smallest value to the "
+                             "largest; the mean is of the values, however long each stood",
+                             PLOT_STATS_BINS);
         n_shown = event_names_limit(&n, t, s->names.n_items);
         for (uint32_t i = 1; i <= n_shown; i++)
                 put_plot(&n, t, s, i);

@@ -184,7 +184,7 @@ static void say_about(const struct tree_printing *p, const struct report_view_op
         view_table_set_about(p->document, p->table, "%% of the %s of %.*s%s%s%.*s%.*s",
                              text_number_counted(event->sum.n_samples, "samples").text,
                              (int)event->name.n_bytes, event->name.bytes,
-                             options->function ? "; of what is chosen alone" : "",
+                             options->function ? "; only of the chosen functions" : "",
                              names->used_bytes != 0 ? "; all inside of " : "", (int)names->used_bytes,
                              names->used_bytes != 0 ? (const char *)names->data : "", (int)left.used_bytes,
                              left.used_bytes != 0 ? (const char *)left.data : "");

@@ -494,7 +494,7 @@ static void add_zones(const struct filling *f)
                 return;
         t = view_document_add_table(f->document, "zones", "Zones inside", columns,
                                     sizeof(columns) / sizeof(columns[0]));
-        view_table_set_about(f->document, t, "with what is in them, so that their shares overlap");
+        view_table_set_about(f->document, t, "including the zones inside them, so that their shares overlap");
         for (size_t i = 0; i < w->n_zones; i++) {
                 const struct why_part *part = &w->zones[i];
 
@@ -632,8 +632,7 @@ static void add_warnings(const struct filling *f)
                 view_document_warn(d, "no context switches: waiting and running cannot be told apart");
         else if (w->survey.n_wakeups == 0)
                 view_document_warn(
-                        d,
-                        "no wake-ups: where threads waited and who ended it is recorded with --off-cpu only");
+                        d, "no wake-ups: places and wakers of waits are recorded only with --off-cpu");
         if (w->survey.lost.n_lost != 0) {
                 lost_zones_words(&w->survey.lost, lost_words);
                 view_document_warn(d, "the number of instances is %s", lost_words);

@@ -104,7 +104,7 @@ static void add_counters(struct view_document *d, const struct report *report)
                 return;
         t = view_document_add_table(d, "counters", "Counters inside", counter_columns,
                                     sizeof(counter_columns) / sizeof(counter_columns[0]));
-        view_table_set_about(d, t, "read with the samples: what was counted up to the last sample inside");
+        view_table_set_about(d, t, "read with the samples: counts up to the last sample inside");
         for (uint32_t i = 0; i < c->n_counters; i++) {
                 view_table_put_string(d, t, c->counters[i].name);
                 view_table_put_number(d, t, c->all[i]);
