@@ -4,14 +4,16 @@
 #
 # Without TEST: the unit tests, the replay of the fuzz corpora, then tests/integration and tests/acceptance; with
 # sanitizers without the scripts that tests/not_sanitized.list names.
-# A test is a unit test's binary or a script.  It may print TAP lines ("ok 1 - name", "not ok 2 - name",
-# "ok 3 - name # SKIP reason"): each counts as a case.  Otherwise its exit status is one case: 0 passed,
-# 77 skipped (the last line printed is the reason), anything else failed.  Lines that begin with "# " are
-# shown even when the test passes: measured figures.
+# A test is a unit test's binary or a script.  It prints TAP lines ("ok 1 - name", "not ok 2 - name",
+# "ok 3 - name # SKIP reason"), each of which counts as a case, and a plan ("1..3"): the test fails if there is no plan,
+# or another number of cases, so no case vanishes unseen; where a group is left out ("ok 3 - name: all cases # SKIP reason")
+# there may be fewer.  Exit status 77 skips the whole test (the last line printed is
+# the reason); any other but 0 fails it.  Lines that begin with "# " are shown even when the test passes: measured figures.
 #
 # A script that fails is tried a second time when all others have run, alone: it watches the scheduling of a machine
-# that others use too.  If it passes then, it has passed, and what failed first is shown.  HYPROF_TRIES=1: it has
-# failed at once.
+# that others use too.  If it passes then, it has passed, and what failed first is shown; but not if it needed the second
+# try in one of the two runs before as well: these are in build/VARIANT/test-history.  In CI, where a checkout has no history,
+# it must pass a third try.  HYPROF_TRIES=1: it has failed at once.
 #
 # With CI=true or HYPROF_REQUIRE=1 a skip fails the run unless its reason begins with "hardware:" or "network:".
 set -u
@@ -30,8 +32,10 @@ unset SUDO_UID SUDO_GID
 limit_s=300
 under=()
 n_at_once=$(nproc)
-script_try=first
-[ "${HYPROF_TRIES:-2}" != 1 ] || script_try=only
+n_tries=${HYPROF_TRIES:-2}
+history=$build/test-history
+is_ci=0
+[ "${CI:-}" != true ] && [ "${HYPROF_REQUIRE:-0}" != 1 ] || is_ci=1
 
 case $variant in
 asan)
@@ -66,20 +70,23 @@ skipped() { # name, reason
         esac
 }
 
-# Counts the TAP lines of a file.  Sets n_ok, n_not_ok, and what is skipped with its reasons.
+# Counts the TAP lines of a file.  Sets n_ok, n_not_ok, n_planned (-1: no plan), n_groups that were left out, and what is
+# skipped with its reasons.
 count_tap() { # name, file
         local line reason
-        n_ok=0 n_not_ok=0 skips=() reasons=()
+        n_ok=0 n_not_ok=0 n_planned=-1 n_groups=0 skips=() reasons=()
         while IFS= read -r line; do
                 case $line in
                 "not ok "*) n_not_ok=$((n_not_ok + 1)) ;;
                 "ok "*"# SKIP"*)
                         reason=${line#*# SKIP}
                         line=${line%%# SKIP*}
+                        [[ $line != *": all cases " ]] || n_groups=$((n_groups + 1))
                         skips+=("$1: ${line#*- }")
                         reasons+=("${reason# }")
                         ;;
                 "ok "*) n_ok=$((n_ok + 1)) ;;
+                1..*) [[ $line =~ ^1\.\.([0-9]+)$ ]] && n_planned=${BASH_REMATCH[1]} ;;
                 esac
         done <"$2"
 }
@@ -103,45 +110,51 @@ run_in() { # folder, command...
         mv "$folder/status.now" "$folder/status" # at once: others look for it
 }
 
-# The try is one of "only", "first" and "second"; a first one that fails counts for nothing yet: it returns 1.
-judge() { # try, name, folder
-        local try=$1 name=$2 out=$3/out status words i
-        local n_ok n_not_ok skips reasons
-        status=$(cat "$3/status")
-        if [ "$status" -eq 77 ] && [ "$try" != second ]; then
-                skipped "$name" "$(tail -n 1 "$out")"
-                return 0
-        fi
-        count_tap "$name" "$3/tap"
-        if [ "$status" -ne 0 ] && [ "$n_not_ok" -eq 0 ]; then
-                n_not_ok=1
-        elif [ $((n_ok + n_not_ok + ${#skips[@]})) -eq 0 ]; then
-                n_ok=1
-        fi
+# What came of a try.  Sets status, words, and what count_tap() sets.
+examine() { # name, folder
+        local n_cases n_groups
+        status=$(cat "$2/status")
+        count_tap "$1" "$2/tap"
+        n_cases=$((n_ok + n_not_ok + ${#skips[@]}))
         words="exit status $status"
         [ "$status" -ne 124 ] || words="stopped after $limit_s s"
-        if [ "$n_not_ok" -ne 0 ] && [ "$try" = first ]; then
-                printf 'LATER %-40s %s: a second try at the end\n' "$name" "$words"
-                return 1
+        case $1 in "replay of "*) [ "$status" -ne 0 ] || n_ok=1 n_cases=1 n_planned=1 ;; esac
+        if [ "$n_planned" -lt 0 ]; then
+                words+=", no plan"
+        elif [ "$n_cases" -gt "$n_planned" ] || { [ "$n_cases" -lt "$n_planned" ] && [ "$n_groups" -eq 0 ]; }; then
+                words+=", $n_planned cases planned, $n_cases printed"
+        elif [ "$status" -eq 0 ]; then
+                return
         fi
+        [ "$n_not_ok" -ne 0 ] || n_not_ok=1
+}
+
+# Shows and counts what examine() found.
+conclude() { # name, folder
+        local i
         for i in "${!skips[@]}"; do
                 skipped "${skips[i]}" "${reasons[i]}"
         done
         n_passed=$((n_passed + n_ok))
         n_failed=$((n_failed + n_not_ok))
         if [ "$n_not_ok" -ne 0 ]; then
-                printf 'FAIL  %-40s %s\n' "$name" "$words"
-                show_failed "$out"
-                failed+=("$name")
-                return 0
+                printf 'FAIL  %-40s %s\n' "$1" "$words"
+                show_failed "$2/out"
+                failed+=("$1")
+                return
         fi
-        if [ "$try" = second ]; then
-                n_second=$((n_second + 1))
-                printf 'AGAIN %s: passed at the second try\n' "$name"
+        printf 'PASS  %-40s %5d ok %4d s\n' "$1" "$n_ok" "$(cat "$2/seconds")"
+        grep '^# ' "$2/out"
+}
+
+judge() { # name, folder
+        local status words n_ok n_not_ok n_planned skips reasons
+        examine "$1" "$2"
+        if [ "$status" -eq 77 ]; then
+                skipped "$1" "$(tail -n 1 "$2/out")"
+        else
+                conclude "$1" "$2"
         fi
-        printf 'PASS  %-40s %5d ok %4d s\n' "$name" "$n_ok" "$(cat "$3/seconds")"
-        grep '^# ' "$out"
-        return 0
 }
 
 # ---- unit tests and replays measure nothing: as many at a time as there are processors, told of in order
@@ -152,7 +165,7 @@ n_running=0
 
 tell() { # those that have ended, up to one that has not
         while [ "$n_told" -lt "${#names[@]}" ] && [ -e "$scratch/$n_told/status" ]; do
-                judge only "${names[n_told]}" "$scratch/$n_told"
+                judge "${names[n_told]}" "$scratch/$n_told"
                 rm -rf "${scratch:?}/$n_told"
                 n_told=$((n_told + 1))
         done
@@ -189,22 +202,59 @@ replay() { # target: its corpus, all files in one run
 
 # ---- scripts: one at a time
 
-run_script() { # try, script, folder
-        rm -rf "$3"
-        run_in "$3" bash "$2"
-        judge "$1" "${2#tests/}" "$3"
+# Of the two last runs in which a script passed: "once" or "again", the later one last.
+recent() { # name
+        [ ! -e "$history" ] || awk -v name="$1" '$1 == name { $1 = ""; print }' "$history"
 }
 
-try_script() {
-        local folder=$scratch/first${#again[@]}
-        run_script "$script_try" "$1" "$folder" || again+=("$1")
+remember() { # name, "once" or "again"
+        local before
+        before=$(recent "$1")
+        { [ ! -e "$history" ] || awk -v name="$1" '$1 != name' "$history"; echo "$1 ${before##* } $2"; } >"$history.now"
+        mv "$history.now" "$history"
+}
+
+try_script() { # script
+        local folder=$scratch/first${#again[@]} name=${1#tests/}
+        local status words n_ok n_not_ok n_planned skips reasons
+        rm -rf "$folder"
+        run_in "$folder" bash "$1"
+        examine "$name" "$folder"
+        if [ "$n_not_ok" -ne 0 ] && [ "$status" -ne 77 ] && [ "$n_tries" -ne 1 ]; then
+                printf 'LATER %-40s %s: a second try at the end\n' "$name" "$words"
+                again+=("$1")
+                return
+        fi
+        judge "$name" "$folder"
+        [ "$n_not_ok" -ne 0 ] || remember "$name" once
+}
+
+# The last of the tries that a script needs after its first one; examine() says what came of it.  A skip has not passed.
+try_on() { # script, name, folder
+        rm -rf "$3"
+        run_in "$3" bash "$1"
+        examine "$2" "$3"
+        [ "$n_not_ok" -eq 0 ]
 }
 
 try_again() { # number: the script that failed as that one
-        local n_failed_before=$n_failed words="why there was a second try"
-        run_script second "${again[$1]}" "$scratch/second"
-        [ "$n_failed" -eq "$n_failed_before" ] || words="the first try"
-        printf '      %s:\n' "$words"
+        local script=${again[$1]} name=${again[$1]#tests/} folder=$scratch/second what="why there was a second try"
+        local status words n_ok n_not_ok n_planned skips reasons
+        if try_on "$script" "$name" "$folder" && [ "$is_ci" = 1 ]; then
+                try_on "$script" "$name" "$folder" || words+=" at the third try; the second one passed"
+        fi
+        if [ "$n_not_ok" -eq 0 ]; then
+                [[ " $(recent "$name") " != *" again "* ]] || n_not_ok=1 words="a second try was needed in two of three runs"
+                remember "$name" again
+        fi
+        if [ "$n_not_ok" -eq 0 ]; then
+                n_second=$((n_second + 1))
+                printf 'AGAIN %s: passed at the second try\n' "$name"
+        else
+                what="the first try"
+        fi
+        conclude "$name" "$folder"
+        printf '      %s:\n' "$what"
         show_failed "$scratch/first$1/out"
 }
 
@@ -251,7 +301,7 @@ for name in "${failed[@]}"; do
 done
 status=0
 [ "$n_failed" -eq 0 ] && [ $((n_passed + n_skipped)) -gt 0 ] || status=1
-if [ "${CI:-}" = true ] || [ "${HYPROF_REQUIRE:-0}" = 1 ]; then
+if [ "$is_ci" = 1 ]; then
         for name in "${forbidden_skips[@]}"; do
                 printf 'skipped, but must run here: %s\n' "$name"
                 status=1

@@ -5,6 +5,12 @@
 
 n_cases=0
 
+# How many cases the script has where nothing is skipped: run_tests.sh fails a script that prints another number, so that
+# none vanishes unseen.
+plan() { # number
+        echo "1..$1"
+}
+
 # The whole script is skipped.
 skip_all() { # reason
         echo "$1"
@@ -41,6 +47,11 @@ holds() { # name, command...
 skips() { # name, reason
         n_cases=$((n_cases + 1))
         echo "ok $n_cases - $1 # SKIP $2"
+}
+
+# Several cases are left out: there are fewer than planned.
+skips_group() { # name, reason
+        skips "$1: all cases" "$2"
 }
 
 # For `holds`: the same text or number.
@@ -111,6 +122,20 @@ lost() { # name
 # The same without callstacks that are cut: what the kernel said and nobody took.
 lost_records() { # name
         lost "$1" | grep -E '^(KERNEL_RING_FULL|RECORD_GARBAGE|SAMPLES_LOST|SWITCHES_LOST|THROTTLED) ' || true
+}
+
+# In ticks, a line each: time of all CPUs, that in which they were not idle, and that of this script's children.
+ticks() {
+        awk '$1 == "cpu" { all = $2 + $3 + $4 + $5 + $6 + $7 + $8 + $9; print all; print all - $5 - $6 }' /proc/stat
+        sed 's/.*) //' /proc/$$/stat | awk '{ print $14 + $15 }'
+}
+
+# Between the two: which share of all CPUs' time programs took that are not this script's, in percent.
+watch_others() { mapfile -t ticks_before < <(ticks); }
+others_share() {
+        local now
+        mapfile -t now < <(ticks)
+        echo $((100 * (now[1] - ticks_before[1] - (now[2] - ticks_before[2])) / (now[0] - ticks_before[0] + 1)))
 }
 
 # For `holds`: the trace is whole.

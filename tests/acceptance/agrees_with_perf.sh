@@ -3,6 +3,7 @@
 # The same program at the same frequency: as many samples as perf within 2%, shares of functions within 2 points
 set -eu
 . tests/tap.sh
+plan 17
 need jq perf
 need_sampling
 

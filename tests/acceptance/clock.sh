@@ -5,6 +5,7 @@
 # HYPROF_CLOCK_SECONDS=60 for the time that is promised; less of it has the less room for clocks that drift apart.
 set -eu
 . tests/tap.sh
+plan 5
 need_sampling
 
 seconds=${HYPROF_CLOCK_SECONDS:-20}

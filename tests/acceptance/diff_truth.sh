@@ -3,6 +3,7 @@
 # hyprof diff: recordings of one program do not differ, in pairs and in sets; one that does more work is found, and it alone
 set -eu
 . tests/tap.sh
+plan 6
 need jq
 need_sampling
 

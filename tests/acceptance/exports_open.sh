@@ -4,6 +4,7 @@
 set -u
 # shellcheck source=tests/tap.sh
 . tests/tap.sh
+plan 18
 
 need jq node chromium
 export CONSUMERS=$PWD/build/consumers

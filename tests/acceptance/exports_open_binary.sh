@@ -3,6 +3,7 @@
 # What go tool pprof, protoc, callgrind_annotate and perf read in exports is what hyprof's own report says
 set -eu
 . tests/tap.sh
+plan 46
 need jq python3
 need_sampling
 
@@ -133,7 +134,7 @@ record every -- "$WORKLOADS/w_every_event"
 if command -v go >/dev/null; then
         check_pprof two_zones
 else
-        skips "pprof" "go is not installed"
+        skips_group "pprof" "go is not installed"
 fi
 if command -v protoc >/dev/null; then
         check_perfetto two_zones
@@ -151,17 +152,17 @@ if command -v protoc >/dev/null; then
                 "$(protoc --decode=Trace -Itests/consumers perfetto_subset.proto <"$TMPDIR/two_zones.perfetto" |
                         python3 tests/consumers/perfetto_totals.py | grep -E '^(samples|unbalanced|zone) ')"
 else
-        skips "perfetto" "protoc is not installed"
+        skips_group "perfetto" "protoc is not installed"
 fi
 if command -v callgrind_annotate >/dev/null; then
         check_callgrind two_zones
 else
-        skips "callgrind" "valgrind is not installed"
+        skips_group "callgrind" "valgrind is not installed"
 fi
 if command -v perf >/dev/null; then
         check_perf two_zones
 else
-        skips "perf-data" "perf is not installed"
+        skips_group "perf-data" "perf is not installed"
 fi
 
 # ---- waits --------------------------------------------------------------------------------------------------

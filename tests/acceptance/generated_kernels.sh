@@ -5,8 +5,10 @@
 # Each is recorded without names; then the trace is put into a folder of its own, all that it was made of is removed,
 # and it is completed there.  Every sample of a kernel must have the name of its function where a symbol exists, and
 # its line where there is debug information, whatever else had the address before.
+# shellcheck disable=SC2154 # of tests/kernels.sh
 set -eu
 . tests/tap.sh
+plan 88
 . tests/kernels.sh
 need cc jq
 need_sampling

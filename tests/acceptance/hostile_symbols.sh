@@ -3,6 +3,7 @@
 # Code, debug information and perf maps made to harm: an error or a missing name, little memory and time, never a crash
 set -eu
 . tests/tap.sh
+plan 47
 need gcc as ld objcopy python3 jq
 need_sampling
 
@@ -287,5 +288,5 @@ if [ "$(uname -m)" = x86_64 ]; then
         holds "what it says of the code is found all the same" compare "$(n_events j 'self == "hot code"')" ">" 100
         holds "its garbage is counted" compare "$(lost j | sed -n 's/^JIT_GARBAGE //p')" ">" 5
 else
-        skips "a perf map of garbage" "hardware: the code is of x86-64"
+        skips_group "a perf map of garbage" "hardware: the code is of x86-64"
 fi

@@ -3,6 +3,7 @@
 # 100,000 threads that start, emit 10 zones and end: all zones are in the trace, the program stays small
 set -eu
 . tests/tap.sh
+plan 9
 need jq
 need_sampling
 

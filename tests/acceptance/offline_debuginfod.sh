@@ -3,6 +3,7 @@
 # A trace is completed on a machine that has neither the program nor its debug files, by a debuginfod server that has them
 set -eu
 . tests/tap.sh
+plan 16
 need gcc objcopy strip readelf debuginfod curl jq
 need_sampling
 

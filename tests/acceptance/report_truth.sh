@@ -3,6 +3,7 @@
 # What a program was written to spend, within 1 point; percentiles and statistics as its own log of its zones has them
 set -eu
 . tests/tap.sh
+plan 37
 need jq python3
 need_sampling
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Kernels that live for milliseconds, and those of JITs, have their own names and lines, or none where the recorder was too late
+# shellcheck disable=SC2154 # of tests/kernels.sh
 set -eu
 . tests/tap.sh
+plan 29
 . tests/kernels.sh
 need cc clang jq lli-14
 need_sampling

@@ -3,6 +3,7 @@
 # SIGKILL at a random moment, 100 times: every zone that ended 1 ms or more before the kill is in the trace
 set -eu
 . tests/tap.sh
+plan 1
 need_sampling
 
 n_runs=100

@@ -3,6 +3,7 @@
 # Two zones, changed 20,000 times a second by each of 4 threads on 2 CPUs: at least 99.9% of the samples are in theirs
 set -eu
 . tests/tap.sh
+plan 20
 need jq taskset
 need_sampling
 

@@ -3,6 +3,7 @@
 # hyprof record -p: threads, children, zones and names of what runs already; it comes and goes, and the program stays as it was
 set -eu
 . tests/tap.sh
+plan 109
 need jq
 need_sampling
 # Jobs get process groups of their own, and SIGINT is not ignored in them.
@@ -293,7 +294,7 @@ if can_be_nice; then
         holds "the collector goes before others from when its events are open" is_preferred
         holds "and a signal ends the delay" detach INT
 else
-        skips "the collector goes before others" "this test may not"
+        skips_group "the collector goes before others" "this test may not"
 fi
 
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
@@ -306,6 +307,6 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
         holds "it says whose it is" grep -q "error: not permitted to record process $many (w_two_zones): it is owned by root" "$TMPDIR/err"
         holds "and what to do" grep -q "^  try: sudo hyprof record -p $many" "$TMPDIR/err"
 else
-        skips "another user's program" "this test does not run as root"
+        skips_group "another user's program" "this test does not run as root"
 fi
 kill "$many"

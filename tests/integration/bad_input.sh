@@ -3,6 +3,7 @@
 # Bad input of every kind: one line that names what is wrong and where, the documented exit status, never a signal
 set -eu
 . tests/tap.sh
+plan 89
 
 # The command ends with this status; it says one line "hyprof: error: ...", with these words, and at most one "  try: ...".
 complains() { # status, words, command...

@@ -4,6 +4,7 @@
 # respected, and many programs share one bound
 set -eu
 . tests/tap.sh
+plan 24
 need jq
 need_sampling
 
@@ -35,7 +36,7 @@ holds "alone: which was given back" compare "$(said alone returned_ms)" ">=" 0
 # ---- mlockall(): what is not used yet is not filled
 run locked -- "$WORKLOADS/w_client_memory" locked
 if grep -q '^unlocked' "$TMPDIR/locked.out"; then
-        skips "locked: memory" "mlockall: not permitted"
+        skips_group "locked: memory" "mlockall: not permitted"
 else
         adds_up locked
         figure "locked: $(said locked locked_kb) kB after mlockall(), $(said locked peak_kb) kB in use"
@@ -68,11 +69,11 @@ if [ -n "$top" ] && mkdir "$group" 2>/dev/null; then
                 figure "group: $(said group peak_kb) kB in use"
                 holds "group: a part of the limit" compare "$(said group peak_kb)" "<" 24576
         else
-                skips "group: memory.max" "hardware: the kernel gives the memory controller to no group of cgroup2"
+                skips_group "group: memory.max" "hardware: the kernel gives the memory controller to no group of cgroup2"
         fi
         rmdir "$group"
 else
-        skips "group: memory.max" "hardware: no group of cgroup2 can be made here"
+        skips_group "group: memory.max" "hardware: no group of cgroup2 can be made here"
 fi
 
 # ---- seven children and their parent, which all fill what they may: twice what one may, and their rings

@@ -3,6 +3,7 @@
 # One table of options is the help, the manuals and the completions; words that are nearly right are guessed; statuses hold
 set -eu
 . tests/tap.sh
+plan 237
 need python3 jq
 
 manuals=${HYPROF%/*}/man
@@ -153,7 +154,7 @@ typed() { # shell, keys: the words that its command line became
 }
 for shell in bash zsh; do
         if ! command -v "$shell" >/dev/null; then
-                skips "$shell" "not installed"
+                skips_group "$shell" "not installed"
                 continue
         fi
         holds "$shell: a command" same "symbolize" "$(typed $shell 'hyprof sym\t')"
@@ -177,7 +178,7 @@ if command -v fish >/dev/null; then
         holds "fish: a choice behind =" same "--color=never" "$(in_fish 'hyprof annotate --color=ne')"
         holds "fish: a file" same "two.txt" "$(in_fish 'hyprof extract -o tw')"
 else
-        skips "fish" "not installed"
+        skips_group "fish" "not installed"
 fi
 
 # ---- the terminal
@@ -198,6 +199,8 @@ if command -v script >/dev/null; then
         holds "none without --pager" same 0 "$(grep -c '^not asked for' "$TMPDIR/screen")"
         on_screen 80 "'$HYPROF' nothing"
         holds "complaints have no colours" same 0 "$(grep -c $'\033' "$TMPDIR/screen")"
+else
+        skips_group "a terminal" "script is not installed"
 fi
 holds "--pager without a terminal does nothing" same "$("$HYPROF" guide)" "$(PAGER=false "$HYPROF" guide --pager)"
 holds "COLUMNS is the width elsewhere" same 0 \

@@ -3,6 +3,7 @@
 # hyprof csv and hyprof query: switches, filters, exit statuses; their numbers are the report's; what docs/use/sqlite.md asks runs
 set -eu
 . tests/tap.sh
+plan 61
 need jq sqlite3
 need_sampling
 

@@ -3,6 +3,7 @@
 # SIGINT, SIGTERM and SIGHUP end the recording and keep the trace; a command that ignores them goes on and is waited for
 set -eu
 . tests/tap.sh
+plan 42
 need jq
 need_sampling
 # Jobs get process groups of their own, and SIGINT is not ignored in them.

@@ -3,6 +3,7 @@
 # A trace cut at every third byte, or with one changed: report, dump and check say where, end, and never crash
 set -eu
 . tests/tap.sh
+plan 9
 need_sampling
 
 limit_s=10

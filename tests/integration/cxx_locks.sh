@@ -3,6 +3,7 @@
 # w_locks: what hyprof.hpp's locks tell, with a wait only where there was one, and its zones
 set -eu
 . tests/tap.sh
+plan 12
 need jq
 need_sampling
 

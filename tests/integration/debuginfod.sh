@@ -3,6 +3,7 @@
 # Debug files come from a debuginfod server by build-id; what is not the wanted file is thrown away, and nothing waits for ever
 set -eu
 . tests/tap.sh
+plan 20
 need debuginfod curl python3 gcc objcopy readelf
 
 fetch=$BUILD/tools/fetch_debug_file

@@ -3,6 +3,7 @@
 # hyprof diff: pairs, sets, globs; its exit statuses; recordings that have little or nothing in them
 set -eu
 . tests/tap.sh
+plan 77
 need jq
 need_sampling
 

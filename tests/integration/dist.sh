@@ -3,6 +3,7 @@
 # make dist: the same bytes each time, whatever the umask and the time zone; every file of the commit; and it builds
 set -u
 . tests/tap.sh
+plan 5
 need git gzip
 [ -e .git ] || skip_all "this is no git checkout"
 archive=build/hyprof-$(sed -n 's/^VERSION *:= *//p' Makefile).tar.gz

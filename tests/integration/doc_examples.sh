@@ -33,6 +33,8 @@ runs() { # command
 }
 n_run=0
 mapfile -t files < <(find README.md docs -name '*.md' -o -path 'docs/man/*.txt' | LC_ALL=C sort)
+python3 tests/tools/doc_examples.py tests/integration/doc_examples.table "${files[@]}" >"$TMPDIR/examples"
+plan $(($(wc -l <"$TMPDIR/examples") + 1))
 while IFS=$'\t' read -r at what command <&3; do
         case $what in
         run) holds "$at: $command" runs "$command" && n_run=$((n_run + 1)) ;;
@@ -46,5 +48,5 @@ while IFS=$'\t' read -r at what command <&3; do
         unused) holds "each row of the table is needed" same "" "$command" ;;
         *) skips "$at: $command" "$what" ;;
         esac
-done 3< <(python3 tests/tools/doc_examples.py tests/integration/doc_examples.table "${files[@]}")
+done 3<"$TMPDIR/examples"
 holds "there are many" compare "$n_run" ">" 60

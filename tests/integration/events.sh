@@ -3,6 +3,7 @@
 # -e, -c, -F and --stat: what is asked for is recorded, groups add up to their totals, and what is not there is said once
 set -eu
 . tests/tap.sh
+plan 68
 need awk
 need_sampling
 
@@ -75,7 +76,7 @@ if record_dump group -e '{task-clock,page-faults,context-switches}:S' -- "$fault
                 grep -q " $(n_samples group task-clock) samples of task-clock at 997 Hz" "$TMPDIR/group.err"
         figure "page faults: $whole in all, $sum with samples"
 elif grep -q 'before Linux 6.13' "$TMPDIR/group.err"; then
-        skips "group: read with samples" "this kernel cannot read groups in events that children inherit"
+        skips_group "group: read with samples" "this kernel cannot read groups in events that children inherit"
 else
         holds "group: recorded" cat "$TMPDIR/group.err" false
 fi
@@ -129,10 +130,10 @@ if [ "$(id -u)" -eq 0 ] && "${in_namespace[@]}" true 2>/dev/null; then
                 "$HYPROF" record -o "$TMPDIR/no.hyp" -e sched:sched_swich true
         holds "by name" grep -q "did you mean 'sched:sched_switch'" "$TMPDIR/err"
 else
-        skips "tracepoints" "no right to mount tracefs in a namespace"
+        skips_group "tracepoints" "no right to mount tracefs in a namespace"
 fi
 if [ -d /sys/kernel/tracing/events ] || [ -d /sys/kernel/debug/tracing/events ]; then
-        skips "no tracefs: one line with the remedy" "tracefs is mounted here"
+        skips_group "no tracefs: one line with the remedy" "tracefs is mounted here"
 else
         holds "no tracefs: refused" ends_with 2 "$HYPROF" record -o "$TMPDIR/no.hyp" -e sched:sched_switch true
         holds "no tracefs: one line with the remedy" same 1 \
@@ -157,7 +158,7 @@ if [ -d /sys/bus/event_source/devices/msr/events ] && [ "$(id -u)" -eq 0 ]; then
         holds "which does" record_dump msr -e '{cpu-clock,msr/tsc/}:S' -- "$faults"
         holds "and counts" compare "$(total msr msr/tsc/)" '>' 1000000
 else
-        skips "what only counts" "hardware: no msr PMU, or not root"
+        skips_group "what only counts" "hardware: no msr PMU, or not root"
 fi
 
 # ---- hyprof list
@@ -179,4 +180,6 @@ if command -v jq >/dev/null; then
                 "$(jq '.events.rows[] | select(.name == "task-clock" and .kind == "software") | .is_available' "$TMPDIR/list.json")"
         holds "list --json: sorted" same true \
                 "$(jq '[.events.rows[] | select(.kind == "cache") | .name] | . == sort' "$TMPDIR/list.json")"
+else
+        skips_group "list --json" "jq is not installed"
 fi

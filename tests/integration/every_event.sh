@@ -3,6 +3,7 @@
 # w_messages, w_every_event: all that a program can say is in the trace, in order and with its values
 set -eu
 . tests/tap.sh
+plan 22
 need jq
 need_sampling
 

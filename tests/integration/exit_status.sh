@@ -3,6 +3,7 @@
 # hyprof record is transparent: status, standard streams and signals are the command's; it says one line, or what -q allows
 set -eu
 . tests/tap.sh
+plan 72
 need perl python3
 need_sampling
 

@@ -3,6 +3,7 @@
 # `hyprof export`: its exit statuses, where it writes, and words that can be pasted
 set -eu
 . tests/tap.sh
+plan 32
 
 export_to() {
         "$HYPROF" export "$@"
@@ -54,9 +55,7 @@ if [ "$(id -u)" -eq 0 ]; then
         holds "a database as well" ends_with 0 env SUDO_UID=65534 SUDO_GID=65533 "$HYPROF" query --sqlite owned.db plain.hyp
         holds "belongs to the user" same "65534 65533" "$(stat -c '%u %g' owned.db)"
 else
-        skips "under sudo" "right: root has no choice of owners here"
+        skips_group "under sudo" "right: root has no choice of owners here"
 fi
 limited() { (ulimit -f 0 && "$HYPROF" export --force -o long.json chrome plain.hyp 2>&1) | cat; }
 holds "a limit on the length of files is an error, and said" same 1 "$(limited | grep -c 'error: .*File too large')"
-
-echo "1..$n_cases"

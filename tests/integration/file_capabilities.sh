@@ -3,6 +3,7 @@
 # make install-capabilities: a member of the group records without sudo what the kernel would refuse, and others get nothing
 set -eu
 . tests/tap.sh
+plan 16
 need jq setcap getcap setpriv
 need_sampling
 [ "$(id -u)" -eq 0 ] || skip_all "only root can give capabilities to a file"

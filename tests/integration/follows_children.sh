@@ -3,6 +3,7 @@
 # Threads, children, grandchildren and execve: each zone is counted once, under its process and thread
 set -eu
 . tests/tap.sh
+plan 37
 need jq
 need_sampling
 

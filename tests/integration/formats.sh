@@ -3,6 +3,7 @@
 # list, doctor, check, modules, annotate, why and diff answer as text, Markdown, JSON and CSV: the same rows, the same numbers
 set -eu
 . tests/tap.sh
+plan 39
 need python3 jq
 
 trace=$TMPDIR/many.hyp

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # make install LIBDIR=...: CMake, Meson and pkg-config find hyprof there, in a folder that has moved; uninstall leaves nothing
+# shellcheck disable=SC2034 # for tests/hello_zones.sh
 set -u
 . tests/tap.sh
+plan 9
 . tests/hello_zones.sh
 need_sampling
 ROOT=$TMPDIR/root

@@ -3,6 +3,7 @@
 # A program that does what it can with its region neither stalls its recorder, nor takes its memory, nor keeps it from ending
 set -eu
 . tests/tap.sh
+plan 20
 need jq
 need_sampling
 

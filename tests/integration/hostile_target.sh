@@ -3,6 +3,7 @@
 # A target that exchanges its mappings, its program and what it shares with the recorder does neither stop nor break it
 set -eu
 . tests/tap.sh
+plan 12
 need jq
 need_sampling
 

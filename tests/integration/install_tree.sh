@@ -5,6 +5,7 @@ set -u
 root=$TMPDIR/root
 prefix=/opt/hyprof
 n=0
+echo "1..11"
 sanitize=()
 case $VARIANT in
 asan) sanitize=(-fsanitize=address -fsanitize=undefined) ;;

@@ -3,6 +3,7 @@
 # IREE's tracing provider: every macro compiles in C and C++ with every set of features, and every event is in the trace
 set -eu
 . tests/tap.sh
+plan 35
 need jq gcc g++ clang clang++
 need_sampling
 

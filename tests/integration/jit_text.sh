@@ -3,6 +3,7 @@
 # Code that programs make is named by perf maps, jitdumps and announcements, each piece at its own time
 set -eu
 . tests/tap.sh
+plan 49
 need jq cc nm
 need_sampling
 
@@ -57,7 +58,7 @@ if uname -m | grep -q x86_64; then
         # Until the first table is there, some milliseconds are cut.
         holds "frames: callstacks are complete" compare "$n_complete" ">=" "0.9 * $n_stacks"
 else
-        skips "frames" "hardware: the code is of x86-64"
+        skips_group "frames" "hardware: the code is of x86-64"
 fi
 
 # ---- what a program announces
@@ -114,7 +115,7 @@ holds "short: its code is named, though it took its map with it" compare "$(in_c
 
 # ---- a real one
 if ! command -v node >/dev/null; then
-        skips "node" "node is not installed"
+        skips_group "node" "node is not installed"
         exit 0
 fi
 cat >"$TMPDIR/hot.js" <<'EOS'

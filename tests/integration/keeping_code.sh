@@ -3,6 +3,7 @@
 # Code that may be gone later is in the trace byte for byte, what could not be kept is said, and hostile files cost nothing
 set -eu
 . tests/tap.sh
+plan 48
 need_sampling
 need cc jq
 
@@ -126,6 +127,7 @@ record auto -- sh -c "$counting"
 holds "--embed=auto: what is installed is not" nothing auto "\"$installed\""
 
 # Somebody whose file is gone already.
+: >"$TMPDIR/said" # before anybody reads it
 "$WORKLOADS/w_code_files" waits "$TMPDIR/nameless.so" "$folder/attached.so" >"$TMPDIR/said" &
 waiter=$!
 tail -f -n +1 --pid=$waiter "$TMPDIR/said" | grep -q -m 1 loaded
@@ -149,7 +151,7 @@ if unshare -m true 2>/dev/null; then
         holds "in another mount namespace" same 0 "$status"
         holds "in another mount namespace: the code is there" kept elsewhere /mnt/elsewhere.so "$TMPDIR/nameless.so"
 else
-        skips "in another mount namespace" "no right to make one"
+        skips_group "in another mount namespace" "no right to make one"
 fi
 
 # ---- one file, which is written over for each kernel, without a build-id
@@ -196,7 +198,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/k
         holds "an ordinary user: what is deleted is there, or the report says why" compare \
                 "$(images user_deleted /deleted.so | grep -c ' 1$') + $(reason user_deleted CODE_UNREADABLE) + $(reason user_deleted CODE_TOO_LATE)" ">=" 1
 else
-        skips "an ordinary user" "not root, or no events for others"
+        skips_group "an ordinary user" "not root, or no events for others"
 fi
 
 # ---- another root: the paths of what runs there are not ours
@@ -220,5 +222,5 @@ END
         holds "chroot: its samples have names" compare "$(n_events jailed 'kind == "sample" && module == "/bin/jailed" && self == "?"')" \
                 "<" "$(n_events jailed 'kind == "sample" && module == "/bin/jailed"') / 5"
 else
-        skips "chroot" "not root, or no chroot"
+        skips_group "chroot" "not root, or no chroot"
 fi

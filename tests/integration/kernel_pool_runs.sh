@@ -4,6 +4,7 @@
 set -u
 pool=$EXAMPLES/kernel_pool
 n=0
+echo "1..15"
 
 status_is() { # name, status, command...
         local status

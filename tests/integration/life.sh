@@ -3,6 +3,7 @@
 # Whatever a recorded program does with itself - other user, root, namespace, no descriptors, libraries - each zone is there once
 set -eu
 . tests/tap.sh
+plan 45
 need jq cc
 need_sampling
 
@@ -21,7 +22,7 @@ zones() { # trace
 
 as_root() { # name of the case: false, and a skip, if this is not root
         [ "$(id -u)" -ne 0 ] || return 0
-        skips "$1" "this test does not run as root"
+        skips_group "$1" "this test does not run as root"
         return 1
 }
 
@@ -63,7 +64,7 @@ if as_root "namespaces"; then
                 life mount "" child main
                 life pid "" child grandchild main
         else
-                skips "namespaces" "unshare: $(tail -n 1 "$TMPDIR/unshare")"
+                skips_group "namespaces" "unshare: $(tail -n 1 "$TMPDIR/unshare")"
         fi
 fi
 

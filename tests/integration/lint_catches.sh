@@ -5,6 +5,7 @@ set -u
 good=$TMPDIR/good
 bad=$TMPDIR/bad
 n=0
+echo "1..33"
 
 licence='/* SPDX-License-Identifier: MIT */'
 mkdir -p "$good"/{base,format,instrument,symbolize,unwind,sampler/merge,analyze,cli,docs/understand,debian}

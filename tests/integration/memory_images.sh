@@ -4,6 +4,7 @@
 # shellcheck disable=SC2154 # tests/tap.sh assigns them
 set -eu
 . tests/tap.sh
+plan 48
 need cc jq strip
 need_sampling
 
@@ -230,6 +231,5 @@ EOS
                 $keeps "lli $kind: whose object is kept" same 3 "$(kept_kind "$name" image | sort -u)"
         done
 else
-        skips "objects of lli" "lli-14 or clang-14 is not installed"
+        skips_group "objects of lli" "lli-14 or clang-14 is not installed"
 fi
-echo "1..$n_cases"

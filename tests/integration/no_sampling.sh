@@ -3,6 +3,7 @@
 # record --no-sampling: every zone is there, and neither samples nor switches; what contradicts it is refused
 set -eu
 . tests/tap.sh
+plan 14
 need jq
 need_sampling
 

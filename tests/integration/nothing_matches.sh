@@ -3,6 +3,7 @@
 # Filters that leave nothing end every command with status 1, one line that says which, and what may be meant or to be tried
 set -eu
 . tests/tap.sh
+plan 60
 
 need jq
 made=$BUILD/tools/made_trace

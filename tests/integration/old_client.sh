@@ -4,6 +4,7 @@
 # have something; one of another major version is refused, and that is said
 set -eu
 . tests/tap.sh
+plan 15
 need jq
 need_sampling
 

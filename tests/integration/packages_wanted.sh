@@ -8,6 +8,7 @@ export OS_RELEASE=$TMPDIR/os-release
 unset HYPROF_NO_PACKAGES
 mkdir "$fake"
 n=0
+echo "1..7"
 
 # A machine whose installed packages are the words of $INSTALLED and whose user is $USER_ID.
 cat >"$fake/dpkg-query" <<'EOS'

@@ -3,6 +3,7 @@
 # A range of time, found by the states in the middle of a trace, is for every command what reading all of it says
 set -eu
 . tests/tap.sh
+plan 40
 need_sampling
 
 printed() { # trace, command with options...: 'TRACE' stands for the trace
@@ -59,5 +60,7 @@ for range in "60 64" "97 100"; do
         holds "$name: dump" same_of_both printed dump "${options[@]}"
         if command -v sqlite3 >/dev/null; then
                 holds "$name: database" same_of_both database "${options[@]}"
+        else
+                skips "$name: database" "sqlite3 is not installed"
         fi
 done

@@ -3,6 +3,7 @@
 # The samples of README.md are what hyprof prints: examples/readme_samples.sh finds them in a new trace, with the same columns
 set -u
 . tests/tap.sh
+plan 5
 need_sampling
 
 new_samples() { HYPROF_DEMO_TRACE=$TMPDIR/pool.hyp examples/readme_samples.sh "$BUILD" "$TMPDIR/README.md"; }

@@ -3,6 +3,7 @@
 # hyprof record -F max, --strict-freq, --max-size, --call-graph none, --list-events: what is limited is said, and the trace is whole
 set -eu
 . tests/tap.sh
+plan 31
 need jq
 need_sampling
 
@@ -27,7 +28,7 @@ if "${alone[@]}" sh -c "mount --bind '$TMPDIR/limit' $limit" 2>/dev/null; then
         holds "a limit that falls meanwhile" ends_with 0 "${under_limit[@]}" -o "$TMPDIR/falls.hyp" -- sh -c "echo 1500 >'$TMPDIR/limit'"
         holds "is told of" notes '^hyprof: note: .*kernel lowered .* from 2000 to 1500'
 else
-        skips "the kernel's limit of rates" "hardware: nothing can be mounted here"
+        skips_group "the kernel's limit of rates" "hardware: nothing can be mounted here"
 fi
 holds "-F 0: status 2" ends_with 2 "$HYPROF" record -F 0 -- true
 holds "-F and -c: status 2" ends_with 2 "$HYPROF" record -o "$TMPDIR/none.hyp" -F 99 -c 10 -- true

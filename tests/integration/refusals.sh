@@ -3,6 +3,7 @@
 # What is refused is said in one line, with the command that helps, exit status 125; doctor and record say the same
 set -eu
 . tests/tap.sh
+plan 25
 
 folder=$(mktemp -d /tmp/hyprof-refusals.XXXXXX)
 trap 'rm -rf "$folder"' EXIT
@@ -34,11 +35,12 @@ if [ "$level" -ge 2 ]; then
         holds "perf_event_paranoid $level: kernel code" refused 125 'not permitted.*cpu-clock:k' \
                 'sysctl kernel.perf_event_paranoid=1' as_user "$folder/hyprof" "${record_it[@]}" -e cpu-clock:k -- true
 else
-        skips "perf_event_paranoid: kernel code" "hardware: it is $level here, which allows it"
+        skips_group "perf_event_paranoid: kernel code" "hardware: it is $level here, which allows it"
 fi
 if [ "$level" -gt 2 ] && ! as_user "$folder/hyprof" doctor >/dev/null 2>&1; then
         holds "perf_event_paranoid $level" refused 125 "perf_event_paranoid is $level" \
                 'sysctl kernel.perf_event_paranoid=2' as_user "$folder/hyprof" "${record_it[@]}" -- true
+        skips_group "what is recorded" "hardware: kernel.perf_event_paranoid is $level"
         exit 0
 fi
 
@@ -75,6 +77,8 @@ holds "no such thread" refused 125 'no thread 4194304' 'ps -eL' "$folder/hyprof"
 if [ "$(id -u)" -eq 0 ] && grep -q ' cgroup2 ' /proc/mounts; then
         holds "others' processes in a cgroup" ends_with 125 as_user "$folder/hyprof" "${record_it[@]}" -d 1h --cgroup /
         holds "it says that, and what helps" grep -q "error: .*not permitted to record any of .* 'sudo hyprof record" "$TMPDIR/err"
+else
+        skips_group "others' processes in a cgroup" "not root, or no cgroup2"
 fi
 holds "--as-root, but not by root" refused 125 'not started as root' 'sudo hyprof record --as-root' \
         as_user "$folder/hyprof" "${record_it[@]}" --as-root -- true
@@ -85,13 +89,19 @@ if [ "$(id -u)" -eq 0 ] && "$folder/hyprof" doctor >/dev/null 2>&1; then
         sleep 600 &
         other=$!
         many=$(printf ',page-faults%.0s' $(seq 14))
-        ! (ulimit -n 40 && ulimit -n 80) 2>/dev/null || holds "few descriptors, root" ends_with 0 few "$folder/hyprof" record -q -o "$TMPDIR/few.hyp" --scope=threads \
-                -e "cpu-clock$many" -d 10ms -p $other
+        if (ulimit -n 40 && ulimit -n 80) 2>/dev/null; then
+                holds "few descriptors, root" ends_with 0 few "$folder/hyprof" record -q -o "$TMPDIR/few.hyp" --scope=threads \
+                        -e "cpu-clock$many" -d 10ms -p $other
+        else
+                skips "few descriptors, root" "hardware: root has no CAP_SYS_RESOURCE here"
+        fi
         kill $other
         # shellcheck disable=SC2016 # for the other shell
         holds "few descriptors, a user" refused 125 'descriptors for each thread.*40 are allowed' 'sudo hyprof record' \
                 as_user bash -c 'sleep 600 & ulimit -n 40; status=0; "$@" -p $! || status=$?; kill $!; exit $status' \
                 bash "$folder/hyprof" "${record_it[@]}" -d 1h -e "cpu-clock$many"
+else
+        skips_group "few descriptors" "not root, or perf_event_open is not permitted"
 fi
 
 # ---- events
@@ -104,6 +114,10 @@ holds "no such command" ends_with 127 "$folder/hyprof" "${record_it[@]}" -- "$fo
 mkdir -m 700 "$folder/closed"
 holds "no such command, and a folder that is closed in PATH" ends_with 127 env PATH="$folder/closed:$PATH" \
         "$folder/hyprof" "${record_it[@]}" -- no-such-command
-[ "$(id -u)" -ne 0 ] || holds "the same for a user" ends_with 127 as_user env PATH="$folder/closed:$PATH" "$folder/hyprof" "${record_it[@]}" -- no-such-command
+if [ "$(id -u)" -eq 0 ]; then
+        holds "the same for a user" ends_with 127 as_user env PATH="$folder/closed:$PATH" "$folder/hyprof" "${record_it[@]}" -- no-such-command
+else
+        skips "the same for a user" "not root"
+fi
 holds "a folder that is not there" refused 125 'cannot write the trace: .*No such file' 'record -o FILE' \
         "$folder/hyprof" record -o "$folder/none/t.hyp" -- true

@@ -3,6 +3,7 @@
 # hyprof check --repair: the trace is never written to, and the old file stays; for a lack of memory see no_memory.sh
 set -eu
 . tests/tap.sh
+plan 13
 need jq sha256sum
 
 trace=$TMPDIR/intact.hyp

@@ -3,6 +3,7 @@
 # hyprof report --locks, --memory, --frames, --plots, --messages, --devices show what the programs said, in each format
 set -eu
 . tests/tap.sh
+plan 78
 need jq
 need_sampling
 

@@ -3,6 +3,7 @@
 # hyprof record --ring: the last so long in bounded memory; whole traces at the end, at SIGUSR2 and when a zone is slow
 set -eu
 . tests/tap.sh
+plan 64
 need jq
 need_sampling
 set -m # SIGINT is not ignored in jobs
@@ -238,7 +239,7 @@ if [ "$(id -u)" -eq 0 ]; then
         holds "a dump and the trace" same 2 "$(find "$folder/home" -name '*.hyp' | wc -l)"
         rm -rf "$folder"
 else
-        skips "under sudo" "hardware: only root can be whom sudo makes of a user"
+        skips_group "under sudo" "hardware: only root can be whom sudo makes of a user"
 fi
 
 # ---- what is refused

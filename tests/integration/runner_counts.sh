@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# tests/run_tests.sh: every case is counted once, a failure fails the run, but a script's only at the second try; a skip needs a good reason in CI
+# tests/run_tests.sh: every case is counted once, none vanishes, a failure fails the run, but a script's only at the second try, and not
+# again and again; a skip needs a good reason in CI
 set -u
 tree=$TMPDIR/tree
 mkdir -p "$tree/tests/integration" "$tree/tests/fuzz" "$tree/build/release/fuzz"
@@ -8,6 +9,7 @@ cp tests/run_tests.sh "$tree/tests/"
 unset CI HYPROF_REQUIRE HYPROF_TRIES
 export marks=$TMPDIR # of the scripts, from one try to the next
 n=0
+echo "1..47"
 variant=release
 
 script() { printf '%s\n' "$2" >"$tree/tests/integration/$1.sh"; }
@@ -26,8 +28,14 @@ expect() { # name, exit status, closing line, arguments...
         fi
 }
 
+# For the output of the last run.
+says() { # name, words
+        n=$((n + 1))
+        if grep -qF -- "$2" <<<"$out"; then echo "ok $n - $1"; else echo "not ok $n - $1: $2"; fi
+}
+
 expect "no tests at all is a failure" 1 "0 passed, 0 failed, 0 skipped"
-script good 'exit 0'
+script good 'echo 1..1; echo "ok 1 - a"'
 expect "exit status 0" 0 "1 passed, 0 failed, 0 skipped"
 script skips 'echo "no such tool"; exit 77'
 expect "exit status 77" 0 "1 passed, 0 failed, 1 skipped"
@@ -38,24 +46,39 @@ CI=true expect "a skip for the hardware" 0 "1 passed, 0 failed, 1 skipped"
 script skips 'echo "network: no registry"; exit 77'
 CI=true expect "a skip for the network" 0 "1 passed, 0 failed, 1 skipped"
 script skips 'echo "hardware: no counters"; exit 77'
-script tap 'echo "ok 1 - a"; echo "ok 2 - b # SKIP hardware: none"; echo "ok 3 - c"'
+script tap 'echo 1..3; echo "ok 1 - a"; echo "ok 2 - b # SKIP hardware: none"; echo "ok 3 - c"'
 expect "TAP lines" 0 "3 passed, 0 failed, 2 skipped"
-script tap 'echo "ok 1 - a"; echo "not ok 2 - b"; echo "not ok 3 - c"; exit 1'
+script tap 'echo 1..3; echo "ok 1 - a"; echo "not ok 2 - b"; echo "not ok 3 - c"; exit 1'
 expect "failed TAP lines" 1 "2 passed, 2 failed, 1 skipped"
-script tap 'echo "ok 1 - a"; exit 3'
+script tap 'echo 1..1; echo "ok 1 - a"; exit 3'
 expect "an exit status against the TAP lines" 1 "2 passed, 1 failed, 1 skipped"
 script tap 'kill -SEGV $$'
 expect "a crash" 1 "1 passed, 1 failed, 1 skipped"
 
+# Cases that vanish: no plan, another number of cases.
+script tap 'echo "ok 1 - a"'
+HYPROF_TRIES=1 expect "no plan" 1 "2 passed, 1 failed, 1 skipped"
+says "which is said" "FAIL  integration/tap.sh                       exit status 0, no plan"
+script tap 'exit 0'
+HYPROF_TRIES=1 expect "neither plan nor cases" 1 "1 passed, 1 failed, 1 skipped"
+script tap 'echo 1..3; echo "ok 1 - a"; echo "ok 2 - b"'
+HYPROF_TRIES=1 expect "a case that vanished" 1 "3 passed, 1 failed, 1 skipped"
+says "which is said, with the numbers" "exit status 0, 3 cases planned, 2 printed"
+script tap 'echo 1..3; echo "ok 1 - a"; echo "ok 2 - b # SKIP hardware: none"'
+HYPROF_TRIES=1 expect "a skip stands for one case" 1 "2 passed, 1 failed, 2 skipped"
+script tap 'echo 1..3; echo "ok 1 - a"; echo "ok 2 - b: all cases # SKIP hardware: none"'
+HYPROF_TRIES=1 expect "but for several where it says so" 0 "2 passed, 0 failed, 2 skipped"
+script tap 'echo 1..1; echo "ok 1 - a"; echo "ok 2 - b"'
+HYPROF_TRIES=1 expect "a case more than planned" 1 "3 passed, 1 failed, 1 skipped"
+script tap '. tests/tap.sh; plan 4; holds a true; skips b "hardware: none"; skips_group c "hardware: none"'
+cp tests/tap.sh "$tree/tests/"
+HYPROF_TRIES=1 expect "what scripts share prints such lines" 0 "2 passed, 0 failed, 3 skipped"
+
 # Fails the first time it runs, as the words say, and passes the next time.
 flaky() { # name, first try
         rm -f "$marks/$1"
-        script "$1" "if [ ! -e \"\$marks/$1\" ]; then touch \"\$marks/$1\"; $2; fi; echo \"ok 1 - a\"; echo \"ok 2 - b # SKIP hardware: none\""
-}
-# For the output of the last run.
-says() { # name, words
-        n=$((n + 1))
-        if grep -qF -- "$2" <<<"$out"; then echo "ok $n - $1"; else echo "not ok $n - $1: $2"; fi
+        rm -f "$tree/build/release/test-history"
+        script "$1" "echo 1..2; if [ ! -e \"\$marks/$1\" ]; then touch \"\$marks/$1\"; $2; fi; echo \"ok 1 - a\"; echo \"ok 2 - b # SKIP hardware: none\""
 }
 flaky tap 'echo "ok 1 - a # SKIP hardware: none"; echo "not ok 2 - too late"; echo "ok 3 - c"'
 expect "a second try that passes is what counts" 0 "2 passed, 0 failed, 2 skipped, 1 passed at the second try"
@@ -71,9 +94,32 @@ flaky tap 'exit 3'
 # shellcheck disable=SC2016 # for the script
 script tap 'if [ ! -e "$marks/tap" ]; then touch "$marks/tap"; exit 3; fi; exit 77'
 expect "a second try that is skipped has not passed" 1 "1 passed, 1 failed, 1 skipped"
-script tap 'echo "not ok 1 - always $$"; exit 1'
+script tap 'echo 1..1; echo "not ok 1 - always $$"; exit 1'
 expect "what fails twice has failed" 1 "1 passed, 1 failed, 1 skipped"
 says "the first try is shown too" "the first try:"
+
+# The same script again: in two of three runs.  A mark is what the next first try fails for.
+needs_two() { rm -f "$marks/tap"; }
+flaky tap 'exit 3'
+expect "the second try of a first run" 0 "2 passed, 0 failed, 2 skipped, 1 passed at the second try"
+expect "the second run needs none" 0 "2 passed, 0 failed, 2 skipped"
+needs_two
+expect "the third needs it again" 1 "2 passed, 1 failed, 2 skipped"
+says "which is said" "FAIL  integration/tap.sh                       a second try was needed in two of three runs"
+needs_two
+expect "so does the fourth" 1 "2 passed, 1 failed, 2 skipped"
+expect "one that passes at once has passed" 0 "2 passed, 0 failed, 2 skipped"
+expect "and once more" 0 "2 passed, 0 failed, 2 skipped"
+needs_two
+expect "after two such runs it may need it again" 0 "2 passed, 0 failed, 2 skipped, 1 passed at the second try"
+flaky tap 'exit 3'
+CI=true expect "in CI it must pass a third try" 0 "2 passed, 0 failed, 2 skipped, 1 passed at the second try"
+flaky tap 'exit 3'
+# shellcheck disable=SC2016 # for the script
+script tap 'echo 1..1; echo x >>"$marks/tries"; [ "$(wc -l <"$marks/tries")" = 2 ] || exit 3; echo "ok 1 - a"'
+rm -f "$marks/tries"
+CI=true expect "which this one does not" 1 "1 passed, 1 failed, 1 skipped"
+says "which is said" "exit status 3, 1 cases planned, 0 printed at the third try; the second one passed"
 rm "$tree/tests/integration/tap.sh"
 
 # With sanitizers, what is listed is left out, unless it is named.

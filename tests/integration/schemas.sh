@@ -3,6 +3,7 @@
 # What every command and view prints with --json is what its schema says, which `hyprof help --schema` prints; broken ones are seen
 set -eu
 . tests/tap.sh
+plan 23
 need python3 jq
 python3 -c 'import jsonschema' 2>/dev/null || skip_all "python3-jsonschema is not installed"
 

@@ -3,6 +3,7 @@
 # Whatever is named is recorded and nothing else: threads, cgroups, CPUs, the machine, without children, later; nothing is left behind
 set -eu
 . tests/tap.sh
+plan 132
 need jq
 need_sampling
 set -m
@@ -26,7 +27,7 @@ for scope in cgroup cpus threads; do
         if [ -z "$why" ]; then
                 scopes+=("$scope")
         else
-                skips "scope $scope" "$why"
+                skips_group "scope $scope" "$why"
         fi
 done
 has() { [[ " ${scopes[*]} " == *" $1 "* ]]; }
@@ -116,7 +117,7 @@ if has cpus && [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null; then
         done
         kill "$on_first" "$program"
 else
-        skips "--cpu" "there is one CPU, or no right to it"
+        skips_group "--cpu" "there is one CPU, or no right to it"
 fi
 usage() { ends_with 2 "$HYPROF" record -o "$TMPDIR/none.hyp" --cpu "$1" -- true && grep -q "^hyprof: error: --cpu: $2" "$TMPDIR/err"; }
 holds "--cpu: no list" usage 0,x "not a list of CPUs"
@@ -179,7 +180,7 @@ if has cpus; then
         holds "--self: hyprof is there" compare "$(reported self "[.threads.rows[] | select(.pid == $recorder)] | length")" ">" 0
         kill "${programs[@]: -3:2}"
 else
-        skips "-a" "$(scope_error cpus)"
+        skips_group "-a" "$(scope_error cpus)"
 fi
 
 # ---- cgroups
@@ -253,7 +254,7 @@ if has cgroup; then
         holds "and so has the inner one" is_whole inner
         holds "nothing is left in the mount" same "" "$(comm -13 <(echo "$before") <(left_behind) | grep -E "hyprof-($recorder|$gone)\$")"
 else
-        skips "cgroups" "$(scope_error cgroup)"
+        skips_group "cgroups" "$(scope_error cgroup)"
 fi
 holds "--cgroup: none of that name" ends_with 125 "$HYPROF" record -o "$TMPDIR/none.hyp" --cgroup no/such/cgroup
 holds "--cgroup: it says so, once" same 1 "$(grep -c '^hyprof: error: --cgroup: ' "$TMPDIR/err")"
@@ -284,8 +285,8 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/k
                 read_trace perfmon
                 holds "with CAP_PERFMON alone: by CPUs" same cpus "$(reported perfmon .recording.scope)"
         else
-                skips "with CAP_PERFMON alone" "no such capability here"
+                skips_group "with CAP_PERFMON alone" "no such capability here"
         fi
 else
-        skips "without rights" "this test does not run as root, or kernel.perf_event_paranoid allows all"
+        skips_group "without rights" "this test does not run as root, or kernel.perf_event_paranoid allows all"
 fi

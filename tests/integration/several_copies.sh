@@ -3,6 +3,7 @@
 # A program and its plugins that were each linked with the static library: all that they say is in one region
 set -eu
 . tests/tap.sh
+plan 94
 need jq
 need_sampling
 
@@ -63,7 +64,7 @@ check_host "linked" 1 linked_host open_a open_b
 LD_LIBRARY_PATH=$TMPDIR check_host "shared library" 1 shared_host hidden_a open_b
 
 if [ "$VARIANT" = asan ]; then
-        skips "a static program" "hardware: no static programs with sanitizers"
+        skips_group "a static program" "hardware: no static programs with sanitizers"
 else
         holds "a static program links without a word" compile static -static \
                 -DPLUGIN_NAME='"static"' -x c - -x none "$BUILD/libhyprof.a" <<'PROGRAM'

@@ -3,6 +3,7 @@
 # A storm of short children and short threads: nothing crashes, and what is not in the trace is counted as lost
 set -eu
 . tests/tap.sh
+plan 22
 need jq
 need_sampling
 

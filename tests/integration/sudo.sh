@@ -3,6 +3,7 @@
 # Under sudo the command and the trace are the caller's: nothing of root's is written to, and no right of root's handed on
 set -eu
 . tests/tap.sh
+plan 57
 need jq
 need_sampling
 [ "$(id -u)" -eq 0 ] || skip_all "only root can be whom sudo makes of a user"
@@ -146,7 +147,7 @@ if setpriv --reuid="$uid" --clear-groups "$folder/w_becomes_root" 0 | grep -q 'e
         holds "the kernel hides it from $user: no time of it is in the trace" same 0 \
                 "$(cp "$folder/home/plain.hyp" "$TMPDIR/plain.hyp" && read_trace plain && n_events plain 'kind == "sample" && self == "busy_as_root"')"
 else
-        skips "a set-uid command" "the folder for temporary files is mounted nosuid"
+        skips_group "a set-uid command" "the folder for temporary files is mounted nosuid"
 fi
 
 # ---- a command that leaves something behind

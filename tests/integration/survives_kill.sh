@@ -3,6 +3,7 @@
 # SIGKILL of the program, SIGKILL of hyprof, a full disk: the trace reads up to its last whole chunk and says so
 set -eu
 . tests/tap.sh
+plan 30
 need jq
 need_sampling
 
@@ -128,5 +129,5 @@ if mount -t tmpfs -o size=96k none "$full" 2>"$TMPDIR/mount"; then
         "$HYPROF" check --repair "$full/t.hyp" >/dev/null 2>&1 || true
         holds "full disk: nor harmed on the full disk" ends_with 0 "$HYPROF" report "$full/t.hyp"
 else
-        skips "full disk" "mount: $(tail -n 1 "$TMPDIR/mount")"
+        skips_group "full disk" "mount: $(tail -n 1 "$TMPDIR/mount")"
 fi

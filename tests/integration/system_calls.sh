@@ -3,6 +3,7 @@
 # No system call that a recording makes is refused by its own filter, in any of the ways to record
 set -eu
 . tests/tap.sh
+plan 9
 need strace
 need_sampling
 [ "$VARIANT" != asan ] || skip_all "hardware: the search for leaks traces its own process, which is traced already"

@@ -3,6 +3,7 @@
 # The terminal is the command's: keys, stops, sizes and hang-ups reach it, and hyprof stops when it stops, not otherwise
 set -eu
 . tests/tap.sh
+plan 46
 need script perl stty jq
 need_sampling
 

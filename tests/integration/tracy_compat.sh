@@ -3,6 +3,7 @@
 # Programs that know Tracy alone compile with the headers in its place, and all that they say is in the trace
 set -eu
 . tests/tap.sh
+plan 46
 
 include=(-Iinstrument/client/include/hyprof/compat)
 strict=(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Werror)
@@ -52,7 +53,7 @@ compiles_in_all() { # source, compilers and dialects...
         shift
         for pair; do
                 if ! command -v "${pair% *}" >/dev/null; then
-                        skips "$source with ${pair% *}" "${pair% *} is not installed"
+                        skips_group "$source with ${pair% *}" "${pair% *} is not installed"
                         continue
                 fi
                 # The program in C is no pedantic C++ itself.

@@ -3,6 +3,7 @@
 # A program on a file system that keeps no pages of it (9p, FUSE with direct I/O) has its build-id, and code that is found by it
 set -eu
 . tests/tap.sh
+plan 5
 need cc jq readelf
 need_sampling
 [ "$(id -u)" -eq 0 ] || skip_all "only root may mount"

@@ -3,6 +3,7 @@
 # Programs of the machine that know nothing of hyprof: recorded and reported, most time in the expected module
 set -eu
 . tests/tap.sh
+plan 40
 need awk gcc jq xz
 need_sampling
 

@@ -3,6 +3,7 @@
 # Who builds unwind tables has no rights, ends with the recording, and costs callstacks, not the recording, if it dies
 set -eu
 . tests/tap.sh
+plan 11
 need_sampling
 
 # Run as the command of a recording: shows or kills its recorder's builder of tables, then starts programs.

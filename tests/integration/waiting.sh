@@ -3,6 +3,7 @@
 # Waits are as long as they were, at the place where they were, ended by whom it was; without BPF what remains is said
 set -eu
 . tests/tap.sh
+plan 54
 need jq
 need_sampling
 
@@ -87,7 +88,7 @@ holds "record" ends_with 0 record bpf --off-cpu "$WORKLOADS/w_waits" $rounds
 read_trace bpf
 reason=$(not_by_bpf bpf)
 if [ -n "$reason" ]; then
-        skips "waits by BPF" "$reason"
+        skips_group "waits by BPF" "$reason"
 else
         holds "the trace is whole" is_whole bpf
         holds "nothing is lost" same "" "$(lost_records bpf)"
@@ -135,7 +136,7 @@ if [ -z "$reason" ] && [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null; th
         holds "--cpu: no switches there" same 0 "$(n_events one "kind == \"switch_in\" && zone == \"cpu=$first\" ||
                 kind == \"switch_out\" && zone != 0 && \$8 == $first")"
 else
-        skips "--cpu: wakers on another CPU" "there is one CPU, or waiting is not recorded through BPF"
+        skips_group "--cpu: wakers on another CPU" "there is one CPU, or waiting is not recorded through BPF"
 fi
 
 holds "record --no-switches" record none --no-switches "$WORKLOADS/w_waits" 1
@@ -162,7 +163,7 @@ fi
 # ---- without BPF ----
 
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null; then
-        skips "without CAP_BPF" "needs root and setpriv"
+        skips_group "without CAP_BPF" "needs root and setpriv"
         exit 0
 fi
 # As root, but with CAP_PERFMON alone of the two.  With tracefs, or surely without it: $1 is a command for that.
@@ -173,7 +174,7 @@ without_bpf() { # name, command for the file systems, options and command...
 with_tracefs='{ [ -d /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing; }'
 without_tracefs='{ umount -l /sys/kernel/debug; umount -l /sys/kernel/tracing; true; } 2>/dev/null'
 if ! unshare -m sh -c "$without_tracefs && [ ! -d /sys/kernel/tracing/events ]"; then
-        skips "without CAP_BPF" "file systems cannot be mounted here"
+        skips_group "without CAP_BPF" "file systems cannot be mounted here"
         exit 0
 fi
 
@@ -197,7 +198,7 @@ holds "perf --off-cpu: those are no samples" same cpu-clock \
         "$(awk -F '\t' '$1 == "sample" && $6 != "cycles" { print $6 }' "$TMPDIR/stacks.events" | sort -u)"
 
 if ! unshare -m sh -c "$with_tracefs && [ -d /sys/kernel/tracing/events/sched ]"; then
-        skips "perf --off-cpu: wakers" "tracefs cannot be mounted here"
+        skips_group "perf --off-cpu: wakers" "tracefs cannot be mounted here"
         exit 0
 fi
 holds "perf --off-cpu, tracefs: record" without_bpf wakers "$with_tracefs" --off-cpu "$WORKLOADS/w_waits" $rounds

@@ -3,6 +3,7 @@
 # `hyprof why`: its exit statuses, its four formats, and an answer for traces that say little
 set -eu
 . tests/tap.sh
+plan 88
 need jq
 need_sampling
 
@@ -88,6 +89,3 @@ for trace in small few unsampled unswitched; do
         done
 done
 holds 'any zone, of fibers and in each other' is_consistent --zone '*' --slowest 20% "$TMPDIR/events.hyp"
-
-# shellcheck disable=SC2154 # of tap.sh
-echo "1..$n_cases"
