@@ -113,7 +113,7 @@ reported() { # name, jq's expression
 # The samples and events that were lost on the way, as lines "CODE count".  Reports also list times that were corrected or
 # estimated, and callers that are missing, but no event is lost then; complete_stacks.sh counts incomplete call stacks.
 lost() { # name
-        reported "$1" '.missing[] | select(.source == "loss") |
+        reported "$1" '.missing.rows[] | select(.source == "loss") |
                 select(.code != "CLOCK_CORRECTED" and .code != "SWITCHES_UNSEEN") |
                 select((.code | startswith("STACK_") | not) or .code == "STACK_TABLE_FULL") |
                 "\(.code) \(.count)"'

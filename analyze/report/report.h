@@ -3,10 +3,10 @@
  * analyze/report/report.h - what a trace says, as tables ready to be shown
  *
  * Way of the data:  trace_reader -> trace_totals, function_table, label_tree -> [report] ->
- *                   cli/views/report_text, cli/views/report_json
+ *                   view/answers
  *
- * Everything that the text and the JSON show is here, sorted, and neither of
- * them computes more than its own wording.  Strings are borrowed from the
+ * Everything that answers show is here, sorted: views compute no more than their
+ * own wording.  Strings are borrowed from the
  * trace, which the report keeps open; they are bytes that the profiled program
  * may have chosen, without NUL and of any encoding.
  *

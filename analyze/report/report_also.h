@@ -2,7 +2,7 @@
 /*
  * analyze/report/report_also.h - how much there is of all that is neither a sample nor a zone
  *
- * Way of the data:  trace_totals, trace_dictionary -> [report_also] -> cli/views/report_text, cli/views/report_json
+ * Way of the data:  trace_totals, trace_dictionary -> [report_also] -> recording_also
  */
 #ifndef ANALYZE_REPORT_REPORT_ALSO_H
 #define ANALYZE_REPORT_REPORT_ALSO_H

@@ -33,6 +33,7 @@ static struct report_cpu_thread describe(const struct trace_totals *totals, cons
         const struct trace_process *process = trace_dictionary_row(d, TRACE_TABLE_PROCESSES, row->process);
 
         return (struct report_cpu_thread){
+                .thread = lane->thread,
                 .pid = process->pid,
                 .tid = row->tid,
                 .name = report_string_of(d, totals->walk.threads[lane->thread - 1].timeline.name),

@@ -15,6 +15,7 @@ struct trace_dictionary;
 struct trace_totals;
 
 struct report_cpu_thread {
+        uint32_t thread; /* in THREADS */
         uint32_t pid, tid;
         struct report_string name; /* empty = unknown */
         uint64_t busy_ns;

@@ -348,6 +348,7 @@ static int fill_threads(struct filling *f)
                         continue;
                 process = trace_dictionary_row(f->dictionary, TRACE_TABLE_PROCESSES, row->process);
                 w->threads[w->n_threads++] = (struct report_wait_thread){
+                        .thread = i + 1,
                         .pid = process->pid,
                         .tid = row->tid,
                         .name = report_string_of(f->dictionary, f->totals->walk.threads[i].timeline.name),

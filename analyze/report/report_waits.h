@@ -61,6 +61,7 @@ struct report_wait_zone {
 };
 
 struct report_wait_thread {
+        uint32_t thread; /* in THREADS */
         uint32_t pid, tid;
         struct report_string name; /* empty = unknown */
         struct wait_row sum;

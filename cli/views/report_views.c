@@ -9,6 +9,7 @@
 #include "cli/options/filter_options.h"
 #include "cli/options/option_table.h"
 #include "cli/terminal/complaint.h"
+#include "view/answers/report_heading.h"
 #include "view/answers/report_view.h"
 #include "view/document/view_document.h"
 
@@ -18,17 +19,21 @@
 #include <string.h>
 
 /* Rows that fit a screen, unless --limit says otherwise. */
-#define GROUP_CHOICES   "text|name|value|thread|parent" /* as in enum zone_group_key */
-#define TEXT_ROWS       25
-#define TEXT_ROWS_ZONE  5 /* of each table about one zone */
-#define TEXT_TREE_ROWS  40
-#define TEXT_TREE_ZONE  20
-#define TEXT_SHARE_MIN  0.01
-#define TEXT_CALLERS    4 /* levels of a tree from the bottom */
-#define TEXT_HISTOGRAMS 3
-#define DATA_SHARE_MIN  0.001
-#define DEPTH_MAX       64
-#define SLOWEST         10
+#define GROUP_CHOICES      "text|name|value|thread|parent" /* as in enum zone_group_key */
+#define TEXT_ROWS          25
+#define TEXT_ROWS_ZONE     5 /* of each table about one zone */
+#define TEXT_ROWS_OVERVIEW 8 /* of many tables: all of it is to be about 60 lines */
+#define TEXT_ZONES_INSIDE  3
+#define TEXT_ROWS_INSIDE   3
+#define DATA_ROWS_INSIDE   10 /* functions of each zone */
+#define TEXT_TREE_ROWS     40
+#define TEXT_TREE_ZONE     20
+#define TEXT_SHARE_MIN     0.01
+#define TEXT_CALLERS       4 /* levels of a tree from the bottom */
+#define TEXT_HISTOGRAMS    3
+#define DATA_SHARE_MIN     0.001
+#define DEPTH_MAX          64
+#define SLOWEST            10
 
 void report_views_init(struct report_views *v)
 {
@@ -102,6 +107,12 @@ static int take_own(struct report_views *v, int letter, const char *value)
                 return take_view(v, REPORT_VIEW_THREADS);
         case VIEW_OPTION_MODULES:
                 return take_view(v, REPORT_VIEW_MODULES);
+        case VIEW_OPTION_OFF_CPU:
+                v->off_cpu = true;
+                return take_view(v, REPORT_VIEW_WAITS);
+        case VIEW_OPTION_CPUS:
+                v->cpus = true;
+                return take_view(v, REPORT_VIEW_WAITS);
         default:
                 return 0;
         }
@@ -133,8 +144,6 @@ static int complete_groups(const struct report_views *v, bool has_other)
 
 int report_views_complete(struct report_views *v, bool has_other)
 {
-        enum document_format format = v->output.document.format;
-
         if (v->group_by != ZONE_GROUP_NONE && complete_groups(v, has_other) < 0)
                 return -EINVAL;
         if (v->histogram && v->group_by == ZONE_GROUP_NONE && take_view(v, REPORT_VIEW_ZONES) < 0)
@@ -144,11 +153,8 @@ int report_views_complete(struct report_views *v, bool has_other)
                          "combined with another one");
                 return -EINVAL;
         }
-        if (v->view == REPORT_VIEW_NONE && !has_other && v->filter.zone)
-                v->view = REPORT_VIEW_ZONE;
-        if (v->view == REPORT_VIEW_NONE && !has_other &&
-            (format == DOCUMENT_CSV || format == DOCUMENT_MARKDOWN))
-                v->view = REPORT_VIEW_OVERVIEW;
+        if (v->view == REPORT_VIEW_NONE && !has_other)
+                v->view = v->filter.zone ? REPORT_VIEW_ZONE : REPORT_VIEW_OVERVIEW;
         return 0;
 }
 
@@ -166,13 +172,21 @@ static uint32_t count_slowest(const struct report_views *v)
         return v->output.limit != 0 ? v->output.limit : ZONE_INSTANCES_SLOWEST_MAX;
 }
 
+static uint32_t choose_rows(const struct report_views *v)
+{
+        if (v->view == REPORT_VIEW_ZONE)
+                return TEXT_ROWS_ZONE;
+        return v->view == REPORT_VIEW_WAITS || v->view == REPORT_VIEW_OVERVIEW ? TEXT_ROWS_OVERVIEW
+                                                                               : TEXT_ROWS;
+}
+
 static struct report_view_options choose(const struct report_views *v, const char *path)
 {
         bool is_zone = v->view == REPORT_VIEW_ZONE;
         bool is_text = is_for_people(v);
         struct report_view_options options = {
                 .path = strcmp(path, OPTION_DEFAULT_TRACE) != 0 && strcmp(path, "-") != 0 ? path : NULL,
-                .limit = output_options_limit(&v->output, is_zone ? TEXT_ROWS_ZONE : TEXT_ROWS),
+                .limit = output_options_limit(&v->output, choose_rows(v)),
                 .tree_limit = output_options_limit(&v->output, is_zone ? TEXT_TREE_ZONE : TEXT_TREE_ROWS),
                 .share_min = is_text ? TEXT_SHARE_MIN : DATA_SHARE_MIN,
                 .depth_max = DEPTH_MAX,
@@ -197,7 +211,7 @@ static struct report_view_options choose(const struct report_views *v, const cha
         return options;
 }
 
-static const char *schema_of(enum report_view view)
+static const char *schema_of(const struct report_views *v)
 {
         static const char *const schemas[] = {
                 [REPORT_VIEW_NONE] = "",
@@ -206,10 +220,24 @@ static const char *schema_of(enum report_view view)
                 [REPORT_VIEW_ZONE] = ZONE_VIEW_SCHEMA,
                 [REPORT_VIEW_THREADS] = THREADS_VIEW_SCHEMA,
                 [REPORT_VIEW_MODULES] = MODULES_VIEW_SCHEMA,
+                [REPORT_VIEW_WAITS] = "",
                 [REPORT_VIEW_OVERVIEW] = OVERVIEW_VIEW_SCHEMA,
         };
 
-        return schemas[view];
+        if (v->view == REPORT_VIEW_WAITS)
+                return v->off_cpu ? OFF_CPU_VIEW_SCHEMA : CPUS_VIEW_SCHEMA;
+        return schemas[v->view];
+}
+
+static void fill_waits(struct view_document *d, const struct report_views *v, const struct report *report,
+                       const struct report_view_options *options)
+{
+        view_document_set_title(d, v->off_cpu ? "What threads waited for" : "CPUs");
+        report_heading_add(d, report, options->filter);
+        if (v->off_cpu)
+                off_cpu_view_fill(d, report, options);
+        if (v->cpus)
+                cpus_view_fill(d, report, options);
 }
 
 static int fill(struct view_document *d, const struct report_views *v, const struct report *report,
@@ -230,6 +258,9 @@ static int fill(struct view_document *d, const struct report_views *v, const str
         case REPORT_VIEW_MODULES:
                 modules_view_fill(d, report, options);
                 break;
+        case REPORT_VIEW_WAITS:
+                fill_waits(d, v, report, options);
+                break;
         case REPORT_VIEW_OVERVIEW:
                 overview_view_fill(d, report, options);
                 break;
@@ -247,7 +278,7 @@ static int print(const struct report_views *v, const struct report *report,
         int r;
 
         output_options_complete(&output);
-        view_document_init(&document, schema_of(v->view));
+        view_document_init(&document, schema_of(v));
         r = fill(&document, v, report, options, err);
         if (r == 0)
                 r = output_options_check(&document, options->filter, err);
@@ -257,37 +288,57 @@ static int print(const struct report_views *v, const struct report *report,
         return r;
 }
 
-int report_views_print(const struct report_views *v, const char *path, struct error *err)
+static struct report_options choose_load(const struct report_views *v,
+                                         const struct trace_filter_request *filter,
+                                         struct report_string filter_words)
 {
-        struct report_view_options options = choose(v, path);
-        struct trace_filter_request filter = v->filter;
+        bool is_text = is_for_people(v);
         struct report_options load = {
                 .event = v->filter.event,
                 .n_zones_inside = 1,
                 .n_functions_inside = 1,
                 .wants_waits = v->view == REPORT_VIEW_ZONE || v->view == REPORT_VIEW_THREADS ||
-                               v->view == REPORT_VIEW_OVERVIEW,
+                               v->view == REPORT_VIEW_OVERVIEW || v->off_cpu,
+                .wants_cpus = v->cpus,
                 .n_slowest = count_slowest(v),
                 .group_by = v->group_by,
-                .filter = &filter,
+                .filter = filter,
+                .filter_words = filter_words,
         };
+
+        if (v->view != REPORT_VIEW_OVERVIEW)
+                return load;
+        load.n_zones_inside = is_text ? TEXT_ZONES_INSIDE : 0;
+        load.n_functions_inside = is_text ? TEXT_ROWS_INSIDE : DATA_ROWS_INSIDE;
+        if (v->output.limit != OUTPUT_LIMIT_UNSET)
+                load.n_zones_inside = load.n_functions_inside = v->output.limit;
+        return load;
+}
+
+int report_views_print(const struct report_views *v, const char *path, struct error *err)
+{
+        struct report_view_options options = choose(v, path);
+        struct trace_filter_request filter = v->filter;
         struct byte_buffer words = { .data = NULL };
-        struct report *report;
+        struct report_options load;
+        struct report *report = NULL;
         int r;
 
         /* Which samples are shown; counters that were read with them are shown as well. */
         filter.event = NULL;
-        r = report_load(path, &load, &report, err);
-
-        if (r < 0)
-                return r;
-        if (report->ending == TRACE_ENDING_CUT_OFF || report->ending == TRACE_ENDING_DAMAGED)
-                complain("warning: %s: %s; showing the part before", path, report->ending_words);
         filter_options_describe(&filter, &words);
         options.filter = (struct report_string){ .bytes = (const char *)words.data,
                                                  .n_bytes = words.used_bytes };
-        r = words.failed ? error_set(err, -ENOMEM, "out of memory") : print(v, report, &options, err);
-        byte_buffer_deinit(&words);
+        load = choose_load(v, &filter, options.filter);
+        r = words.failed ? error_set(err, -ENOMEM, "out of memory") : report_load(path, &load, &report, err);
+        if (r < 0)
+                goto fail;
+        /* The trace is there, but not all of it: on stderr as well, where a pipe does not swallow it. */
+        if (report->ending == TRACE_ENDING_CUT_OFF || report->ending == TRACE_ENDING_DAMAGED)
+                complain("warning: %s: %s; showing the part before", path, report->ending_words);
+        r = print(v, report, &options, err);
         report_free(report);
+fail:
+        byte_buffer_deinit(&words);
         return r;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/views/report_views.h - the views of `hyprof report`: --functions, --zones, --zone NAME, --threads, --modules
+ * cli/views/report_views.h - the views of `hyprof report`: --functions, --zones, --zone NAME, --threads ..., or the overview
  *
  * Way of the data:  command line -> [report_views] -> report_load(), functions_view ... -> output_options
  */
@@ -28,6 +28,8 @@ struct error;
 #define VIEW_OPTION_THREADS   1308
 #define VIEW_OPTION_MODULES   1309
 #define VIEW_OPTION_GROUP_BY  1310
+#define VIEW_OPTION_OFF_CPU   1311
+#define VIEW_OPTION_CPUS      1312
 
 #define REPORT_VIEW_ROWS                                                                                \
         { VIEW_OPTION_FUNCTIONS, "functions", NULL, "functions by self time" },                         \
@@ -45,6 +47,9 @@ struct error;
                 { VIEW_OPTION_GROUP_BY, "group-by", "text|name|value|thread|parent",                    \
                   "with --zone NAME alone: its instances in groups" },                                  \
                 { VIEW_OPTION_THREADS, "threads", NULL, "threads: on-CPU, waiting, samples" },          \
+                { VIEW_OPTION_OFF_CPU, "off-cpu", NULL,                                                 \
+                  "what threads waited for, and which threads woke them" },                             \
+                { VIEW_OPTION_CPUS, "cpus", NULL, "how busy each CPU was, and with which threads" },    \
         {                                                                                               \
                 VIEW_OPTION_MODULES, "modules", NULL, "files with samples, and their symbols"           \
         }
@@ -56,14 +61,15 @@ enum report_view {
         REPORT_VIEW_ZONE,
         REPORT_VIEW_THREADS,
         REPORT_VIEW_MODULES,
-        REPORT_VIEW_OVERVIEW /* what there is without a view, as tables */
+        REPORT_VIEW_WAITS,   /* --off-cpu, --cpus, or both */
+        REPORT_VIEW_OVERVIEW /* what there is without a view */
 };
 
 #define REPORT_VIEWS_DEPTH_UNSET UINT32_MAX
 
 struct report_views {
         enum report_view view;
-        bool top_down, bottom_up, histogram;
+        bool top_down, bottom_up, histogram, off_cpu, cpus;
         enum zone_group_key group_by; /* ZONE_GROUP_NONE = not given */
         const char *function;         /* NULL = all */
         double share_min;             /* negative = not given */

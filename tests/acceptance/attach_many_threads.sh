@@ -62,15 +62,15 @@ for scope in cpus threads; do
         wait "$program" || true
         program=
         "$HYPROF" report --json "$TMPDIR/$scope.hyp" >"$TMPDIR/$scope.json"
-        n_sampled=$(reported "$scope" '[.threads.rows[] | select(.name // "" | startswith("turn-")) | select(.samples > 0)] | length')
-        figure "$scope: start and stop $took_ms ms; $(reported "$scope" .recording.descriptors) descriptors;\
+        n_sampled=$(reported "$scope" '[.threads.rows[] | select(.name // "" | startswith("turn-")) | select(.n_samples > 0)] | length')
+        figure "$scope: start and stop $took_ms ms; $(reported "$scope" .n_descriptors) descriptors;\
  $n_sampled of $n_threads threads have samples"
         holds "$scope: every thread has its name" same $n_threads \
                 "$(reported "$scope" '[.threads.rows[] | .name // "" | select(startswith("turn-"))] | unique | length')"
         holds "$scope: nearly every one is sampled" compare "$n_sampled" ">=" "0.99 * $n_threads"
         holds "$scope: the samples are where they ran" compare \
                 "$(reported "$scope" '[.functions.rows[] | select(.function == "take_turn") | .self_samples] | add')" ">" 0
-        holds "$scope: as many descriptors as documented" same $wanted "$(reported "$scope" .recording.descriptors)"
+        holds "$scope: as many descriptors as documented" same $wanted "$(reported "$scope" .n_descriptors)"
         holds "$scope: start and stop take less than 10 seconds" compare "$took_ms" "<" 10000
         holds "$scope: nothing is lost" same "" "$(lost_records "$scope")"
 done

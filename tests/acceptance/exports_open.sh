@@ -60,8 +60,8 @@ firefox_sum() { # name, kind
 same_in_firefox() { # name
         export_as firefox "$1" .json.gz --max-markers 0 || { cat "$TMPDIR/$1.said" && return 1; }
         open_in_firefox "$1" || return 1
-        same "$(reported "$1" '[.sample_events[] | select(.shown) | .samples] | add // 0')" "$(firefox_sum "$1" samples)" || return 1
-        same "$(reported "$1" '.zones.rows[] | "\(.count + .unclosed) \(.name)"' | sort)" \
+        same "$(reported "$1" '[.sample_events.rows[] | select(.shown) | .n_samples] | add // 0')" "$(firefox_sum "$1" samples)" || return 1
+        same "$(reported "$1" '.zones.rows[] | "\(.count + .n_unclosed) \(.name)"' | sort)" \
                 "$(awk '$1 == "zone" { n[$3] += $2 } END { for (name in n) print n[name], name }' "$TMPDIR/$1.firefox" | sort)"
 }
 
@@ -96,7 +96,7 @@ same_in_speedscope() { # name
         open_in_speedscope "$TMPDIR/$1.speedscope.json" "$TMPDIR/$1.scope" || return 1
         # A file of zones alone has no total of samples.
         [ "$(jq -r '[.profiles[].type] | unique | join(" ")' "$TMPDIR/$1.speedscope.json")" = evented ] ||
-                within 0.01 "$(reported "$1" '[.sample_events[] | select(.shown) | .weight] | add // 0')" \
+                within 0.01 "$(reported "$1" '[.sample_events.rows[] | select(.shown) | .weight] | add // 0')" \
                         "$(speedscope_sum "$TMPDIR/$1.scope")"
 }
 
@@ -121,7 +121,7 @@ same_in_folded() { # name
         export_as folded "$1" .folded || return 1
         # What flamegraph.pl takes: frames between semicolons, a blank, a number.
         if grep -vE '^[^;]+(;[^;]+)* [0-9]+$' "$TMPDIR/$1.folded"; then return 1; fi
-        same "$(reported "$1" '[.sample_events[] | select(.shown) | .samples] | add // 0')" \
+        same "$(reported "$1" '[.sample_events.rows[] | select(.shown) | .n_samples] | add // 0')" \
                 "$(awk '{ n += $NF } END { print n + 0 }' "$TMPDIR/$1.folded")" || return 1
         # Self of each function: what its lines end with.
         same "$(reported "$1" '.functions.rows[] | select(.kind == "named" and .self_samples > 0) | "\(.self_samples) \(.function)"' |
@@ -144,7 +144,7 @@ same_in_chrome() { # name
                         until(.open == [] or .open[-1] > $x.ts + 0.0005; .open |= .[:-1]) |
                         .fine = (.fine and (.open == [] or $x.ts + $x.dur <= .open[-1] + 0.002)) |
                         .open += [$x.ts + $x.dur]) | .fine)' "$TMPDIR/$1.trace.json" >"$TMPDIR/keys" || { echo "not in order" && return 1; }
-        same "$(reported "$1" '.zones.rows[] | "\(.count + .unclosed) \(.total_ns) \(.name)"' | sort)" \
+        same "$(reported "$1" '.zones.rows[] | "\(.count + .n_unclosed) \(.total_ns) \(.name)"' | sort)" \
                 "$(jq -r '.traceEvents[] | select(.ph == "X" and .cat == "zone") | "\(.dur * 1000 | round) \(.name)"' "$TMPDIR/$1.trace.json" |
                         awk '{ count[$2]++; total[$2] += $1 } END { for (name in count) printf "%d %d %s\n", count[name], total[name], name }' | sort)"
 }
@@ -202,7 +202,7 @@ without_waits() {
         export_as firefox two .json.gz --no-waits || return 1
         gzip -dc "$TMPDIR/two.json.gz" >"$TMPDIR/without.json" || return 1
         jq -e '.shared.stringArray | all(test("^\\[(waiting|preempted|stopped)") | not)' "$TMPDIR/without.json" || return 1
-        same "$(reported two '[.sample_events[] | select(.shown) | .samples] | add')" \
+        same "$(reported two '[.sample_events.rows[] | select(.shown) | .n_samples] | add')" \
                 "$(jq '[.threads[].samples.length] | add' "$TMPDIR/without.json")"
 }
 holds "firefox: --no-waits leaves samples alone" without_waits

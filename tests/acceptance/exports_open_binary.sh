@@ -44,9 +44,9 @@ check_pprof() { # name
         local zone
         export_as "$1" pprof || true
         pprof_top "$TMPDIR/$1.pprof" >"$TMPDIR/$1.top"
-        holds "$1: pprof counts the samples" same "$(reported "$1" '[.sample_events[] | select(.shown)][0].samples')" \
+        holds "$1: pprof counts the samples" same "$(reported "$1" '[.sample_events.rows[] | select(.shown)][0].n_samples')" \
                 "$(sum_of <"$TMPDIR/$1.top")"
-        holds "$1: pprof adds up their weight" same "$(reported "$1" '[.sample_events[] | select(.shown)][0].weight')" \
+        holds "$1: pprof adds up their weight" same "$(reported "$1" '[.sample_events.rows[] | select(.shown)][0].weight')" \
                 "$(pprof -raw "$TMPDIR/$1.pprof" | awk '/^Samples:/ { on = 1; next } /^Locations/ { on = 0 }
                         on && $1 ~ /^[0-9]+$/ { sum += $2 } END { printf "%.0f", sum }')"
         awk -F '\t' '$1 > 0 { print $3 "\t" $1 }' "$TMPDIR/$1.top" | named_only >"$TMPDIR/found"
@@ -56,19 +56,19 @@ check_pprof() { # name
         awk -F '\t' 'NR == FNR { wanted[$1] = 1; next } $3 in wanted { print $3 "\t" $2 }' \
                 "$TMPDIR/wanted" "$TMPDIR/$1.top" | LC_ALL=C sort >"$TMPDIR/found"
         holds "$1: and the same functions with their callees" same_lines "$TMPDIR/wanted" "$TMPDIR/found"
-        for zone in $(reported "$1" '.zones.rows[] | select(.samples > 0) | .name' | head -n 3); do
+        for zone in $(reported "$1" '.zones.rows[] | select(.n_samples > 0) | .name' | head -n 3); do
                 holds "$1: pprof -tagfocus=zone=$zone is what was in the zone" \
-                        same "$(reported "$1" "[.zones.rows[] | select(.name == \"$zone\").samples] | add")" \
+                        same "$(reported "$1" "[.zones.rows[] | select(.name == \"$zone\").n_samples] | add")" \
                         "$(pprof_top "$TMPDIR/$1.pprof" "-tagfocus=zone=^$zone\$" | sum_of)"
         done
 }
 
 # What the report says, in the words of perfetto_totals.py.
 perfetto_wanted() { # name
-        reported "$1" '[.sample_events[] | select(.shown)][0] | "samples \(.samples // 0)", "weight \(.weight // 0)"'
-        reported "$1" '"unknown 0", "unbalanced 0", "messages \(.counts.messages)", "counters \(.counts.plot_values)"'
-        reported "$1" '[.zones.rows[] | select(.count + .unclosed > 0)] | group_by(.name)[] |
-                "zone \(.[0].name) \(map(.count + .unclosed) | add) \(map(.total_ns) | add)"'
+        reported "$1" '[.sample_events.rows[] | select(.shown)][0] | "samples \(.n_samples // 0)", "weight \(.weight // 0)"'
+        reported "$1" '"unknown 0", "unbalanced 0", "messages \(.n_messages)", "counters \(.n_plot_values)"'
+        reported "$1" '[.zones.rows[] | select(.count + .n_unclosed > 0)] | group_by(.name)[] |
+                "zone \(.[0].name) \(map(.count + .n_unclosed) | add) \(map(.total_ns) | add)"'
         own_of "$1" | sed 's/^/self /; s/\t/ /'
 }
 
@@ -104,7 +104,7 @@ check_perf() { # name
         export_as "$1" perf-data || true
         perf script -i "$TMPDIR/$1.perf-data" -F tid,time,period,event -G 2>"$TMPDIR/perf.err" >"$TMPDIR/$1.script" || true
         holds "$1: perf script counts the samples and adds up their weight" \
-                same "$(reported "$1" '[.sample_events[] | select(.shown)][0] | "\(.samples) \(.weight)"')" \
+                same "$(reported "$1" '[.sample_events.rows[] | select(.shown)][0] | "\(.n_samples) \(.weight)"')" \
                 "$(awk 'NF { n++; sum += $3 } END { printf "%d %.0f", n, sum }' "$TMPDIR/$1.script")"
         perf report -i "$TMPDIR/$1.perf-data" --stdio --no-children -g none -F sample,sym -t '|' 2>"$TMPDIR/perf.err" |
                 sed -nE 's/^ *([0-9]+) *\|\[\.\] *([^ ]+) *$/\2\t\1/p' | LC_ALL=C sort >"$TMPDIR/$1.syms"
@@ -121,7 +121,7 @@ check_perf() { # name
         fi
         holds "$1: perf sees the context switches" compare \
                 "$(perf script -i "$TMPDIR/$1.perf-data" --show-switch-events 2>/dev/null | grep -c PERF_RECORD_SWITCH)" \
-                == "$(reported "$1" .counts.context_switches)"
+                == "$(reported "$1" .n_switches)"
 }
 
 # ---- a real recording ---------------------------------------------------------------------------------------
@@ -144,11 +144,11 @@ if command -v protoc >/dev/null; then
                         awk '/name: "queue"/ { n++ } /track_uuid: / { uuid = $2 } /name: "kernel"/ { zones[uuid]++ }
                                 END { for (u in zones) if (n > 0) print zones[u] }')"
         holds "two_zones: Perfetto has the context switches" compare \
-                "$(awk '$1 == "switches" { print $2 }' "$TMPDIR/two_zones.totals")" ">=" "$(reported two_zones .counts.context_switches)"
+                "$(awk '$1 == "switches" { print $2 }' "$TMPDIR/two_zones.totals")" ">=" "$(reported two_zones .n_switches)"
         export_as two_zones perfetto --zone a
         holds "two_zones: a filter leaves whole zones, and their samples" same \
                 "$(reported two_zones '.zones.rows[] | select(.name == "a") |
-                        "samples \(.samples)", "unbalanced 0", "zone a \(.count) \(.total_ns)"')" \
+                        "samples \(.n_samples)", "unbalanced 0", "zone a \(.count) \(.total_ns)"')" \
                 "$(protoc --decode=Trace -Itests/consumers perfetto_subset.proto <"$TMPDIR/two_zones.perfetto" |
                         python3 tests/consumers/perfetto_totals.py | grep -E '^(samples|unbalanced|zone) ')"
 else
@@ -177,11 +177,11 @@ record waits --off-cpu -- "$WORKLOADS/w_waits" || record waits -- "$WORKLOADS/w_
 "$HYPROF" report --json --off-cpu "$TMPDIR/waits.hyp" >"$TMPDIR/waits.json"
 if command -v go >/dev/null; then
         export_as waits pprof
-        holds "waits: pprof adds up the time off a CPU" same "$(reported waits .waits.total_ns)" "$(off_cpu_of waits)"
+        holds "waits: pprof adds up the time off a CPU" same "$(reported waits .waiting_ns)" "$(off_cpu_of waits)"
 fi
 if command -v protoc >/dev/null; then
         check_perfetto waits
-        holds "waits: Perfetto adds up the time off a CPU" same "$(reported waits .waits.total_ns)" \
+        holds "waits: Perfetto adds up the time off a CPU" same "$(reported waits .waiting_ns)" \
                 "$(awk '$1 == "stack_samples" && $2 == "off-cpu" { print $4 }' "$TMPDIR/waits.totals")"
 fi
 
@@ -190,7 +190,7 @@ fi
 if command -v go >/dev/null; then
         export_as two_zones pprof --zones-as-frames
         holds "zones are the outermost frames" same \
-                "$(reported two_zones '.zones.rows[] | select(.name == "a").samples')" \
+                "$(reported two_zones '.zones.rows[] | select(.name == "a").n_samples')" \
                 "$(pprof_top "$TMPDIR/two_zones.pprof" | awk -F '\t' '$3 == "zone:a" { print $2 }')"
 fi
 

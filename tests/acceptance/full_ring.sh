@@ -13,7 +13,7 @@ said() { # run, word
 }
 
 dropped() { # run, code
-        reported "$1" "[.missing[] | select(.source == \"loss\" and .code == \"$2\") | .count] | add // 0"
+        reported "$1" "[.missing.rows[] | select(.source == \"loss\" and .code == \"$2\") | .count] | add // 0"
 }
 
 # ---- flat out
@@ -49,7 +49,7 @@ for kind in zones messages plots frames memory locks; do
 done
 holds "flat out: zones are balanced on each thread" same 0 \
         "$(awk '$1 == "unbalanced" { print $2 }' "$TMPDIR/flat.found")"
-holds "flat out: the report finds none unclosed either" same 0 "$(reported flat .counts.zones_unclosed)"
+holds "flat out: the report finds none unclosed either" same 0 "$(reported flat .n_unclosed)"
 
 # ---- paced
 per_second=2000000
@@ -57,7 +57,7 @@ holds "paced: recorded" record paced --no-symbolize -- "$WORKLOADS/w_full_ring" 
 "$HYPROF" report --json "$TMPDIR/paced.hyp" >"$TMPDIR/paced.json"
 rate=$(awk '{ n[$1] = $2 } END { printf "%.0f", n["zones"] * 1e9 / n["ns"] }' "$TMPDIR/paced.out")
 figure "paced: $rate zones a second, $(said paced zones) in all"
-holds "paced: every zone is in the trace" same "$(said paced zones)" "$(reported paced .counts.zones)"
+holds "paced: every zone is in the trace" same "$(said paced zones)" "$(reported paced .n_zones)"
 holds "paced: nothing is lost" same "" "$(lost paced)"
 holds "paced: nor warned of" same 0 "$(grep -c 'warning:' "$TMPDIR/paced.err" || true)"
 if [ "$rate" -ge $((per_second * 9 / 10)) ]; then

@@ -245,7 +245,7 @@ holds "eight libraries with damaged debug information, deleted, are recorded" su
         "$TMPDIR/host" "${spoiled[@]}"
 holds "the trace is whole" "$HYPROF" check "$TMPDIR/s.hyp"
 holds "it says nothing of a symbolizer that failed" same 0 "$("$HYPROF" report --json "$TMPDIR/s.hyp" |
-        jq '[.missing[] | select(.code == "SYMBOLIZER_FAILED")] | length')"
+        jq '[.missing.rows[] | select(.code == "SYMBOLIZER_FAILED")] | length')"
 
 # Code in anonymous memory, and a map of it.
 cat >"$TMPDIR/jit.c" <<'EOS'

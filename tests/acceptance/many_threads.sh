@@ -23,11 +23,11 @@ took_s=$(awk -v a="$began_ns" -v b="$(date +%s%N)" 'BEGIN { printf "%.1f", (b - 
 figure "$n_threads threads in $took_s s with the recording; the program's memory at most $(said churn peak_kib) KiB \
 (alone $(said alone peak_kib)), descriptors $(said churn descriptors) (alone $(said alone descriptors))"
 holds "the program ran to its end" same $n_threads "$(said churn threads)"
-holds "every zone is in the trace" same $((10 * n_threads)) "$(reported churn .counts.zones)"
-holds "and each has ended" same 0 "$(reported churn .counts.zones_unclosed)"
+holds "every zone is in the trace" same $((10 * n_threads)) "$(reported churn .n_zones)"
+holds "and each has ended" same 0 "$(reported churn .n_unclosed)"
 holds "nothing is lost" same "" "$(lost churn)"
 holds "no thread has more or fewer than ten" same 0 \
-        "$(reported churn '[.threads.rows[] | select(.zones % 10 != 0)] | length')"
+        "$(reported churn '[.threads.rows[] | select(.n_zones % 10 != 0)] | length')"
 holds "the program holds no more descriptors than alone" compare "$(said churn descriptors)" "<=" \
         "$(said alone descriptors) + 2"
 holds "recording takes less than 32 MiB of its memory" compare "$(said churn peak_kib)" "<" "$(said alone peak_kib) + 32768"

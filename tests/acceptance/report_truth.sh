@@ -29,7 +29,7 @@ done
 "$HYPROF" report --functions --zone alpha,beta,recursion --json "$trace" >"$TMPDIR/all.functions"
 
 holds "enough samples" compare "$(reported truth '[.zones.rows[] |
-        select(.name == "alpha" or .name == "beta" or .name == "recursion") | .samples] | add')" ">=" \
+        select(.name == "alpha" or .name == "beta" or .name == "recursion") | .n_samples] | add')" ">=" \
         "0.8 * $hz * $cpu_seconds"
 holds "nothing is lost" same "" "$(lost truth)"
 
@@ -44,12 +44,12 @@ exec 3>&1
 # The overview has no filter of zones: shares are of the three zones' samples together.
 overview() { # zone
         reported truth '[.zones.rows[] | select(.name == "alpha" or .name == "beta" or .name == "recursion")] |
-                (.[] | select(.name == "'"$1"'") | .weight) / (map(.weight) | add)'
+                (.[] | select(.name == "'"$1"'") | .samples_weight) / (map(.samples_weight) | add)'
 }
 
 inside() { # zone, function
-        reported truth '.zones.rows[] | select(.name == "'"$1"'") | .functions.rows[] |
-                select(.function == "'"$2"'") | .total_share'
+        reported truth '.zone_functions.rows[] |
+                select(.zone_name == "'"$1"'" and .function == "'"$2"'") | .total_share'
 }
 
 of_functions() { # file, function, member

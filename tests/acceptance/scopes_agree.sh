@@ -35,8 +35,8 @@ for scope in threads cgroup cpus; do
         holds "$scope: one sample for each period of the 3 seconds, within 4%" compare \
                 "($(n_events "$scope" 'kind == "sample"') - 3 * 997) ^ 2" "<" "(0.04 * 3 * 997) ^ 2"
         holds "$scope: samples of no one else" same 1 "$(n_different "$scope" 'kind == "sample"' pid)"
-        holds "$scope: the trace says which scope it is" same $scope "$(reported "$scope" .recording.scope)"
+        holds "$scope: the trace says which scope it is" same $scope "$(reported "$scope" .scope)"
         holds "$scope: only threads miss short-lived children" same "$([ $scope = threads ] && echo SHORT_CHILDREN)" \
-                "$(reported "$scope" '.missing[] | select(.code == "SHORT_CHILDREN") | .code')"
+                "$(reported "$scope" '.missing.rows[] | select(.code == "SHORT_CHILDREN") | .code')"
         holds "$scope: nothing is lost" same "" "$(lost_records "$scope")"
 done

@@ -43,7 +43,7 @@ for scope in cgroup cpus; do
                 compare "$sampled_ms" ">" "0.95 * $used_ms - $chance_ms"
         holds "$scope: ... and at most 105%" compare "$sampled_ms" "<" "1.05 * ($used_ms + $stolen_ms) + $chance_ms"
         "$HYPROF" report --json "$TMPDIR/$scope.hyp" >"$TMPDIR/$scope.json"
-        holds "$scope: all children are there" same 9001 "$(reported "$scope" .counts.processes)"
+        holds "$scope: all children are there" same 9001 "$(reported "$scope" .n_processes)"
         holds "$scope: nothing is lost" same "" "$(lost_records "$scope")"
 done
 
@@ -53,7 +53,7 @@ for scope in cgroup cpus; do
         record "$scope" --scope="$scope" -- "$WORKLOADS/w_named_children" 2000
         read_trace "$scope"
         busy='kind == "sample" && self == "burn_named"'
-        figure "$scope: 2,000 named children of 1.5 ms in $(reported "$scope" .recording.duration_ns | awk '{ printf "%.1f s", $1 / 1e9 }'):\
+        figure "$scope: 2,000 named children of 1.5 ms in $(reported "$scope" .duration_ns | awk '{ printf "%.1f s", $1 / 1e9 }'):\
  $(n_different "$scope" "$busy" pid) have samples"
         holds "$scope: children that have samples" compare "$(n_different "$scope" "$busy" pid)" ">=" "0.95 * 2000"
         # shellcheck disable=SC2016,SC2154 # for awk; of tap.sh

@@ -31,8 +31,8 @@ for hz in 997 9973; do
         trace=at$hz
         holds "$hz Hz: recorded" record $trace -F $hz -- taskset -c "$cpus" "$WORKLOADS/w_two_zones" $seconds $n_threads
         read_trace $trace
-        read -r begins cpu_ns <<<"$(reported $trace '[.threads.rows[] | select(.zones > 0)] |
-                "\(map(.zones) | add) \(map(.on_cpu_ns) | add)"')"
+        read -r begins cpu_ns <<<"$(reported $trace '[.threads.rows[] | select(.n_zones > 0)] |
+                "\(map(.n_zones) | add) \(map(.on_cpu_ns) | add)"')"
         per_second=$(awk -v n="$begins" -v ns="$cpu_ns" 'BEGIN { printf "%.0f", ns ? n * 1e9 / ns : 0 }')
         figure "$hz Hz on CPUs $cpus: $begins zones; $per_second changes a second of processor time"
         # Two CPUs for four threads: 20,000 a second for each is 40,000 a second on a CPU.

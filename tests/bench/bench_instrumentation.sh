@@ -143,7 +143,7 @@ for pattern in tight nested random; do
                         "$folder/patterns.out")"
         done
         printf '  <= %s\n' "${targets[n]}"
-        "$HYPROF" report --json "$folder/$pattern.hyprof" | jq -r '.missing[] | select(.code | test("DROPPED|RING")) |
+        "$HYPROF" report --json "$folder/$pattern.hyprof" | jq -r '.missing.rows[] | select(.code | test("DROPPED|RING")) |
                 "  not all of them: \(.code) \(.count)"'
         n=$((n + 1))
 done
@@ -166,7 +166,7 @@ sustained() { # words, command...
         read -r n_zones seconds <"$folder/sustained.out"
         printf '%s: %s zones in %s s; ' "$words" "$n_zones" "$seconds"
         "$HYPROF" report --json "$folder/sustained" | jq -r '
-                "dropped: \([.missing[] | select(.code | test("DROPPED|RING")) | .count] | add // 0)"' | tr '\n' ';'
+                "dropped: \([.missing.rows[] | select(.code | test("DROPPED|RING")) | .count] | add // 0)"' | tr '\n' ';'
         printf ' recorder %d MB at most\n' $((peak / 1024))
 }
 sustained "20 million a second, target none dropped, <= 256 MB" "$folder/hyprof.peer_patterns" tight 200000000 20000000

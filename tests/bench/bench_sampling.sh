@@ -50,7 +50,7 @@ under() { # side, rate, command...
 }
 
 missing() { # trace: what it says was lost
-        "$HYPROF" report --json "$1" 2>/dev/null | jq -r '[.missing[] | select(.source == "loss") |
+        "$HYPROF" report --json "$1" 2>/dev/null | jq -r '[.missing.rows[] | select(.source == "loss") |
                 select(.code | test("LOST|RING|DROP|THROTTLE")) | "\(.code) \(.count)"] | join(", ") |
                 if . == "" then "nothing lost" else . end'
 }

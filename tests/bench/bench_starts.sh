@@ -146,7 +146,7 @@ kernels() { # words, milliseconds each, command in front...
         TMPDIR=$folder "$HYPROF" record -q -F 2000 -o "$folder/k.hyp" -- "${@:3}" \
                 "$WORKLOADS/w_kernel_turns" "$folder/template.so" 500 "$2" >"$folder/k.log" 2>&1
         "$HYPROF" report --json --process w_kernel_turns "$folder/k.hyp" | jq -r '
-                def count($code): [.missing[] | select(.code == $code) | .count] | add // 0;
+                def count($code): [.missing.rows[] | select(.code == $code) | .count] | add // 0;
                 "\(count("CODE_TOO_LATE")) \(count("STACK_TABLE_LATE"))"' >"$folder/counts"
         read -r late cut <"$folder/counts"
         printf '%-46s %8s %8s  %s\n' "$1" "$late" "$cut" \

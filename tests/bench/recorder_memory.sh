@@ -27,4 +27,4 @@ for minute in $(seq 0 "$minutes"); do
 done
 wait "$recorder"
 "$HYPROF" report --json "$folder/trace" | jq -r --arg emitted "$(awk '{ print $2 }' "$folder/out")" '
-        "emitted \($emitted), recorded \(.counts.zones), lost \([.missing[] | select(.code | test("DROPPED|CLIENT_RING")) | .count] | add // 0)"'
+        "emitted \($emitted), recorded \(.n_zones), lost \([.missing.rows[] | select(.code | test("DROPPED|CLIENT_RING")) | .count] | add // 0)"'

@@ -52,8 +52,8 @@ holds "report" fetch
 holds "samples in the zones" compare \
         "$(n_events user 'kind == "sample" && self == "seventy" && path == "/seventy"')" ">" 200
 holds "zones of both names, all of them ended" compare \
-        "$(reported user '[.zones.rows[] | select(.unclosed == 0 and .count > 0)] | length')" "==" 2
-holds "shares of 70% and 30%, within 5 points" jq -e '[.zones.rows[] | { (.name): .share }] | add |
+        "$(reported user '[.zones.rows[] | select(.n_unclosed == 0 and .count > 0)] | length')" "==" 2
+holds "shares of 70% and 30%, within 5 points" jq -e '[.zones.rows[] | { (.name): .samples_share }] | add |
         .seventy > 0.65 and .seventy < 0.75 and .thirty > 0.25 and .thirty < 0.35' "$TMPDIR/user.json"
 holds "functions have names" jq -e '.functions.rows[0] | .kind == "named" and .function == "seventy"' "$TMPDIR/user.json"
 holds "nothing is lost" same "" "$(lost user)"
@@ -69,7 +69,7 @@ if [ "$level" -eq 2 ]; then
         holds "doctor: says what would allow it" said 'try: sudo sysctl kernel.perf_event_paranoid=1'
         holds "report: no kernel callstacks" grep -q 'no kernel call stacks' "$TMPDIR/report"
         holds "report: in JSON too" same NO_KERNEL_STACKS \
-                "$(reported user '.missing[] | select(.code == "NO_KERNEL_STACKS") | .code')"
+                "$(reported user '.missing.rows[] | select(.code == "NO_KERNEL_STACKS") | .code')"
         holds "no sample is in the kernel" same 0 "$(n_events user "$in_kernel")"
         holds "an event with kernel code is refused" ends_with 125 \
                 as_user "$folder/hyprof" record -e cpu-clock:k -o "$folder/t.hyp" -- true
@@ -77,7 +77,7 @@ if [ "$level" -eq 2 ]; then
 else
         holds "doctor: kernel code" said '^ *yes +kernel code'
         holds "report: nothing is said about kernel callstacks" same "" \
-                "$(reported user '.missing[] | select(.code == "NO_KERNEL_STACKS") | .code')"
+                "$(reported user '.missing.rows[] | select(.code == "NO_KERNEL_STACKS") | .code')"
 fi
 
 mkdir "$folder/closed"

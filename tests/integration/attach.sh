@@ -64,7 +64,7 @@ zones() { # trace, name: how many were begun and ended
 }
 
 has_notice() { # trace, code: its detail
-        reported "$1" ".missing[] | select(.code == \"$2\") | .detail // \"\""
+        reported "$1" ".missing.rows[] | select(.code == \"$2\") | .detail // \"\""
 }
 
 # ---- zones from attach to detach, twice
@@ -94,9 +94,9 @@ for trace in first second; do
         holds "$trace: nothing is lost" same "" "$(lost $trace)"
         holds "$trace: it says that it attached, and to what" same "process $program (w_life)" "$(has_notice $trace ATTACHED)"
         holds "$trace: and that the program ran on" same STOPPED_EARLY \
-                "$(reported $trace '.missing[] | select(.code == "STOPPED_EARLY") | .code')"
-        holds "$trace: it names the program" same "$WORKLOADS/w_life serve" "$(reported $trace .recording.command)"
-        holds "$trace: there is no exit status" same null "$(reported $trace .recording.exit_status)"
+                "$(reported $trace '.missing.rows[] | select(.code == "STOPPED_EARLY") | .code')"
+        holds "$trace: it names the program" same "$WORKLOADS/w_life serve" "$(reported $trace .command)"
+        holds "$trace: there is no exit status" same null "$(reported $trace .exit_status)"
         holds "$trace: the thread has its name" same "w_life" \
                 "$(awk -F '\t' "$columns"'zone == "emitted" { print thread }' "$TMPDIR/$trace.events" | sort -u)"
 done
@@ -130,7 +130,7 @@ holds "next: each zone is there, none of the time between" same "200 200" "$(zon
 holds "next: none of the flood" same "0 0" "$(zones next flood)"
 holds "next: nothing is lost" same "" "$(lost next)"
 read_trace refused
-holds "at the same time: no zones" same 0 "$(reported refused .counts.zones)"
+holds "at the same time: no zones" same 0 "$(reported refused .n_zones)"
 holds "at the same time: the report says why" same "CLIENT_BUSY 1" "$(lost refused)"
 
 # ---- samples: many threads, and what they are in
@@ -147,7 +147,7 @@ holds "threads: all three are sampled" same 3 "$(n_different two "$busy" tid)"
 holds "threads: nearly all samples are theirs, with names" compare \
         "$(n_events two "$busy")" ">=" "0.9 * $(n_events two 'kind == "sample"')"
 holds "threads: no more samples than processors had time for" compare "$(n_events two 'kind == "sample"')" "<=" \
-        "1.05 * 997 * $(nproc) * $(reported two .recording.duration_ns) / 1e9"
+        "1.05 * 997 * $(nproc) * $(reported two .duration_ns) / 1e9"
 holds "threads: in the right zones" same 0 \
         "$(n_events two 'kind == "sample" && (self == "busy_a" && path == "/b" || self == "busy_b" && path == "/a")')"
 holds "threads: nearly all in a zone" compare "$(n_events two "$busy && path != \"\"")" ">=" "0.9 * $(n_events two "$busy")"
@@ -202,11 +202,11 @@ attach storm -d 1s
 holds "storm: attached to a program that starts threads all the time" ended_with 0
 kill "$program"
 read_trace storm
-figure "storm: $(reported storm .counts.zones) zones of $(reported storm '.threads.rows | length') threads"
+figure "storm: $(reported storm .n_zones) zones of $(reported storm '.threads.rows | length') threads"
 holds "storm: the trace is whole" is_whole storm
 holds "storm: zones of many threads" compare "$(n_different storm 'zone == "short"' tid)" ">" 100
 holds "storm: no more samples than processors had time for" compare "$(n_events storm 'kind == "sample"')" "<=" \
-        "1.05 * 997 * $(nproc) * $(reported storm .recording.duration_ns) / 1e9 + 5"
+        "1.05 * 997 * $(nproc) * $(reported storm .duration_ns) / 1e9 + 5"
 
 # ---- options
 serve
@@ -216,10 +216,10 @@ holds "options: zones that nobody wants" tell emit
 holds "options: detach" detach INT
 holds "options: the program ends in order" dismiss
 read_trace plots
-holds "options: only what was asked for" same 0 "$(reported plots .counts.zones)"
+holds "options: only what was asked for" same 0 "$(reported plots .n_zones)"
 holds "options: a note on rings that are there already" grep -q '^hyprof: note: --client-ring: what is already running ' "$TMPDIR/plots.err"
 holds "options: the report says so too" same CLIENT_RING_FIXED \
-        "$(reported plots '.missing[] | select(.code == "CLIENT_RING_FIXED") | .code')"
+        "$(reported plots '.missing.rows[] | select(.code == "CLIENT_RING_FIXED") | .code')"
 # shellcheck disable=SC2016 # for the recorded shell
 environment() { "$HYPROF" record -q -o "$TMPDIR/env.hyp" "$@" -- sh -c 'echo "$HYPROF_RECORD $HYPROF_RING"'; }
 holds "environment: all families" same "255 " "$(environment)"

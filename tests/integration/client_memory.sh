@@ -19,7 +19,7 @@ run() { # name, options and command...
 }
 
 recorded_and_lost() { # run
-        reported "$1" '.counts.zones + ([.missing[] | select(.code == "DROPPED_ZONES") | .count] | add // 0)'
+        reported "$1" '.n_zones + ([.missing.rows[] | select(.code == "DROPPED_ZONES") | .count] | add // 0)'
 }
 
 adds_up() { # run
@@ -49,10 +49,10 @@ fi
 limited='ulimit "$1" "$2"; exec "$3" alone'
 run space -- bash -c "$limited" limited -v 1048576 "$WORKLOADS/w_client_memory"
 adds_up space
-holds "space: zones are recorded under RLIMIT_AS" compare "$(reported space .counts.zones)" ">" 1000
+holds "space: zones are recorded under RLIMIT_AS" compare "$(reported space .n_zones)" ">" 1000
 run file -- bash -c "$limited" limited -f 1048576 "$WORKLOADS/w_client_memory"
 adds_up file
-holds "file: zones are recorded under RLIMIT_FSIZE" compare "$(reported file .counts.zones)" ">" 1000
+holds "file: zones are recorded under RLIMIT_FSIZE" compare "$(reported file .n_zones)" ">" 1000
 holds "file: within the limit" compare "$(said file peak_kb)" "<" 1048576
 
 # ---- a limit of the program's own cgroup
@@ -80,6 +80,6 @@ fi
 run children --client-ring 16M -- "$WORKLOADS/w_client_memory" children
 adds_up children
 figure "children: $(said children peak_kb) kB in use, given back after $(said children returned_ms) ms"
-holds "children: there are losses" compare "$(reported children .counts.zones)" "<" "$(said children zones)"
+holds "children: there are losses" compare "$(reported children .n_zones)" "<" "$(said children zones)"
 holds "children: together they fill 32 MB and their rings" compare "$(said children peak_kb)" "<" "(32 + 8 + 4) * 1024"
 holds "children: which were given back" compare "$(said children returned_ms)" ">=" 0

@@ -92,7 +92,7 @@ for column in count total_ns self_ns min_ns max_ns; do
 done
 holds "zone_stats: the handle is the report's" same "$(from_zones handle thirty | tr -d '"')" \
         "$(query "SELECT handle FROM zone_stats WHERE name = 'thirty'")"
-holds "samples are the report's" same "$(reported split '[.threads.rows[].samples] | add')" \
+holds "samples are the report's" same "$(reported split '[.threads.rows[].n_samples] | add')" \
         "$(query 'SELECT count(*) FROM samples JOIN events ON events.id = event WHERE mode < 3')"
 for member in self total; do
         holds "function_$member is the report's" same \
@@ -100,10 +100,10 @@ for member in self total; do
                 "$(query "SELECT sum(samples) FROM function_$member WHERE function = 'seventy'")"
 done
 holds "zone_samples are the report's" same \
-        "$(reported split '.zones.rows[] | select(.name == "seventy") | .samples')" \
+        "$(reported split '.zones.rows[] | select(.name == "seventy") | .n_samples')" \
         "$(query "SELECT samples FROM zone_samples WHERE zone = 'seventy'")"
-holds "zone_functions" same "$(reported split '.zones.rows[] | select(.name == "seventy") |
-        .functions.rows[] | select(.function == "seventy") | .self_samples')" \
+holds "zone_functions" same "$(reported split '.zone_functions.rows[] |
+        select(.zone_name == "seventy" and .function == "seventy") | .self_samples')" \
         "$(query "SELECT samples FROM zone_functions WHERE zone = 'seventy' AND function = 'seventy'")"
 holds "query --zone: only that one" ends_with 0 "$HYPROF" query -q --force --zone thirty --sqlite "$TMPDIR/out.db" "$trace"
 holds "query --zone: no other" same thirty "$(query 'SELECT group_concat(name) FROM zone_stats')"

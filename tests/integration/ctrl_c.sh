@@ -55,7 +55,7 @@ for signal in INT TERM HUP; do
         holds "SIG$signal: it is handed on; the status is that of the program" ended_with $((128 + number))
         holds "SIG$signal: the trace is whole" is_whole $signal
         holds "SIG$signal: with the zones until then" has_zones $signal
-        holds "SIG$signal: and the status" same "signal $number" "$(reported $signal .recording.exit_status)"
+        holds "SIG$signal: and the status" same "signal $number" "$(reported $signal .exit_status)"
 done
 
 start group "$WORKLOADS/w_kill" "$TMPDIR/counter"
@@ -85,7 +85,7 @@ holds "ignored: the program goes on" hear "got more"
 holds "ignored: its status" ended_with 5
 read_trace ignores
 holds "ignored: the report says that the recording was stopped" same STOPPED_EARLY \
-        "$(reported ignores '.missing[] | select(.code == "STOPPED_EARLY") | .code')"
+        "$(reported ignores '.missing.rows[] | select(.code == "STOPPED_EARLY") | .code')"
 
 # While hyprof waits, a signal is handed on as well.
 start twice sh -c 'trap "" INT; trap "exit 6" TERM; echo ready; while :; do read line; done'

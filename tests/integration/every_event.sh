@@ -40,10 +40,10 @@ holds "the times never go back" awk -F '\t' "$columns"'
         { last = time_ns + 0 }
         END { exit bad }' "$TMPDIR/all.events"
 holds "the report counts them" same "2 2 2 2" \
-        "$(reported all '.counts | "\(.zones) \(.messages) \(.plot_values) \(.frame_marks)"')"
-holds "and no zone is left open" same "0" "$(reported all '.counts.zones_unclosed')"
+        "$(reported all '"\(.n_zones) \(.n_messages) \(.n_plot_values) \(.n_frame_marks)"')"
+holds "and no zone is left open" same "0" "$(reported all '.n_unclosed')"
 holds "nothing is lost" same "" "$(lost all)"
-holds "the thread is listed" same "teller 2" "$(reported all '.threads.rows[] | select(.name == "teller") | "\(.name) \(.zones)"')"
+holds "the thread is listed" same "teller 2" "$(reported all '.threads.rows[] | select(.name == "teller") | "\(.name) \(.n_zones)"')"
 
 holds "a program that says everything is recorded" record every --embed=none "$WORKLOADS/w_every_event"
 read_trace every

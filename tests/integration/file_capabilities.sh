@@ -45,8 +45,8 @@ holds "record" record_as_member own "$folder/w_split" 1
 read_trace own
 holds "the trace is the member's" same nobody "$(stat -c %U "$folder/home/own.hyp")"
 holds "samples in zones" compare "$(n_events own 'kind == "sample" && path == "/seventy"')" ">" 200
-holds "kernel callstacks" same "" "$(reported own '.missing[] | select(.code == "NO_KERNEL_STACKS") | .code')"
-holds "all rights were given up that could be" same "" "$(reported own '.missing[] | select(.code == "RIGHTS_KEPT") | .code')"
+holds "kernel callstacks" same "" "$(reported own '.missing.rows[] | select(.code == "NO_KERNEL_STACKS") | .code')"
+holds "all rights were given up that could be" same "" "$(reported own '.missing.rows[] | select(.code == "RIGHTS_KEPT") | .code')"
 # shellcheck disable=SC2016 # for the recorded shell
 holds "the command's environment is the member's" same "$folder/home value" \
         "$(record_as_member env sh -c 'echo "$HOME $VAR"')"

@@ -69,7 +69,7 @@ n_kept() { # name
 }
 
 reason() { # name, code of the loss
-        "$HYPROF" report --json "$TMPDIR/$1.hyp" | jq -r "[.missing[] | select(.code == \"$2\") | .count] | add // 0"
+        "$HYPROF" report --json "$TMPDIR/$1.hyp" | jq -r "[.missing.rows[] | select(.code == \"$2\") | .count] | add // 0"
 }
 
 for so in kernel nameless; do
@@ -110,7 +110,7 @@ keep limit deleted kernel.so --embed-max 12K
 holds "over the limit: not there" left_out limit /limit.so 3
 holds "over the limit: the report says so" compare "$(reason limit CODE_OVER_LIMIT)" ">=" 1
 holds "over the limit: the report names the module" same "$folder/limit.so" \
-        "$("$HYPROF" report --json "$TMPDIR/limit.hyp" | jq -r '.missing[] | select(.code == "CODE_NOT_KEPT") | .detail' | grep /limit.so)"
+        "$("$HYPROF" report --json "$TMPDIR/limit.hyp" | jq -r '.missing.rows[] | select(.code == "CODE_NOT_KEPT") | .detail' | grep /limit.so)"
 keep nomax deleted kernel.so --embed-max 0
 holds "--embed-max 0: nothing is there" same 0 "$(n_kept nomax || true)"
 keep none deleted kernel.so --embed none

@@ -13,14 +13,14 @@ for filling in 0 0xff 0x01; do
         holds "1.0, $filling in reserved bytes: recorded" record "$name" --no-symbolize --no-sampling -- \
                 "$WORKLOADS/w_old_client" 1 "$filling"
         read_trace "$name"
-        holds "$filling: every zone is there" same 1000 "$(reported "$name" .counts.zones)"
+        holds "$filling: every zone is there" same 1000 "$(reported "$name" .n_zones)"
         holds "$filling: nothing is lost" same "" "$(lost "$name")"
         holds "$filling: by its name" same 1000 "$(n_events "$name" 'kind == "zone_begin" && zone == "old zone"')"
 done
 
 record new --no-symbolize --no-sampling -- "$WORKLOADS/w_old_client" 2 0
 read_trace new
-holds "2.0: its zones are not there" same 0 "$(reported new .counts.zones)"
+holds "2.0: its zones are not there" same 0 "$(reported new .n_zones)"
 # A program that has ended by then may also be counted as gone.
 holds "2.0: it is refused once" same "CLIENT_REFUSED 1" "$(lost new | grep -v '^CLIENT_GONE ')"
 "$HYPROF" report "$TMPDIR/new.hyp" >"$TMPDIR/new.text"

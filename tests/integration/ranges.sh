@@ -37,7 +37,7 @@ holds "recorded" record ranges -F 500 --off-cpu --client-ring=16M -- "$WORKLOADS
 n_states=$("$BUILD/tools/without_states" "$TMPDIR/ranges.hyp" "$TMPDIR/all.hyp")
 holds "states are in the trace" compare "$n_states" ">=" 2
 
-duration_ns=$("$HYPROF" report --json "$TMPDIR/all.hyp" | jq .recording.duration_ns)
+duration_ns=$("$HYPROF" report --json "$TMPDIR/all.hyp" | jq .duration_ns)
 at() { # share of the recording, in percent
         echo "$((duration_ns * $1 / 100))ns"
 }

@@ -55,7 +55,7 @@ holds "no room for zones: one line says so" notes '^hyprof: note: no zones will 
 # ---- no callstacks
 record none --call-graph none -- "$WORKLOADS/w_two_zones" 1
 read_trace none
-holds "--call-graph none: said in the trace" same none "$(reported none .recording.unwind)"
+holds "--call-graph none: said in the trace" same none "$(reported none .unwind)"
 holds "there are samples" compare "$(n_events none 'kind == "sample"')" ">" 0
 # The kernel's innermost function stands on nothing, nor does the user's.
 holds "each of one function" same 0 "$(awk '$1 == "stack" && $3 != "parent=0"' "$TMPDIR/none.dump" | wc -l)"

@@ -109,11 +109,11 @@ holds "its functions have names" has_names end
 holds "it holds two seconds exactly" same 2000000000 $(($(meta end end_raw_ns) - $(meta end start_raw_ns)))
 holds "and says that there were more" compare "$(meta end start_raw_ns) - $(meta end recording_start_raw_ns)" ">" 2e9
 holds "and what it is" same "2s, the end of the recording" "$(meta end ring), $(meta end ring_cause)"
-holds "the closing line counts what is in the file" same "$(reported end '"\([.sample_events[].samples] | add) \(.counts.zones)"')" \
+holds "the closing line counts what is in the file" same "$(reported end '"\([.sample_events.rows[].n_samples] | add) \(.n_zones)"')" \
         "$(sed -n 's/,//g; s/^hyprof: wrote .*end.hyp (.*): .* \([0-9]*\) samples .* \([0-9]*\) zones .*/\1 \2/p' "$TMPDIR/end.err")"
 holds "the last turn is there" same 243 "$(last_turn end)"
 holds "the first ones are not" compare "$(first_turn end)" ">" 1
-holds "a report says so" same 1 "$(reported end '[.missing[] | select(.code == "RING")] | length')"
+holds "a report says so" same 1 "$(reported end '[.missing.rows[] | select(.code == "RING")] | length')"
 holds "the waiting thread has its name" grep -q '"idle"' "$TMPDIR/end.dump"
 holds "no other file was made" same 0 "$(n_dumps end)"
 for format in firefox perfetto chrome speedscope folded; do
@@ -127,7 +127,7 @@ tell turns 20 5 >/dev/null
 holds "a short recording" land
 read_trace short
 holds "is there from its beginning" same "1 20" "$(first_turn short) $(last_turn short)"
-holds "and nothing is missing" same 0 "$(reported short '[.missing[] | select(.code == "RING")] | length')"
+holds "and nothing is missing" same 0 "$(reported short '[.missing.rows[] | select(.code == "RING")] | length')"
 
 # ---- SIGUSR2
 fly usr2 --ring 60s

@@ -56,7 +56,7 @@ busy='kind == "sample" && (self == "busy_a" || self == "busy_b")'
 best=${scopes[0]}
 holds "auto is recorded" record auto -- "$WORKLOADS/w_two_zones" 0.2 1
 read_trace auto
-holds "auto takes the best scope: $best" same "$best" "$(reported auto .recording.scope)"
+holds "auto takes the best scope: $best" same "$best" "$(reported auto .scope)"
 for scope in "${scopes[@]}"; do
         # shellcheck disable=SC2016 # for the recorded shell
         holds "$scope: recorded" record "$scope" --scope="$scope" -- sh -c '"$0/w_two_zones" 0.3 2 & wait' "$WORKLOADS"
@@ -73,7 +73,7 @@ for scope in "${scopes[@]}"; do
         holds "$scope, no children: recorded" record alone --scope="$scope" --no-children -- \
                 sh -c '"$0/w_two_zones" 0.3 2; i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done' "$WORKLOADS"
         read_trace alone
-        holds "$scope, no children: one process" same 1 "$(reported alone .counts.processes)"
+        holds "$scope, no children: one process" same 1 "$(reported alone .n_processes)"
         holds "$scope, no children: it is sampled" compare "$(n_events alone 'kind == "sample" && thread == "sh"')" ">" 0
         holds "$scope, no children: threads are recorded" record threaded --scope="$scope" --no-children -- "$WORKLOADS/w_two_zones" 0.3 2
         read_trace threaded
@@ -138,7 +138,7 @@ for scope in cpus threads; do
                 "$(awk -F '\t' "$columns"'kind == "zone_begin" { print tid }' "$TMPDIR/one.events" | sort -u)"
         holds "$scope, -t: nothing is lost" same "" "$(lost one)"
         holds "$scope, -t: it says so" same "thread $thread (w_two_zones)" \
-                "$(reported one '.missing[] | select(.code == "ATTACHED") | .detail')"
+                "$(reported one '.missing.rows[] | select(.code == "ATTACHED") | .detail')"
 done
 kill "$program"
 gone=$(sh -c 'echo $$')
@@ -162,13 +162,13 @@ if has cpus; then
         done
         holds "-a: hyprof and its helpers are not there" same "" \
                 "$(for pid in $recorder $helpers; do reported all ".threads.rows[] | select(.pid == $pid) | .name"; done)"
-        holds "-a: nobody is without a name" compare "$(reported all '[.threads.rows[] | select(.samples > 0 and .name == "")] | length')" "<=" 1
+        holds "-a: nobody is without a name" compare "$(reported all '[.threads.rows[] | select(.n_samples > 0 and .name == "")] | length')" "<=" 1
         holds "-a: no samples of the idle task" same 0 "$(n_events all 'kind == "sample" && pid == 0')"
         holds "-a: nothing is lost" same "" "$(lost_records all)"
         # shellcheck disable=SC2016 # for jq
         holds "-a: no CPU is busier than there is time" same '' \
                 "$("$HYPROF" report --cpus --json "$TMPDIR/all.hyp" | jq -r '.cpus.rows[] | select(.busy_share > 1) | .cpu')"
-        holds "-a: what it is" same "the whole machine" "$(reported all .recording.command)"
+        holds "-a: what it is" same "the whole machine" "$(reported all .command)"
         holds "-a with a command: recorded" record beside -a -- "$WORKLOADS/w_two_zones" 0.5 1
         read_trace beside
         holds "-a with a command: it is among them, with its zones" same w_two_zones \
@@ -277,13 +277,13 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && [ "$(cat /proc/sys/k
         cp "$folder/t.hyp" "$TMPDIR/user.hyp"
         read_trace user
         holds "without rights: the report says that children may be missed, and why" grep -q 'not permitted\|permission\|Permission' \
-                <<<"$(reported user '.missing[] | select(.code == "SHORT_CHILDREN") | .detail')"
+                <<<"$(reported user '.missing.rows[] | select(.code == "SHORT_CHILDREN") | .detail')"
         with_perfmon() { setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all,+perfmon --ambient-caps=-all,+perfmon "$@"; }
         if has cpus && with_perfmon true 2>/dev/null; then
                 holds "with CAP_PERFMON alone: recorded" ends_with 0 with_perfmon "$folder/hyprof" record -o "$folder/t.hyp" -- true
                 cp "$folder/t.hyp" "$TMPDIR/perfmon.hyp"
                 read_trace perfmon
-                holds "with CAP_PERFMON alone: by CPUs" same cpus "$(reported perfmon .recording.scope)"
+                holds "with CAP_PERFMON alone: by CPUs" same cpus "$(reported perfmon .scope)"
         else
                 skips_group "with CAP_PERFMON alone" "no such capability here"
         fi

@@ -11,7 +11,7 @@ n_children=200
 n_threads=2000
 
 # Of a kind of loss, how many.
-n_lost() { reported "$1" "[.missing[] | select(.code == \"$2\") | .count] | add // 0"; }
+n_lost() { reported "$1" "[.missing.rows[] | select(.code == \"$2\") | .count] | add // 0"; }
 
 # 200 children, 20 at a time, each one zone and gone.
 # shellcheck disable=SC2016 # for the recorded shell
@@ -32,7 +32,7 @@ holds "children: each zone is there or counted as lost" same $n_children $((zone
 holds "children: nearly all are there" compare "$zones" ">=" "0.9 * $n_children"
 holds "children: each in a process of its own" same "$zones" "$(n_different children 'zone == "only"' pid)"
 # Or more: the leak checker of a build with sanitizers has a process of its own.
-holds "children: all processes are known" compare "$(reported children .counts.processes)" ">=" $((n_children + 1))
+holds "children: all processes are known" compare "$(reported children .n_processes)" ">=" $((n_children + 1))
 "$HYPROF" report "$TMPDIR/children.hyp" >"$TMPDIR/report"
 if [ "$gone" -gt 0 ]; then
         holds "children: the report says what was lost" grep -q 'client regions lost' "$TMPDIR/report"

@@ -58,8 +58,8 @@ read_trace sudo
 holds "zones arrive" compare "$(n_events sudo 'kind == "zone_begin"')" ">" 100
 holds "samples are in them" compare "$(n_events sudo 'kind == "sample" && path == "/seventy"')" ">" 200
 holds "the kernel's callstacks are there, with names" same "" \
-        "$(reported sudo '.missing[] | select(.code == "NO_KERNEL_STACKS" or .code == "KERNEL_SYMBOLS_HIDDEN") | .code')"
-holds "all rights were given up that could be" same "" "$(reported sudo '.missing[] | select(.code == "RIGHTS_KEPT") | .code')"
+        "$(reported sudo '.missing.rows[] | select(.code == "NO_KERNEL_STACKS" or .code == "KERNEL_SYMBOLS_HIDDEN") | .code')"
+holds "all rights were given up that could be" same "" "$(reported sudo '.missing.rows[] | select(.code == "RIGHTS_KEPT") | .code')"
 holds "the trace tells what the recorder used" grep -q 'recorder_cpu_ns' "$TMPDIR/sudo.dump"
 
 # ---- what hyprof itself may do, seen by its command

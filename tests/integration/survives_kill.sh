@@ -49,13 +49,13 @@ figure "program killed: it had ended $(ended_zones victim) zones, the trace has 
 holds "program killed: every zone that had ended is there" compare "$ended" ">=" "$(ended_zones victim)"
 holds "program killed: and at most one more, ended but not yet counted" compare "$ended" "<=" "$(ended_zones victim) + 1"
 holds "program killed: the trace is whole" is_whole victim
-holds "program killed: the report says by what" same "signal 9" "$(reported victim .recording.exit_status)"
+holds "program killed: the report says by what" same "signal 9" "$(reported victim .exit_status)"
 holds "program killed: nothing is lost" same "" "$(lost victim)"
 
 # ---- SIGKILL of hyprof
 has_zones() { # name of the trace, which is still being written
         "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json" 2>/dev/null || return 1
-        [ "$(reported "$1" .counts.zones)" -gt 0 ]
+        [ "$(reported "$1" .n_zones)" -gt 0 ]
 }
 
 grows() { # name of the trace
@@ -93,15 +93,15 @@ holds "hyprof killed: check says that the trace is cut off, and where" says_cut_
 holds "hyprof killed: the report is of what stands before" ends_with 0 "$HYPROF" report "$TMPDIR/recorder.hyp"
 holds "hyprof killed: and says so" grep -q "cut off" "$TMPDIR/out"
 "$HYPROF" report --json "$TMPDIR/recorder.hyp" >"$TMPDIR/recorder.json" 2>/dev/null
-holds "hyprof killed: in JSON too" same cut_off "$(reported recorder .trace.ending)"
-n_zones=$(reported recorder .counts.zones)
+holds "hyprof killed: in JSON too" same cut_off "$(reported recorder .ending)"
+n_zones=$(reported recorder .n_zones)
 figure "hyprof killed: $n_zones of $before zones are in the trace"
 holds "hyprof killed: zones are there" compare "$n_zones" ">" 0
 holds "hyprof killed: check --repair mends it" ends_with 0 "$HYPROF" check --repair "$TMPDIR/recorder.hyp"
 holds "hyprof killed: now it is whole" is_whole recorder
 read_trace recorder
 holds "hyprof killed: and has as many zones as before" same "whole $n_zones" \
-        "$(reported recorder '"\(.trace.ending) \(.counts.zones)"')"
+        "$(reported recorder '"\(.ending) \(.n_zones)"')"
 
 # ---- a full disk
 mkdir "$full"

@@ -12,7 +12,7 @@ places="wait_sleep wait_mutex wait_futex wait_pipe"
 
 # The notice that waiting was recorded through perf, with its reason; empty if there is none.
 not_by_bpf() { # name
-        reported "$1" '.missing[] | select(.code == "WAITING_BY_PERF") | .detail'
+        reported "$1" '.missing.rows[] | select(.code == "WAITING_BY_PERF") | .detail'
 }
 
 # The waits of the program's first thread that began at a place: "BEGIN_NS END_NS WAKER WAKER'S STACK" a line; a wait
@@ -192,7 +192,7 @@ for place in $places; do
         holds "perf --off-cpu: $place, the time within 1%" lasts stacks "$place"
 done
 holds "perf --off-cpu: no tracefs, which is said" grep -q 'tracefs is not mounted' \
-        <<<"$(reported stacks '.missing[] | select(.code == "NO_WAKERS") | .detail')"
+        <<<"$(reported stacks '.missing.rows[] | select(.code == "NO_WAKERS") | .detail')"
 holds "perf --off-cpu: who could run on has no place" same 0 "$(n_events stacks "kind == \"switch_out\" && $preempted && stack != \"\"")"
 holds "perf --off-cpu: those are no samples" same cpu-clock \
         "$(awk -F '\t' '$1 == "sample" && $6 != "cycles" { print $6 }' "$TMPDIR/stacks.events" | sort -u)"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/commands/cmd_report.c, report_text.c, report_json.c: text of 120 columns, valid JSON, whatever the names are */
+/* cli/commands/cmd_report.c, overview_view.c, off_cpu_view.c: text of 120 columns, valid JSON, whatever the names are */
 #include "cli/commands/commands.h"
 #include "cli/exit_status.h"
-#include "cli/views/report_json.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
+#include "view/answers/report_view.h"
 #include "view/text/text_number.h"
 #include "view/text/utf8.h"
 
@@ -169,8 +169,8 @@ START_LOOP_TEST(test_hostile_names_as_text, 0, sizeof(names) / sizeof(names[0]))
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         ck_assert_str_eq(output.err, "");
         check_text(output.out);
-        ck_assert_ptr_nonnull(strstr(output.out, "13 more zones, --limit 0 shows all"));
-        ck_assert_ptr_nonnull(strstr(output.out, "17 more functions, --limit 0 shows all"));
+        ck_assert_ptr_nonnull(strstr(output.out, "13 more rows, --limit 0 shows all"));
+        ck_assert_ptr_nonnull(strstr(output.out, "17 more rows, --limit 0 shows all"));
         free_output(&output);
         output = RUN("report", "--limit", "0", b.path);
         check_text(output.out);
@@ -219,21 +219,20 @@ START_TEST(test_json_says_what_the_trace_says)
         output = RUN("report", "--json", "--limit", "15", b.path);
         root = json_loads(output.out, 0, NULL);
         ck_assert_ptr_nonnull(root);
-        ck_assert_str_eq(json_string_value(json_object_get(root, "schema")), REPORT_JSON_SCHEMA);
-        ck_assert_str_eq(json_string_value(json_object_get(json_object_get(root, "trace"), "ending")),
-                         "whole");
+        ck_assert_str_eq(json_string_value(json_object_get(root, "schema")), OVERVIEW_VIEW_SCHEMA);
+        ck_assert_str_eq(json_string_value(json_object_get(root, "ending")), "whole");
         ck_assert_int_eq(json_integer_value(json_object_get(json_object_get(root, "zones"), "left_out")), 6);
         ck_assert_str_eq(json_string_value(get(root, "zones", 0, "name")), "name");
-        ck_assert_int_eq(json_integer_value(get(root, "zones", 0, "samples")), 20);
+        ck_assert_int_eq(json_integer_value(get(root, "zones", 0, "n_samples")), 20);
         ck_assert_int_eq(json_integer_value(get(root, "zones", 0, "self_ns")), 294 - 20 * 9);
-        ck_assert_int_eq(json_integer_value(json_object_get(get(root, "zones", 0, "functions"), "left_out")),
-                         5);
+        ck_assert_str_eq(json_string_value(get(root, "zone_functions", 0, "zone_name")), "name");
+        ck_assert_int_eq(
+                json_integer_value(json_object_get(json_object_get(root, "zone_functions"), "left_out")), 5);
         ck_assert_str_eq(json_string_value(get(root, "zones", 1, "name")), "name0");
         ck_assert_int_eq(json_integer_value(get(root, "zones", 1, "total_ns")), 9);
-        ck_assert_int_eq(json_integer_value(json_object_get(get(root, "zones", 1, "durations"), "p50_ns")),
-                         9);
+        ck_assert_int_eq(json_integer_value(get(root, "zones", 1, "p50_ns")), 9);
         ck_assert(json_is_null(get(root, "zones", 1, "on_cpu_ns")));
-        ck_assert_int_eq(json_integer_value(get(root, "zones", 1, "samples")), 1);
+        ck_assert_int_eq(json_integer_value(get(root, "zones", 1, "n_samples")), 1);
         ck_assert_double_eq_tol(json_real_value(get(root, "functions", 3, "self_share")), 0.05, 1e-9);
         ck_assert_int_eq(json_integer_value(get(root, "threads", 0, "tid")), 2);
         ck_assert_str_eq(json_string_value(get(root, "threads", 0, "name")), "name");
@@ -286,12 +285,27 @@ START_LOOP_TEST(test_traces_with_little_in_them, 0, 2)
         output = RUN("report", "--json", b.path);
         root = json_loads(output.out, 0, NULL);
         ck_assert_ptr_nonnull(root);
-        ck_assert_uint_ge(json_array_size(json_object_get(root, "missing")), 1);
+        ck_assert_uint_ge(json_array_size(json_object_get(json_object_get(root, "missing"), "rows")), 1);
         json_decref(root);
         free_output(&output);
         trace_builder_deinit(&b);
 }
 END_TEST
+
+/* What the table says of a kind and a thing; -1 = it has no such row. */
+static long long also_count(json_t *root, const char *kind, const char *what)
+{
+        json_t *rows = json_object_get(json_object_get(root, "also_recorded"), "rows");
+        json_t *row;
+        size_t i;
+
+        json_array_foreach(
+                rows, i,
+                row) if (strcmp(json_string_value(json_object_get(row, "kind")), kind) == 0 &&
+                         (!what || strcmp(json_string_value(json_object_get(row, "what")), what) ==
+                                           0)) return json_integer_value(json_object_get(row, "count"));
+        return -1;
+}
 
 static const char *const kinds[] = { "messages", "frames",  "plots",    "memory",       "locks",
                                      "fibers",   "devices", "in_zones", "source_texts", "code_regions" };
@@ -301,7 +315,7 @@ START_LOOP_TEST(test_also_recorded, 0, 2)
 {
         struct trace_builder b;
         struct output output;
-        json_t *root, *also;
+        json_t *root;
 
         trace_builder_init(&b);
         if (_i == 0)
@@ -309,29 +323,25 @@ START_LOOP_TEST(test_also_recorded, 0, 2)
         else
                 build(&b, "name");
         output = RUN("report", b.path);
-        ck_assert((strstr(output.out, "\nalso recorded\n") != NULL) == (_i == 0));
+        ck_assert((strstr(output.out, "\n  in zones  ") != NULL) == (_i == 0));
         check_text(output.out);
         if (_i == 0) {
-                ck_assert_ptr_nonnull(strstr(output.out, "\n  messages  3\n"));
+                ck_assert_ptr_nonnull(strstr(output.out, "\n  messages  3 messages\n"));
                 ck_assert_ptr_nonnull(strstr(output.out, "\n  plots     3 values in 2 plots\n"));
                 ck_assert_ptr_nonnull(strstr(output.out, "\n  fibers    1 fiber, 1 time entered\n"));
                 ck_assert_ptr_nonnull(strstr(output.out, "\n  devices   1 device, 1 zone, 1 span\n"));
                 ck_assert_ptr_nonnull(strstr(output.out, ", 2 threads in 2 processes\n"));
-                ck_assert_ptr_nonnull(strstr(output.out, "  fiber  loader\n"));
+                ck_assert_ptr_nonnull(strstr(output.out, "  loader  fiber  "));
         }
         free_output(&output);
         output = RUN("report", "--json", b.path);
         root = json_loads(output.out, 0, NULL);
-        also = json_object_get(root, "also_recorded");
-        ck_assert(json_is_object(also));
-        ck_assert_uint_eq(json_object_size(also), _i == 0 ? sizeof(kinds) / sizeof(kinds[0]) : 0);
-        for (size_t i = 0; _i == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-                ck_assert_uint_gt(json_object_size(json_object_get(also, kinds[i])), 0);
+        ck_assert(json_is_object(json_object_get(root, "also_recorded")));
+        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+                ck_assert((also_count(root, kinds[i], NULL) >= 0) == (_i == 0));
         if (_i == 0) {
-                json_t *memory = json_object_get(also, "memory");
-
-                ck_assert_int_eq(json_integer_value(json_object_get(memory, "allocations")), 2);
-                ck_assert_int_eq(json_integer_value(json_object_get(memory, "pools")), 2);
+                ck_assert_int_eq(also_count(root, "memory", "allocations"), 2);
+                ck_assert_int_eq(also_count(root, "memory", "pools"), 2);
                 ck_assert_str_eq(json_string_value(get(root, "threads", 0, "kind")), "thread");
                 ck_assert_str_eq(json_string_value(get(root, "threads", 2, "kind")), "fiber");
                 ck_assert(json_is_null(get(root, "threads", 2, "tid")));
@@ -427,36 +437,52 @@ START_LOOP_TEST(test_hostile_names_of_waits_and_counters, 0, sizeof(names) / siz
 }
 END_TEST
 
+static json_t *row_of(json_t *root, const char *table, size_t row)
+{
+        json_t *found = json_array_get(json_object_get(json_object_get(root, table), "rows"), row);
+
+        ck_assert_ptr_nonnull(found);
+        return found;
+}
+
 START_TEST(test_waits_and_cpus)
 {
         struct trace_builder b;
         struct output output;
-        json_t *root, *waits;
+        json_t *root;
 
         trace_builder_init(&b);
         build_waits(&b, "name");
         output = RUN("report", "--off-cpu", "--cpus", b.path);
-        ck_assert_ptr_nonnull(strstr(output.out, "\nwaits by place: "));
-        ck_assert_ptr_nonnull(strstr(output.out, "\nwaits by zone: "));
-        ck_assert_ptr_nonnull(strstr(output.out, "\nCPUs: "));
-        ck_assert_ptr_nonnull(
-                strstr(output.out, "\n    4.00 us   79.8%  [stack not recorded]\n      0+1 time"));
-        ck_assert_ptr_nonnull(strstr(output.out, "woken by name in "));
-        ck_assert_ptr_null(strstr(output.out, "\nfunctions: "));
+        ck_assert_ptr_nonnull(strstr(output.out, "\nWhere threads waited\n"));
+        ck_assert_ptr_nonnull(strstr(output.out, "\n"
+                                                 "In which zones\n"));
+        ck_assert_ptr_nonnull(strstr(output.out, "\nCPUs\n"));
+        ck_assert_ptr_nonnull(strstr(output.out, "\n  4.00 us  79.8%      0          1"));
+        ck_assert_ptr_nonnull(strstr(output.out, "  [stack not recorded]  "));
+        ck_assert_ptr_nonnull(strstr(output.out, "\n      call stack: "));
+        ck_assert_ptr_nonnull(strstr(output.out, "\nWho ended these waits\n"));
+        ck_assert_ptr_null(strstr(output.out, "\nFunctions"));
         free_output(&output);
         output = RUN("report", "--off-cpu", "--cpus", "--json", b.path);
         root = json_loads(output.out, 0, NULL);
-        waits = json_object_get(root, "waits");
+        ck_assert_str_eq(json_string_value(json_object_get(root, "schema")), OFF_CPU_VIEW_SCHEMA);
         /* Of 20, three are preempted, two ended, two idle: those of the states 1, 5 and 6. */
-        ck_assert_int_eq(json_integer_value(json_object_get(waits, "count")), 13);
-        ck_assert_int_eq(json_integer_value(json_object_get(waits, "unended")), 1);
-        ck_assert_int_eq(json_integer_value(get(waits, "places", 0, "total_ns")), 4000);
-        ck_assert(json_is_null(get(waits, "places", 0, "callstack")));
-        ck_assert_int_eq(json_integer_value(get(waits, "places", 1, "mean_ns")), 78);
-        ck_assert_uint_eq(json_array_size(get(waits, "places", 1, "wakers")), 1);
-        ck_assert_int_eq(json_integer_value(get(waits, "threads", 0, "total_ns")), 13 * 78 + 4000);
+        ck_assert_int_eq(json_integer_value(json_object_get(root, "n_waits")), 14);
+        ck_assert_int_eq(json_integer_value(json_object_get(root, "n_unended")), 1);
+        ck_assert_int_eq(json_integer_value(json_object_get(root, "n_preemptions")), 3);
+        ck_assert_int_eq(json_integer_value(get(root, "places", 0, "total_ns")), 4000);
+        ck_assert(json_is_null(get(root, "places", 0, "callstack")));
+        ck_assert_str_eq(json_string_value(get(root, "places", 0, "state_code")), "SLEEPING");
+        ck_assert_int_eq(json_integer_value(get(root, "places", 1, "mean_ns")), 78);
+        ck_assert_uint_ge(json_array_size(get(root, "places", 1, "callstack")), 1);
+        ck_assert_int_eq(json_integer_value(get(root, "wakers", 0, "place_id")), 2);
+        ck_assert_int_eq(json_integer_value(get(root, "wakers", 0, "total_ns")), 78);
+        ck_assert_int_eq(json_integer_value(get(root, "threads", 0, "total_ns")), 13 * 78 + 4000);
+        ck_assert_str_eq(json_string_value(get(root, "threads", 0, "handle")), "t1");
         ck_assert_int_eq(json_integer_value(get(root, "cpus", 0, "cpu")), 0);
         ck_assert_int_eq(json_integer_value(get(root, "cpus", 1, "busy_ns")), 22);
+        ck_assert_str_eq(json_string_value(get(root, "cpu_threads", 0, "handle")), "t1");
         json_decref(root);
         free_output(&output);
         trace_builder_deinit(&b);
@@ -474,21 +500,22 @@ START_TEST(test_no_waits_and_no_cpus)
         build(&b, "name");
         output = RUN("report", "--off-cpu", "--cpus", b.path);
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
-        ck_assert_ptr_nonnull(strstr(output.out, "\nwaiting: nothing is known; hyprof record --off-cpu"));
+        ck_assert_ptr_nonnull(strstr(output.out, "\n  - waiting: nothing is known; hyprof record --off-cpu"));
         ck_assert_ptr_nonnull(strstr(output.out, "--no-switches"));
         check_text(output.out);
         free_output(&output);
         output = RUN("report", "--off-cpu", "--cpus", "--json", b.path);
         root = json_loads(output.out, 0, NULL);
-        ck_assert(json_is_null(json_object_get(root, "waits")));
-        ck_assert(json_is_null(json_object_get(root, "cpus")));
+        ck_assert(json_is_null(json_object_get(root, "waiting_ns")));
+        ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "places"), "rows")), 0);
+        ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "cpus"), "rows")), 0);
         json_decref(root);
         free_output(&output);
         output = RUN("report", "--json", b.path);
         root = json_loads(output.out, 0, NULL);
-        ck_assert_ptr_null(json_object_get(root, "waits"));
+        ck_assert_ptr_null(json_object_get(root, "places"));
         ck_assert_ptr_null(json_object_get(root, "cpus"));
-        ck_assert(json_is_null(json_object_get(root, "counters")));
+        ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "counters"), "rows")), 0);
         json_decref(root);
         free_output(&output);
         trace_builder_deinit(&b);
@@ -500,7 +527,7 @@ START_TEST(test_header_and_counters)
 {
         struct trace_builder b;
         struct output output;
-        json_t *root, *counters;
+        json_t *root, *counter;
 
         trace_builder_init(&b);
         small_trace_build(&b);
@@ -515,19 +542,25 @@ START_TEST(test_header_and_counters)
         ck_assert_ptr_nonnull(
                 strstr(output.out, "unwinding auto, stack copies of 16.4 KB, events by cgroup"));
         ck_assert_ptr_nonnull(strstr(output.out, "of one core"));
-        ck_assert_ptr_nonnull(strstr(output.out, "\n      -  33.3%  [truncated]  "));
-        ck_assert_ptr_nonnull(strstr(output.out, "\n  2.00 M  2.50 M  1.25  load_level\n"));
+        ck_assert_ptr_nonnull(strstr(output.out, "      -  33.3%  [truncated]  "));
+        ck_assert_ptr_nonnull(strstr(output.out, "  2.00 M  2.50 M  1.25  load_level\n"));
         free_output(&output);
         output = RUN("report", "--json", b.path);
         root = json_loads(output.out, 0, NULL);
-        counters = json_object_get(root, "counters");
-        ck_assert_int_eq(json_integer_value(json_array_get(json_object_get(counters, "all"), 1)), 2500000);
-        ck_assert_uint_eq(json_array_size(json_object_get(counters, "events")), 2);
-        ck_assert_uint_eq(json_array_size(get(counters, "functions", 0, "self")), 2);
-        ck_assert_int_eq(
-                json_integer_value(json_object_get(json_object_get(root, "callstacks"), "truncated")), 1);
-        ck_assert_int_eq(
-                json_integer_value(json_object_get(json_object_get(root, "recording"), "descriptors")), 24);
+        counter = row_of(root, "counters", 1);
+        ck_assert_str_eq(json_string_value(json_object_get(counter, "of")), "all");
+        ck_assert_str_eq(json_string_value(json_object_get(counter, "kind")), "instructions");
+        ck_assert_int_eq(json_integer_value(json_object_get(counter, "total_value")), 2500000);
+        counter = row_of(root, "counters", 2);
+        ck_assert_str_eq(json_string_value(json_object_get(counter, "of")), "function");
+        ck_assert_str_eq(json_string_value(json_object_get(counter, "handle")),
+                         json_string_value(get(root, "functions", 0, "handle")));
+        ck_assert(json_is_integer(json_object_get(counter, "self_value")));
+        ck_assert_int_eq(json_integer_value(json_object_get(root, "n_truncated")), 1);
+        ck_assert_int_eq(json_integer_value(json_object_get(root, "n_descriptors")), 24);
+        ck_assert_double_gt(json_real_value(json_object_get(root, "recorder_share")), 0);
+        ck_assert_str_eq(json_string_value(json_object_get(root, "event")), "cycles:u");
+        ck_assert(json_is_false(get(root, "sample_events", 0, "shown")));
         json_decref(root);
         free_output(&output);
         trace_builder_deinit(&b);
@@ -609,7 +642,7 @@ START_TEST(test_a_full_disk_is_reported)
         build(&b, "name");
         output = run_into(full_fd, 2, (const char *const[]){ "report", b.path });
         ck_assert_int_eq(output.status, EXIT_STATUS_FAILED);
-        ck_assert_str_eq(output.err, "hyprof: error: writing the report: No space left on device\n");
+        ck_assert_str_eq(output.err, "hyprof: error: writing the answer: No space left on device\n");
         free_output(&output);
         trace_builder_deinit(&b);
 }

@@ -359,12 +359,6 @@ static void build_long(struct trace_builder *b)
         trace_builder_finish(b);
 }
 
-static long long number_at(json_t *root, const char *object, const char *key)
-{
-        return ran_report_number(json_object_get(root, object), key);
-}
-
-/* The head is about what is looked at, and says what that is a part of. */
 START_TEST(test_head_of_a_range)
 {
         struct trace_builder b;
@@ -382,10 +376,10 @@ START_TEST(test_head_of_a_range)
         ck_assert_ptr_nonnull(strstr(output.out, "locks     3 locks, 3 times obtained\n"));
         free(output.out);
         root = LOAD_REPORT(b.path, "--from", "20us", "--to", "50us");
-        ck_assert_int_eq(number_at(root, "recording", "duration_ns"), 100000);
-        ck_assert_int_eq(number_at(root, "recording", "range_from_ns"), 20000);
-        ck_assert_int_eq(number_at(root, "recording", "range_ns"), 30000);
-        ck_assert_int_eq(number_at(root, "counts", "context_switches"), 6);
+        ck_assert_int_eq(ran_report_number(root, "duration_ns"), 100000);
+        ck_assert_int_eq(ran_report_number(root, "range_at_ns"), 20000);
+        ck_assert_int_eq(ran_report_number(root, "range_ns"), 30000);
+        ck_assert_int_eq(ran_report_number(root, "n_switches"), 6);
         json_decref(root);
         /* Beyond the end there is nothing to look at. */
         root = LOAD_REPORT(b.path, "--from", "90us", "--to", "1s", "--locks");
@@ -397,8 +391,8 @@ START_TEST(test_head_of_a_range)
         ck_assert_int_eq(ran_report_number(root, "n_samples"), 1);
         json_decref(root);
         root = LOAD_REPORT(b.path, "--limit", "1");
-        ck_assert(json_is_null(json_object_get(json_object_get(root, "recording"), "range_ns")));
-        ck_assert_int_eq(number_at(root, "counts", "context_switches"), 20);
+        ck_assert(json_is_null(json_object_get(root, "range_ns")));
+        ck_assert_int_eq(ran_report_number(root, "n_switches"), 20);
         json_decref(root);
         trace_builder_deinit(&b);
 }
@@ -418,7 +412,7 @@ START_LOOP_TEST(test_overview_as_tables, 0, N_TRACES)
         start(&b, _i);
         output = RUN_REPORT(b.path, "--format", "md");
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
-        ck_assert_ptr_nonnull(strstr(output.out, "### Threads"));
+        ck_assert_ptr_eq(strstr(output.out, "## "), output.out);
         free(output.out);
         for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
                 output = RUN_REPORT(b.path, "--csv", "--section", sections[i][0]);

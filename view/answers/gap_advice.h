@@ -2,7 +2,7 @@
 /*
  * view/answers/gap_advice.h - the command that would add what a trace lacks, as it has to be typed
  *
- * Way of the data:  report (gaps) -> [gap_advice] -> report_heading, cli/views/report_text, cli/views/report_json
+ * Way of the data:  report (gaps) -> [gap_advice] -> report_heading
  */
 #ifndef VIEW_ANSWERS_GAP_ADVICE_H
 #define VIEW_ANSWERS_GAP_ADVICE_H

@@ -1,46 +1,68 @@
 /* SPDX-License-Identifier: MIT */
-#include "view/answers/off_cpu_view.h"
-
 #include "analyze/report/report.h"
 #include "base/byte_buffer.h"
 #include "view/answers/report_heading.h"
 #include "view/answers/report_names.h"
+#include "view/answers/report_view.h"
 #include "view/document/view_document.h"
 
 #include <string.h>
 
-#define SUM_COLUMNS                                                                                       \
-        { .key = "total_ns", .title = "total", .type = VIEW_DURATION, .n_columns_max = 10 },              \
-                { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },                 \
-                { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },            \
-                { .key = "mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },        \
-                { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },          \
-                { .key = "n_unended", .title = "not ended", .type = VIEW_COUNT, .n_columns_max = 12 },    \
-                { .key = "delay_mean_ns", .title = "delay", .type = VIEW_DURATION, .n_columns_max = 10 }, \
-        {                                                                                                 \
-                .key = "delay_max_ns", .title = "max delay", .type = VIEW_DURATION, .n_columns_max = 10   \
+#define WAKERS_SHOWN 3 /* of each place, if there is a limit */
+
+#define SUM_COLUMNS                                                                                    \
+        { .key = "total_ns", .title = "total", .type = VIEW_DURATION, .n_columns_max = 10 },           \
+                { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },              \
+                { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },         \
+                { .key = "n_unended", .title = "not ended", .type = VIEW_COUNT, .n_columns_max = 12 }, \
+                { .key = "mean_ns", .title = "mean", .type = VIEW_DURATION, .n_columns_max = 10 },     \
+        {                                                                                              \
+                .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10            \
+        }
+#define DELAY_COLUMNS                                                                                   \
+        { .key = "delay_mean_ns", .title = "delay", .type = VIEW_DURATION, .n_columns_max = 10 },       \
+        {                                                                                               \
+                .key = "delay_max_ns", .title = "max delay", .type = VIEW_DURATION, .n_columns_max = 10 \
         }
 
 static const struct view_column place_columns[] = {
-        { .key = "place", .title = "place", .type = VIEW_STRING },
+        { .key = "id", .type = VIEW_ID }, /* the order says it */
         SUM_COLUMNS,
-        { .key = "state", .title = "state", .type = VIEW_STRING, .n_columns_max = 20 },
-        { .key = "kernel", .title = "in the kernel", .type = VIEW_STRING, .n_columns_max = 30 },
-        { .key = "woken_by", .title = "woken by", .type = VIEW_STRING, .n_columns_max = 30 },
-        { .key = "callstack", .title = "callstack", .type = VIEW_STRING },
+        { .key = "place", .title = "place", .type = VIEW_STRING },
+        { .key = "state", .title = "state", .type = VIEW_STRING, .n_columns_max = 28, .may_go = true },
+        DELAY_COLUMNS,
+        { .key = "kernel", .title = "in the kernel", .type = VIEW_STRING, .is_below = true },
+        { .key = "callstack", .title = "call stack", .type = VIEW_STACK, .is_below = true },
+        { .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 26 },
+        { .key = "state_code", .type = VIEW_STRING }, /* of `state` */
+};
+
+static const struct view_column waker_columns[] = {
+        { .key = "place_id", .type = VIEW_ID }, /* of `place` */
+        { .key = "place", .title = "waits in", .type = VIEW_STRING, .n_columns_max = 40 },
+        { .key = "total_ns", .title = "ended", .type = VIEW_DURATION, .n_columns_max = 10 },
+        { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
+        { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
+        { .key = "thread_name", .title = "by thread", .type = VIEW_STRING, .n_columns_max = 26 },
+        { .key = "function", .title = "which was in", .type = VIEW_STRING },
+        { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
 };
 
 static const struct view_column zone_columns[] = {
-        { .key = "zones", .title = "zone", .type = VIEW_STRING },
         SUM_COLUMNS,
+        { .key = "zones", .title = "zone", .type = VIEW_STRING },
+        DELAY_COLUMNS,
 };
 
 static const struct view_column thread_columns[] = {
-        { .key = "name", .title = "thread", .type = VIEW_STRING },
+        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
         SUM_COLUMNS,
         { .key = "preempted_ns", .title = "preempted", .type = VIEW_DURATION, .n_columns_max = 10 },
-        { .key = "pid", .title = "pid", .type = VIEW_ID, .n_columns_max = 10 },
+        { .key = "name", .title = "thread", .type = VIEW_STRING },
         { .key = "tid", .title = "tid", .type = VIEW_ID, .n_columns_max = 10 },
+        DELAY_COLUMNS,
+        { .key = "n_preemptions", .title = "preemptions", .type = VIEW_COUNT, .n_columns_max = 12 },
+        { .key = "pid", .title = "pid", .type = VIEW_ID, .n_columns_max = 10 },
 };
 
 static const struct view_column cpu_columns[] = {
@@ -53,151 +75,319 @@ static const struct view_column cpu_columns[] = {
 
 static const struct view_column cpu_thread_columns[] = {
         { .key = "cpu", .title = "CPU", .type = VIEW_ID, .n_columns_max = 10 },
-        { .key = "name", .title = "thread", .type = VIEW_STRING },
         { .key = "busy_ns", .title = "busy", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
         { .key = "n_switches", .title = "switches", .type = VIEW_COUNT, .n_columns_max = 12 },
-        { .key = "pid", .title = "pid", .type = VIEW_ID, .n_columns_max = 10 },
+        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
+        { .key = "name", .title = "thread", .type = VIEW_STRING },
         { .key = "tid", .title = "tid", .type = VIEW_ID, .n_columns_max = 10 },
+        { .key = "pid", .title = "pid", .type = VIEW_ID, .n_columns_max = 10 },
 };
 
 #define COUNT_OF(columns) (sizeof(columns) / sizeof((columns)[0]))
 
-static uint64_t mean_of(const struct wait_sum *sum)
+/* Stable names, beside the words for people. */
+static const char *const state_codes[TRACE_WAIT_STATE_COUNT + 1] = {
+#define X(id, name, words) [id] = #name,
+        TRACE_WAIT_STATES(X)
+#undef X
+                [TRACE_WAIT_STATE_COUNT] = "UNKNOWN",
+};
+
+static uint64_t off_cpu_mean(const struct wait_sum *sum)
 {
         return sum->n_waits != 0 ? sum->total_ns / sum->n_waits : 0;
 }
 
-static void put_sum(struct view_document *d, struct view_table *t, const struct wait_row *sum,
-                    const struct report_waits *waits)
+static void off_cpu_put_sum(struct view_document *d, struct view_table *t, const struct wait_row *sum,
+                            const struct report_waits *waits)
 {
-        bool ended = sum->ended.n_waits != 0, delayed = sum->delays.n_waits != 0;
+        bool ended = sum->ended.n_waits != 0;
 
         view_table_put_number(d, t, wait_row_total_ns(sum));
         report_heading_put_share(d, t, wait_row_total_ns(sum), wait_row_total_ns(&waits->all), true);
         view_table_put_number(d, t, sum->ended.n_waits);
-        report_heading_put_known(d, t, mean_of(&sum->ended), ended);
-        report_heading_put_known(d, t, sum->ended.max_ns, ended);
         view_table_put_number(d, t, sum->n_open);
-        report_heading_put_known(d, t, mean_of(&sum->delays), delayed);
+        report_heading_put_known(d, t, off_cpu_mean(&sum->ended), ended);
+        report_heading_put_known(d, t, sum->ended.max_ns, ended);
+}
+
+static void off_cpu_put_delays(struct view_document *d, struct view_table *t, const struct wait_row *sum)
+{
+        bool delayed = sum->delays.n_waits != 0;
+
+        report_heading_put_known(d, t, off_cpu_mean(&sum->delays), delayed);
         report_heading_put_known(d, t, sum->delays.max_ns, delayed);
 }
 
-static void put_words(struct view_document *d, struct view_table *t, struct byte_buffer *words)
+/* ------------------------------------------------------------------ places */
+
+static const struct report_wait_frame *off_cpu_frame(const struct report_wait_place *place)
 {
-        d->failed |= words->failed;
-        report_heading_put_name(d, t, (struct report_string){ (const char *)words->data, words->used_bytes });
-        byte_buffer_clear(words);
+        if (place->n_frames == 0)
+                return NULL;
+        return &place->frames[place->frame < place->n_frames ? place->frame : 0];
 }
 
-static void put_place(struct view_document *d, struct view_table *t, const struct report_waits *waits,
-                      const struct report_wait_place *place, struct byte_buffer *words)
+static struct report_string off_cpu_place_name(const struct report_wait_place *place)
 {
-        uint32_t own = place->frame < place->n_frames ? place->frame : 0;
+        const struct report_wait_frame *frame = off_cpu_frame(place);
 
-        if (place->n_frames != 0)
-                report_heading_put_function(d, t, place->frames[own].name, place->frames[own].kind);
-        else
-                view_table_put_words(d, t, place->has_stack ? "[no name]" : "[stack not recorded]");
-        put_sum(d, t, &place->sum, waits);
-        view_table_put_words(d, t, place->wait_words);
-        report_heading_put_name(d, t, place->kernel);
-        if (place->n_wakers != 0)
-                report_heading_put_name(d, t, place->wakers[0].thread);
-        else
+        if (!place->has_stack)
+                return report_names_words("[stack not recorded]");
+        if (frame)
+                return report_names_function(frame->name, frame->kind);
+        return place->kernel.n_bytes != 0 ? place->kernel : report_names_words("[no name]");
+}
+
+static void off_cpu_put_stack(struct view_document *d, struct view_table *t,
+                              const struct report_wait_place *place)
+{
+        if (!place->has_stack) {
                 view_table_put_unknown(d, t);
-        for (uint32_t i = 0; i < place->n_frames; i++) {
-                struct report_string name = report_names_function(place->frames[i].name,
-                                                                  place->frames[i].kind);
-
-                byte_buffer_add(words, " < ", i != 0 ? 3 : 0);
-                byte_buffer_add(words, name.bytes, name.n_bytes);
+                return;
         }
-        put_words(d, t, words);
+        view_table_begin_stack(d, t);
+        for (uint32_t i = 0; i < place->n_frames; i++)
+                view_table_add_frame(d, t,
+                                     report_names_function(place->frames[i].name, place->frames[i].kind));
+        if (place->is_cut)
+                view_table_add_frame(d, t, report_names_words("…"));
 }
 
-static void put_zone(struct view_document *d, struct view_table *t, const struct report_waits *waits,
-                     const struct report_wait_zone *zone, struct byte_buffer *words)
-{
-        if (zone->is_cut)
-                byte_buffer_add(words, "…/", strlen("…/"));
-        for (uint32_t i = 0; i < zone->n_names; i++) {
-                byte_buffer_add(words, "/", i != 0);
-                byte_buffer_add(words, zone->names[i].bytes, zone->names[i].n_bytes);
-        }
-        if (zone->n_names == 0)
-                byte_buffer_add(words, "[outside of all zones]", strlen("[outside of all zones]"));
-        put_words(d, t, words);
-        put_sum(d, t, &zone->sum, waits);
-}
-
-static void put_thread(struct view_document *d, struct view_table *t, const struct report_waits *waits,
-                       const struct report_wait_thread *thread)
-{
-        report_heading_put_name(d, t, thread->name);
-        put_sum(d, t, &thread->sum, waits);
-        view_table_put_number(d, t, thread->preempted.total_ns);
-        view_table_put_number(d, t, thread->pid);
-        view_table_put_number(d, t, thread->tid);
-}
-
-static void add_waits(struct view_document *d, const struct report_waits *w, uint32_t limit,
-                      struct byte_buffer *words)
+static void off_cpu_add_places(struct view_document *d, const struct report_waits *w, uint32_t limit)
 {
         struct view_table *t = view_document_add_table(d, "places", "Where threads waited", place_columns,
                                                        COUNT_OF(place_columns));
         uint32_t n = report_limited(w->n_places, limit);
 
-        for (uint32_t i = 0; i < n; i++)
-                put_place(d, t, w, &w->places[i], words);
+        view_table_set_about(
+                d, t,
+                "%% of all waiting, from leaving a CPU until running again; delay: of it, from being woken "
+                "on");
+        for (uint32_t i = 0; i < n; i++) {
+                const struct report_wait_place *place = &w->places[i];
+                const struct report_wait_frame *frame = off_cpu_frame(place);
+
+                view_table_put_number(d, t, i + 1);
+                off_cpu_put_sum(d, t, &place->sum, w);
+                view_table_put_string(d, t, off_cpu_place_name(place));
+                view_table_put_words(d, t, place->wait_words);
+                off_cpu_put_delays(d, t, &place->sum);
+                report_heading_put_name(d, t, place->kernel);
+                off_cpu_put_stack(d, t, place);
+                view_table_put_place(d, t, frame ? frame->module : report_names_words(""), 0);
+                view_table_put_words(d, t, state_codes[place->wait]);
+        }
         if (t)
                 t->n_left_out = w->n_places - n;
-        t = view_document_add_table(d, "zones", "In which zones", zone_columns, COUNT_OF(zone_columns));
-        n = report_limited(w->n_zones, limit);
-        for (uint32_t i = 0; i < n; i++)
-                put_zone(d, t, w, &w->zones[i], words);
+}
+
+static void off_cpu_put_waker(struct view_document *d, struct view_table *t,
+                              const struct report_wait_place *place, const struct report_waker *waker)
+{
+        view_table_put_string(d, t, off_cpu_place_name(place));
+        view_table_put_number(d, t, waker->ended.total_ns);
+        report_heading_put_share(d, t, waker->ended.total_ns, place->sum.ended.total_ns, true);
+        view_table_put_number(d, t, waker->ended.n_waits);
+        if (waker->thread.n_bytes != 0)
+                view_table_put_string(d, t, waker->thread);
+        else
+                view_table_put_words(d, t, "[unknown, or an interrupt]");
+        if (waker->has_function)
+                report_heading_put_function(d, t, waker->function.name, waker->function.kind);
+        else
+                view_table_put_unknown(d, t);
+        report_heading_put_known(d, t, waker->ended.max_ns, waker->ended.n_waits != 0);
+}
+
+static void off_cpu_add_wakers(struct view_document *d, const struct report_waits *w, uint32_t limit)
+{
+        struct view_table *t = view_document_add_table(d, "wakers", "Who ended these waits", waker_columns,
+                                                       COUNT_OF(waker_columns));
+        uint32_t n_places = report_limited(w->n_places, limit);
+
+        view_table_set_about(d, t, "%% of the waits there that ended");
+        for (uint32_t i = 0; i < n_places; i++) {
+                const struct report_wait_place *place = &w->places[i];
+                uint32_t n = limit != 0 ? report_limited(place->n_wakers, WAKERS_SHOWN) : place->n_wakers;
+
+                for (uint32_t k = 0; k < n; k++) {
+                        view_table_put_number(d, t, i + 1);
+                        off_cpu_put_waker(d, t, place, &place->wakers[k]);
+                }
+                if (t)
+                        t->n_left_out += place->n_wakers - n;
+        }
+        if (!t)
+                return;
+        t->n_grouping = 1;
+        t->is_hidden_if_empty = true;
+}
+
+/* ------------------------------------------------------------------ zones and threads */
+
+static void off_cpu_put_path(struct view_document *d, struct view_table *t,
+                             const struct report_wait_zone *zone)
+{
+        struct byte_buffer words = { .data = NULL };
+
+        if (zone->is_cut)
+                byte_buffer_add(&words, "…/", strlen("…/"));
+        for (uint32_t i = 0; i < zone->n_names; i++) {
+                byte_buffer_add(&words, "/", i != 0);
+                if (zone->names[i].n_bytes != 0)
+                        byte_buffer_add(&words, zone->names[i].bytes, zone->names[i].n_bytes);
+        }
+        d->failed = d->failed || words.failed;
+        if (zone->n_names == 0)
+                view_table_put_unknown(d, t);
+        else
+                view_table_put_string(d, t,
+                                      (struct report_string){ (const char *)words.data, words.used_bytes });
+        byte_buffer_deinit(&words);
+}
+
+static void off_cpu_add_zones(struct view_document *d, const struct report *report, uint32_t limit)
+{
+        const struct report_waits *w = &report->waits;
+        struct view_table *t = view_document_add_table(d, "zones", "In which zones", zone_columns,
+                                                       COUNT_OF(zone_columns));
+        uint32_t n = report_limited(w->n_zones, limit);
+
+        view_table_set_about(
+                d, t, "%% of all waiting; zones that were open, the outermost first; -: outside of all");
+        for (uint32_t i = 0; i < n; i++) {
+                off_cpu_put_sum(d, t, &w->zones[i].sum, w);
+                off_cpu_put_path(d, t, &w->zones[i]);
+                off_cpu_put_delays(d, t, &w->zones[i].sum);
+        }
         if (t)
                 t->n_left_out = w->n_zones - n;
-        t = view_document_add_table(d, "threads", "Which threads", thread_columns, COUNT_OF(thread_columns));
-        n = report_limited(w->n_threads, limit);
-        for (uint32_t i = 0; i < n; i++)
-                put_thread(d, t, w, &w->threads[i]);
+}
+
+static void off_cpu_add_threads(struct view_document *d, const struct report_waits *w, uint32_t limit)
+{
+        struct view_table *t = view_document_add_table(d, "threads", "Which threads", thread_columns,
+                                                       COUNT_OF(thread_columns));
+        uint32_t n = report_limited(w->n_threads, limit);
+
+        view_table_set_about(
+                d, t, "%% of all waiting; preempted: ready to run while another thread ran, in no wait");
+        for (uint32_t i = 0; i < n; i++) {
+                const struct report_wait_thread *thread = &w->threads[i];
+
+                view_table_put_handle(d, t, 't', thread->thread);
+                off_cpu_put_sum(d, t, &thread->sum, w);
+                view_table_put_number(d, t, thread->preempted.total_ns);
+                report_heading_put_name(d, t, thread->name);
+                view_table_put_number(d, t, thread->tid);
+                off_cpu_put_delays(d, t, &thread->sum);
+                view_table_put_number(d, t, thread->preempted.n_waits);
+                view_table_put_number(d, t, thread->pid);
+        }
         if (t)
                 t->n_left_out = w->n_threads - n;
 }
 
-/* Two of these in one document have one heading. */
-static void add_heading(struct view_document *d, const struct report *report, struct report_string filter,
-                        const char *title)
+/* ------------------------------------------------------------------ in all, and how much of it is explained */
+
+static void off_cpu_add_share(struct view_document *d, const char *key, const char *title, uint64_t part,
+                              uint64_t whole, bool known)
 {
-        if (d->n_facts != 0)
-                return;
-        view_document_set_title(d, "%s", title);
-        report_heading_add(d, report, filter);
-        if (!report->on_cpu_known)
-                view_document_warn(d, "unknown: the trace has no context switches");
+        if (known && whole != 0)
+                view_document_add_real(d, key, title, VIEW_SHARE, report_share(part, whole));
+        else
+                view_document_add_unknown(d, key, title, VIEW_SHARE);
 }
 
-void off_cpu_view_fill(struct view_document *d, const struct report *report, struct report_string filter,
-                       uint32_t limit)
+static void off_cpu_add_facts(struct view_document *d, const struct report *report)
 {
-        struct byte_buffer words = { .data = NULL };
+        const struct report_waits *w = &report->waits;
+        bool known = report->on_cpu_known;
+        uint64_t n_waits = w->all.ended.n_waits + w->all.n_open;
+        uint64_t n_with_stack = w->with_stack.ended.n_waits + w->with_stack.n_open;
 
-        add_heading(d, report, filter, "What threads waited for");
-        add_waits(d, &report->waits, limit, &words);
-        byte_buffer_deinit(&words);
+        view_document_add_known(d, "n_waits", "waits", VIEW_COUNT, n_waits, known);
+        view_document_add_known(d, "n_unended", "not ended", VIEW_COUNT, w->all.n_open, known);
+        view_document_add_known(d, "waiting_ns", "waiting", VIEW_DURATION, wait_row_total_ns(&w->all), known);
+        view_document_add_known(d, "mean_ns", "mean", VIEW_DURATION, off_cpu_mean(&w->all.ended),
+                                known && w->all.ended.n_waits != 0);
+        view_document_add_known(d, "max_ns", "max", VIEW_DURATION, w->all.ended.max_ns,
+                                known && w->all.ended.n_waits != 0);
+        view_document_add_known(d, "delay_mean_ns", "mean delay", VIEW_DURATION, off_cpu_mean(&w->all.delays),
+                                known && w->all.delays.n_waits != 0);
+        view_document_add_known(d, "delay_max_ns", "max delay", VIEW_DURATION, w->all.delays.max_ns,
+                                known && w->all.delays.n_waits != 0);
+        view_document_add_known(d, "n_preemptions", "preemptions", VIEW_COUNT, w->preempted.n_waits, known);
+        view_document_add_known(d, "preempted_ns", "preempted", VIEW_DURATION, w->preempted.total_ns, known);
+        off_cpu_add_share(d, "with_callstack_share", "with call stack", n_with_stack, n_waits, known);
+        off_cpu_add_share(d, "with_callstack_time_share", "of the time", wait_row_total_ns(&w->with_stack),
+                          wait_row_total_ns(&w->all), known);
+        off_cpu_add_share(d, "with_waker_share", "with waker", w->woken.n_waits, n_waits,
+                          known && w->has_wakeups);
+        if (!known)
+                view_document_warn(
+                        d, "waiting: nothing is known; hyprof record --off-cpu records it, with call stacks");
+        else if (n_waits != 0 && n_with_stack == 0)
+                view_document_warn(
+                        d, "no call stack was recorded at waits; hyprof record --off-cpu records them, "
+                           "with the right to see the kernel");
+        else if (n_waits != 0 && !w->has_wakeups)
+                view_document_warn(d, "wake-ups were not recorded");
 }
 
-void cpus_view_fill(struct view_document *d, const struct report *report, struct report_string filter,
-                    uint32_t limit)
+void off_cpu_view_fill(struct view_document *d, const struct report *report,
+                       const struct report_view_options *options)
+{
+        off_cpu_add_facts(d, report);
+        off_cpu_add_places(d, &report->waits, options->limit);
+        off_cpu_add_wakers(d, &report->waits, options->limit);
+        off_cpu_add_zones(d, report, options->limit);
+        off_cpu_add_threads(d, &report->waits, options->limit);
+        if (report->waits.n_threads != 0)
+                report_heading_hint(d, options->path, "report --off-cpu --thread t%u",
+                                    report->waits.threads[0].thread);
+}
+
+/* ------------------------------------------------------------------ CPUs */
+
+static uint64_t cpus_put_threads(struct view_document *d, struct view_table *t, const struct report_cpu *cpu,
+                                 uint32_t limit)
+{
+        uint32_t n = report_limited(cpu->n_threads, limit);
+
+        for (uint32_t i = 0; i < n; i++) {
+                const struct report_cpu_thread *thread = &cpu->threads[i];
+
+                view_table_put_number(d, t, cpu->cpu);
+                view_table_put_number(d, t, thread->busy_ns);
+                report_heading_put_share(d, t, thread->busy_ns, cpu->busy_ns, true);
+                view_table_put_number(d, t, thread->n_switches);
+                view_table_put_handle(d, t, 't', thread->thread);
+                report_heading_put_name(d, t, thread->name);
+                view_table_put_number(d, t, thread->tid);
+                view_table_put_number(d, t, thread->pid);
+        }
+        return cpu->n_threads - n;
+}
+
+void cpus_view_fill(struct view_document *d, const struct report *report,
+                    const struct report_view_options *options)
 {
         const struct report_cpus *cpus = &report->cpus;
-        uint32_t n_cpus = report_limited(cpus->n_rows, limit);
-        struct view_table *t;
+        uint32_t n_all = report->on_cpu_known ? cpus->n_rows
+                                              : 0; /* without switches nothing is known of them */
+        uint32_t n_cpus = report_limited(n_all, options->limit);
+        struct view_table *t = view_document_add_table(d, "cpus", "CPUs", cpu_columns, COUNT_OF(cpu_columns));
 
-        add_heading(d, report, filter, "CPUs");
-        t = view_document_add_table(d, "cpus", "CPUs", cpu_columns, COUNT_OF(cpu_columns));
-        view_table_set_about(d, t, "busy: with a recorded thread; %% of the examined time");
+        if (!report->on_cpu_known)
+                view_document_warn(
+                        d, "CPUs: nothing is known; context switches are recorded unless hyprof record is "
+                           "given --no-switches, or is not permitted to");
+        view_table_set_about(
+                d, t,
+                "busy: with a recorded thread; %% of the time that is looked at; switches to such a thread");
         for (uint32_t i = 0; i < n_cpus; i++) {
                 view_table_put_number(d, t, cpus->rows[i].cpu);
                 view_table_put_number(d, t, cpus->rows[i].busy_ns);
@@ -206,24 +396,10 @@ void cpus_view_fill(struct view_document *d, const struct report *report, struct
                 view_table_put_number(d, t, cpus->rows[i].n_threads);
         }
         if (t)
-                t->n_left_out = cpus->n_rows - n_cpus;
+                t->n_left_out = n_all - n_cpus;
         t = view_document_add_table(d, "cpu_threads", "Threads on each CPU", cpu_thread_columns,
                                     COUNT_OF(cpu_thread_columns));
-        for (uint32_t i = 0; i < n_cpus; i++) {
-                uint32_t n = report_limited(cpus->rows[i].n_threads, limit);
-
-                for (uint32_t k = 0; k < n; k++) {
-                        const struct report_cpu_thread *thread = &cpus->rows[i].threads[k];
-
-                        view_table_put_number(d, t, cpus->rows[i].cpu);
-                        report_heading_put_name(d, t, thread->name);
-                        view_table_put_number(d, t, thread->busy_ns);
-                        report_heading_put_share(d, t, thread->busy_ns, cpus->rows[i].busy_ns, true);
-                        view_table_put_number(d, t, thread->n_switches);
-                        view_table_put_number(d, t, thread->pid);
-                        view_table_put_number(d, t, thread->tid);
-                }
-                if (t)
-                        t->n_left_out += cpus->rows[i].n_threads - n;
-        }
+        view_table_set_about(d, t, "%% of the CPU's busy time");
+        for (uint32_t i = 0; i < n_cpus && t; i++)
+                t->n_left_out += cpus_put_threads(d, t, &cpus->rows[i], options->limit);
 }

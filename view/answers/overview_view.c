@@ -1,39 +1,173 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report.h"
+#include "view/answers/recording_view.h"
 #include "view/answers/report_heading.h"
+#include "view/answers/report_names.h"
 #include "view/answers/report_view.h"
 #include "view/document/view_document.h"
+#include "view/text/text_number.h"
 
-/* The value of a number depends on it: where it was measured, and by what. */
-static void add_environment(struct view_document *d, const struct report *report)
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ANSWER_BYTES   512
+#define NAME_BYTES_MAX 80 /* in the answer; the tables have names whole */
+
+/* ------------------------------------------------------------------ the answer */
+
+struct overview_answer {
+        char text[ANSWER_BYTES];
+        size_t used_bytes;
+};
+
+static void overview_say(struct overview_answer *a, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+
+static void overview_say(struct overview_answer *a, const char *format, ...)
 {
-        const struct report_recording *recording = &report->recording;
+        size_t room = sizeof(a->text) - a->used_bytes;
+        va_list args;
+        int n;
 
-        view_document_add_string(d, "hostname", "on", recording->hostname);
-        view_document_add_string(d, "cpus", "CPUs", recording->cpus);
-        view_document_add_string(d, "kernel", "kernel", recording->kernel);
-        view_document_add_string(d, "machine", "machine", recording->machine);
-        view_document_add_string(d, "hyprof_version", "hyprof", recording->hyprof_version);
-        view_document_add_string(d, "exit_status", "exit status", recording->exit_status);
-        view_document_add_number(d, "n_processes", "processes", VIEW_COUNT, report->n_processes);
-        view_document_add_number(d, "n_threads", "threads", VIEW_COUNT, report->n_kernel_threads);
-        view_document_add_number(d, "n_zones", "zones", VIEW_COUNT, report->n_zone_events);
-        report_heading_add_lost(d, &report->lost);
-        view_document_add_number(d, "n_unclosed", "unclosed", VIEW_COUNT, report->n_unclosed);
+        va_start(args, format);
+        n = vsnprintf(a->text + a->used_bytes, room, format, args);
+        va_end(args);
+        if (n > 0)
+                a->used_bytes += (size_t)n < room ? (size_t)n : room - 1;
 }
+
+/* Not cut within a character of UTF-8. */
+static void overview_say_name(struct overview_answer *a, struct report_string name)
+{
+        bool is_cut = name.n_bytes > NAME_BYTES_MAX;
+
+        if (is_cut)
+                name.n_bytes = NAME_BYTES_MAX;
+        while (is_cut && name.n_bytes > 0 && ((unsigned char)name.bytes[name.n_bytes] & 0xc0) == 0x80)
+                name.n_bytes--;
+        overview_say(a, "%.*s%s", (int)name.n_bytes, name.n_bytes != 0 ? name.bytes : "", is_cut ? "…" : "");
+}
+
+/* The hottest function itself: marks stand for callers that are missing. */
+static const struct report_function *overview_hottest(const struct report *report)
+{
+        for (uint32_t i = 0; i < report->functions.n_rows; i++)
+                if (report->functions.rows[i].kind != FUNCTION_MARK)
+                        return &report->functions.rows[i];
+        return NULL;
+}
+
+static void overview_answer(struct overview_answer *a, const struct report *report)
+{
+        const struct report_function *function = overview_hottest(report);
+        const struct report_zone *zone = report->n_zones != 0 ? &report->zones[0] : NULL;
+
+        a->used_bytes = 0;
+        if (function && report->event) {
+                overview_say(a, "%s of the samples are in ",
+                             text_number_share(report_share(function->self.weight, report->event->sum.weight))
+                                     .text);
+                overview_say_name(a, report_names_function(function->name, function->kind));
+                overview_say(a, " itself");
+        }
+        if (zone) {
+                overview_say(a, "%szone ", a->used_bytes != 0 ? "; " : "");
+                overview_say_name(a, zone->name);
+                overview_say(a, " took %s%s in all", report->lost.n_lost != 0 ? "at least " : "",
+                             text_number_duration(zone->total_ns).text);
+                if (report->on_cpu_known && zone->total_ns != 0)
+                        overview_say(a, ", %s of it on a CPU",
+                                     text_number_share(report_share(zone->on_cpu_ns, zone->total_ns)).text);
+        }
+        if (a->used_bytes == 0)
+                overview_say(a, "no samples and no zones");
+}
+
+/* ------------------------------------------------------------------ functions inside zones */
+
+static const struct view_column inside_columns[] = {
+        { .key = "zone", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
+        { .key = "zone_name", .title = "zone", .type = VIEW_STRING, .n_columns_max = 28 },
+        { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
+        { .key = "self_share", .title = "self", .type = VIEW_SHARE, .n_columns_max = 7 },
+        { .key = "total_share", .title = "total", .type = VIEW_SHARE, .n_columns_max = 7 },
+        { .key = "function", .title = "function", .type = VIEW_STRING },
+        { .key = "self_samples", .title = "samples", .type = VIEW_COUNT, .n_columns_max = 12 },
+        { .key = "module", .title = "module", .type = VIEW_PLACE, .n_columns_max = 26 },
+        { .key = "total_samples", .title = "total samples", .type = VIEW_COUNT, .n_columns_max = 13 },
+        { .key = "self_weight", .title = "self weight", .type = VIEW_COUNT, .n_columns_max = 20 },
+        { .key = "total_weight", .title = "total weight", .type = VIEW_COUNT, .n_columns_max = 20 },
+        { .key = "kind", .type = VIEW_STRING }, /* the name says it */
+};
+
+static void overview_put_inside(struct view_document *d, struct view_table *t, const struct report *report,
+                                const struct report_zone *zone, const struct report_function *function)
+{
+        uint64_t whole = zone->samples.weight;
+
+        view_table_put_handle(d, t, 'z', zone->location);
+        view_table_put_string(d, t, zone->name);
+        view_table_put_handle(d, t, 'f', function->label);
+        report_heading_put_share(d, t, function->self.weight, whole, function->kind != FUNCTION_MARK);
+        report_heading_put_share(d, t, function->total.weight, whole, true);
+        report_heading_put_function(d, t, function->name, function->kind);
+        view_table_put_number(d, t, function->self.n_samples);
+        view_table_put_place(d, t, function->module, 0);
+        view_table_put_number(d, t, function->total.n_samples);
+        report_heading_put_weight(d, t, report, function->self.weight);
+        report_heading_put_weight(d, t, report, function->total.weight);
+        view_table_put_words(d, t, report_names_kind(function->kind));
+}
+
+static void overview_add_inside(struct view_document *d, const struct report *report)
+{
+        struct view_table *t = view_document_add_table(d, "zone_functions", "Functions in the top zones",
+                                                       inside_columns,
+                                                       sizeof(inside_columns) / sizeof(inside_columns[0]));
+        uint64_t n_left_out = 0;
+
+        view_table_set_about(d, t, "%% of the samples taken while the zone was open, also in zones inside");
+        for (uint32_t i = 0; i < report->n_zones; i++) {
+                const struct report_zone *zone = &report->zones[i];
+
+                if (!zone->has_functions)
+                        continue;
+                for (uint32_t k = 0; k < zone->functions.n_rows; k++)
+                        overview_put_inside(d, t, report, zone, &zone->functions.rows[k]);
+                n_left_out += zone->functions.n_left_out;
+        }
+        if (!t)
+                return;
+        t->n_left_out = n_left_out;
+        t->n_grouping = 2;
+}
+
+/* ------------------------------------------------------------------ all of it */
 
 void overview_view_fill(struct view_document *d, const struct report *report,
                         const struct report_view_options *options)
 {
-        view_document_set_title(d, "Recording");
-        report_heading_add(d, report, options->filter);
-        add_environment(d, report);
-        if (!report->on_cpu_known && report->n_threads != 0)
-                view_document_warn(d, "on-CPU and waiting are unknown: the trace has no context switches");
+        struct overview_answer answer;
+
+        overview_answer(&answer, report);
+        view_document_set_answer(d, (struct report_string){ answer.text, answer.used_bytes });
+        recording_view_add_facts(d, report);
+        recording_view_add_also(d, report);
+        report_heading_add_missing(d, report);
+        if (report->gaps.n_rows == 0)
+                view_document_add_string(d, NULL, "missing", report_names_words("nothing that is known"));
+        recording_view_add_tables(d, report);
         functions_view_add_list(d, report, options->limit);
         zones_view_add_list(d, report, options->limit);
+        overview_add_inside(d, report);
+        counters_view_add(d, report, options->limit);
         threads_view_add_list(d, report, options->limit);
-        report_heading_hint(d, options->path, "report --top-down");
+        /* The lines at the head say what there is none of. */
+        for (size_t i = 0; i < d->n_tables; i++)
+                d->tables[i]->is_hidden_if_empty = true;
+        if (report->functions.n_rows != 0)
+                report_heading_hint(d, options->path, "report --top-down");
         if (report->n_zones != 0)
                 report_heading_hint(d, options->path, "report --zone z%u", report->zones[0].location);
         if (report->on_cpu_known)

@@ -35,6 +35,56 @@ static void warn_of_gap(struct view_document *d, const struct report *report, co
                 view_document_warn(d, "%s", gap->words);
 }
 
+static const char *name_of_source(enum report_gap_source source)
+{
+        switch (source) {
+        case REPORT_GAP_NOTICE:
+                return "notice";
+        case REPORT_GAP_LOSS:
+                return "loss";
+        case REPORT_GAP_ANALYSIS:
+                break;
+        }
+        return "analysis";
+}
+
+static void put_gap(struct view_document *d, struct view_table *t, const struct report *report,
+                    const struct report_gap *gap)
+{
+        view_table_put_words(d, t, name_of_source(gap->source));
+        view_table_put_words(d, t, gap->code);
+        view_table_put_words(d, t, gap->words);
+        report_heading_put_name(d, t, gap->detail);
+        if (gap->advice)
+                view_table_put_words(d, t, gap_advice_of(report, gap).text);
+        else
+                view_table_put_unknown(d, t);
+        report_heading_put_known(d, t, gap->count, gap->count != 0);
+        if (gap->share > 0)
+                view_table_put_real(d, t, gap->share);
+        else
+                view_table_put_unknown(d, t);
+}
+
+void report_heading_add_missing(struct view_document *d, const struct report *report)
+{
+        static const struct view_column columns[] = {
+                { .key = "source", .type = VIEW_STRING }, { .key = "code", .type = VIEW_STRING },
+                { .key = "words", .type = VIEW_STRING },  { .key = "detail", .type = VIEW_STRING },
+                { .key = "advice", .type = VIEW_STRING }, { .key = "count", .type = VIEW_COUNT },
+                { .key = "share", .type = VIEW_SHARE },
+        };
+        struct view_table *t = view_document_add_table(d, "missing", NULL, columns,
+                                                       sizeof(columns) / sizeof(columns[0]));
+
+        if (report->recording.range.is_part)
+                d->warnings_title = "missing or doubtful in the whole recording";
+        for (uint32_t i = 0; i < report->gaps.n_rows; i++) {
+                warn_of_gap(d, report, &report->gaps.rows[i]);
+                put_gap(d, t, report, &report->gaps.rows[i]);
+        }
+}
+
 void report_heading_add_lost(struct view_document *d, const struct lost_zones *lost)
 {
         char words[LOST_ZONES_WORDS_BYTES];
@@ -74,10 +124,7 @@ void report_heading_add(struct view_document *d, const struct report *report, st
                 view_document_add_unknown(d, "event", "samples of", VIEW_STRING);
                 view_document_add_number(d, "n_samples", "samples", VIEW_COUNT, 0);
         }
-        for (uint32_t i = 0; i < report->gaps.n_rows; i++)
-                warn_of_gap(d, report, &report->gaps.rows[i]);
-        if (report->ending_words[0] != '\0' && report->ending != TRACE_ENDING_WHOLE)
-                view_document_warn(d, "the trace does not end as it should: %s", report->ending_words);
+        report_heading_add_missing(d, report);
 }
 
 void report_heading_hint(struct view_document *d, const char *trace_path, const char *format, ...)

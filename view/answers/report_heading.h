@@ -25,6 +25,9 @@ struct view_table;
  */
 void report_heading_add(struct view_document *d, const struct report *report, struct report_string filter);
 
+/* Of these only what is missing: warnings, and for programs the table "missing". */
+void report_heading_add_missing(struct view_document *d, const struct report *report);
+
 /*
  * report_heading_add_length() - the length of the chosen part, and of the whole recording
  * @range:  what of the recording the filters leave; range_ns is null if that is all of it

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view/answers/report_view.h - one view of a report: functions, zones, one zone, threads, modules
+ * view/answers/report_view.h - one view of a report: functions, zones, one zone, threads, modules, waits, CPUs, or the overview
  *
  * Way of the data:  report -> functions_view, zones_view, zone_view, threads_view, modules_view -> view_document
  * Specification:    docs/use/view-json.md
@@ -24,7 +24,9 @@ struct view_document;
 #define ZONE_VIEW_SCHEMA      "hyprof.zone/2"
 #define THREADS_VIEW_SCHEMA   "hyprof.threads/2"
 #define MODULES_VIEW_SCHEMA   "hyprof.modules/2"
-#define OVERVIEW_VIEW_SCHEMA  "hyprof.overview/1"
+#define OFF_CPU_VIEW_SCHEMA   "hyprof.off_cpu/2"
+#define CPUS_VIEW_SCHEMA      "hyprof.cpus/2"
+#define OVERVIEW_VIEW_SCHEMA  "hyprof.report/2"
 
 struct report_view_options {
         const char *path;            /* of the trace, for the hints */
@@ -55,13 +57,21 @@ void threads_view_fill(struct view_document *d, const struct report *report,
                        const struct report_view_options *options);
 void modules_view_fill(struct view_document *d, const struct report *report,
                        const struct report_view_options *options);
+/*
+ * Waits of threads, and how busy CPUs were, without the heading: both may be in one document.
+ * @report: loaded with wants_waits, wants_cpus.
+ */
+void off_cpu_view_fill(struct view_document *d, const struct report *report,
+                       const struct report_view_options *options);
+void cpus_view_fill(struct view_document *d, const struct report *report,
+                    const struct report_view_options *options);
 
 /* The tables that have the names of these views, without the facts, warnings and hints around them. */
 void functions_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
 void zones_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
 void threads_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
 
-/* All of them: the report without a view, where it is to be Markdown or CSV.  @report: loaded with wants_waits. */
+/* All of them, and what was recorded: the report without a view.  @report: loaded with wants_waits. */
 void overview_view_fill(struct view_document *d, const struct report *report,
                         const struct report_view_options *options);
 

@@ -259,7 +259,7 @@ int document_print_markdown(const struct view_document *d, FILE *out)
         if (r != 0)
                 return r;
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
-                if (d->tables[i]->title)
+                if (view_table_is_shown(d->tables[i]))
                         r = print_table(d, d->tables[i], out);
         if (r != 0)
                 return r;

@@ -392,7 +392,7 @@ static int print_all(struct printing *p)
         if (r != 0)
                 return r;
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
-                if (d->tables[i]->title)
+                if (view_table_is_shown(d->tables[i]))
                         r = print_table(p, d->tables[i]);
         if (r != 0)
                 return r;

@@ -2,7 +2,7 @@
 /*
  * view/document/json_value.h - values of JSON out of what a trace may hold
  *
- * Way of the data:  view_document, report -> [json_value] -> document_json, report_object
+ * Way of the data:  view_document -> [json_value] -> document_json
  */
 #ifndef VIEW_DOCUMENT_JSON_VALUE_H
 #define VIEW_DOCUMENT_JSON_VALUE_H

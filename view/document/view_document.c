@@ -419,6 +419,11 @@ void view_table_add_frame(struct view_document *d, struct view_table *t, struct 
         d->failed = d->strings.failed;
 }
 
+bool view_table_is_shown(const struct view_table *t)
+{
+        return t->title && (!t->is_hidden_if_empty || t->n_cells != 0 || t->n_left_out != 0);
+}
+
 bool view_table_is_answer(const struct view_table *t)
 {
         return t->title != NULL;

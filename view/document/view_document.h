@@ -79,15 +79,15 @@ struct view_table {
         const char *title; /* in text, above: "Zones, by total time"; NULL = for programs alone */
         const struct view_column *columns; /* the table's own copy; the words in it are static */
         uint32_t n_columns;
-        uint32_t
-                n_grouping; /* in text, as many columns at the beginning are empty where they repeat the row above */
-        bool is_tree;            /* rows have a depth: the first VIEW_STRING column is indented by it */
+        uint32_t n_grouping; /* in text, the first of its columns are empty where they repeat the row above */
+        bool is_tree;        /* rows have a depth: the first VIEW_STRING column is indented by it */
         struct view_cell *cells; /* heap; row by row */
         size_t n_cells, cells_capacity;
         uint32_t *depths; /* heap; by row, if is_tree */
         size_t depths_capacity;
         uint32_t
                 optional_from; /* in text and Markdown, columns from this one on are left out if no cell is known; 0 = none */
+        bool is_hidden_if_empty;  /* from people, who are told "none" otherwise */
         uint64_t n_left_out;      /* rows that there are beside these */
         struct byte_buffer about; /* a line or more below the title; "" = none: what percentages are of */
 };
@@ -187,9 +187,10 @@ void view_table_add_frame(struct view_document *d, struct view_table *t, struct 
 int view_table_pack(const struct view_table *t, struct view_table *ret);
 void view_table_unpack(struct view_table *packed);
 
-/*
- * Whether the table is part of the answer: not one for programs alone, about the recording and missing data.
- */
+/* Whether people are shown it. */
+bool view_table_is_shown(const struct view_table *t);
+
+/* Whether it is what was asked for: not a table for programs alone, about the recording and what is missing. */
 bool view_table_is_answer(const struct view_table *t);
 
 /* Whether a cell of the type is a `string`. */

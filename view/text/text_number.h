@@ -2,7 +2,7 @@
 /*
  * view/text/text_number.h - numbers as people read them
  *
- * Way of the data:  report -> [text_number] -> text_table, report_text
+ * Way of the data:  report -> [text_number] -> cell_text
  */
 #ifndef VIEW_TEXT_TEXT_NUMBER_H
 #define VIEW_TEXT_TEXT_NUMBER_H

@@ -2,7 +2,7 @@
 /*
  * view/text/text_page.h - where text of titles and tables is written to, and whether titles are bold there
  *
- * Way of the data:  report_text, waits_text, cpus_text, counters_text -> [text_page] -> text_table, text_line -> terminal
+ * Way of the data:  annotate_text -> [text_page] -> text_table, text_line -> terminal
  */
 #ifndef VIEW_TEXT_TEXT_PAGE_H
 #define VIEW_TEXT_TEXT_PAGE_H

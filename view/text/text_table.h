@@ -2,7 +2,7 @@
 /*
  * view/text/text_table.h - columns of text that line up, whatever the names are made of
  *
- * Way of the data:  report_text, document_text -> [text_table] -> terminal
+ * Way of the data:  document_text -> [text_table] -> terminal
  *
  * Text from a trace is escaped on its way in: invalid UTF-8 and characters that a terminal would obey are
  * shown as \xNN and \u{NNNN}, as are characters beyond ASCII where the locale has nothing else

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * For programs facts and tables, for people the lines at the head of the overview, which say the same: numbers that
+ * belong together are on one line.
+ */
+#include "analyze/report/report.h"
+#include "analyze/walk/lost_zones.h"
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "view/answers/recording_view.h"
+#include "view/answers/report_heading.h"
+#include "view/answers/report_names.h"
+#include "view/document/view_document.h"
+#include "view/text/text_number.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define PIECE_BYTES 256
+
+/* printf; names come in with recording_add_name(). */
+static void recording_add(struct byte_buffer *line, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+
+static void recording_add(struct byte_buffer *line, const char *format, ...)
+{
+        char text[PIECE_BYTES];
+        va_list args;
+
+        va_start(args, format);
+        (void)vsnprintf(text, sizeof(text), format, args);
+        va_end(args);
+        byte_buffer_add(line, text, strlen(text));
+}
+
+static void recording_add_name(struct byte_buffer *line, struct report_string name)
+{
+        if (name.n_bytes != 0)
+                byte_buffer_add(line, name.bytes, name.n_bytes);
+}
+
+static const char *recording_separator(const struct byte_buffer *line, const char *separator)
+{
+        return line->used_bytes != 0 ? separator : "";
+}
+
+/* The line becomes a fact for people alone, unless it is empty; then it is empty. */
+static void recording_put_line(struct view_document *d, const char *label, struct byte_buffer *line)
+{
+        d->failed = d->failed || line->failed;
+        view_document_add_string(d, NULL, label,
+                                 (struct report_string){ (const char *)line->data, line->used_bytes });
+        byte_buffer_clear(line);
+}
+
+/* ------------------------------------------------------------------ where and how long */
+
+static bool recording_is_digits(struct report_string s)
+{
+        for (size_t i = 0; i < s.n_bytes; i++)
+                if (s.bytes[i] < '0' || s.bytes[i] > '9')
+                        return false;
+        return s.n_bytes != 0 && s.n_bytes < 10;
+}
+
+static uint64_t recording_number_of(struct report_string s)
+{
+        uint64_t number = 0;
+
+        for (size_t i = 0; i < s.n_bytes; i++)
+                number = number * 10 + (uint64_t)(s.bytes[i] - '0');
+        return number;
+}
+
+static void recording_add_place(struct view_document *d, const struct report_recording *r,
+                                struct byte_buffer *line)
+{
+        time_t seconds = (time_t)(r->start_realtime_ns / NS_PER_S);
+        bool has_cpus = recording_is_digits(r->cpus);
+        char date[40] = "";
+        struct tm utc;
+
+        if (seconds != 0 && gmtime_r(&seconds, &utc))
+                (void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC", &utc);
+        recording_add(line, "%s", date);
+        if (r->hostname.n_bytes != 0) {
+                recording_add(line, "%son ", recording_separator(line, " "));
+                recording_add_name(line, r->hostname);
+        }
+        if (has_cpus)
+                recording_add(line, "%s%s", recording_separator(line, ", "),
+                              text_number_counted(recording_number_of(r->cpus), "CPUs").text);
+        if (r->kernel.n_bytes != 0) {
+                recording_add(line, "%s", recording_separator(line, ", "));
+                recording_add_name(line, r->kernel);
+        }
+        if (r->machine.n_bytes != 0) {
+                recording_add(line, "%s", recording_separator(line, " "));
+                recording_add_name(line, r->machine);
+        }
+        if (r->hyprof_version.n_bytes != 0) {
+                recording_add(line, "%shyprof ", recording_separator(line, ", "));
+                recording_add_name(line, r->hyprof_version);
+        }
+        recording_put_line(d, "recorded", line);
+        view_document_add_known(d, "start_realtime_ns", NULL, VIEW_COUNT, r->start_realtime_ns,
+                                r->start_realtime_ns != 0);
+        view_document_add_string(d, "hostname", NULL, r->hostname);
+        view_document_add_known(d, "n_cpus", NULL, VIEW_COUNT, has_cpus ? recording_number_of(r->cpus) : 0,
+                                has_cpus);
+        view_document_add_string(d, "kernel", NULL, r->kernel);
+        view_document_add_string(d, "machine", NULL, r->machine);
+        view_document_add_string(d, "hyprof_version", NULL, r->hyprof_version);
+}
+
+static const char *recording_ending(enum trace_ending ending)
+{
+        switch (ending) {
+        case TRACE_ENDING_OPEN:
+        case TRACE_ENDING_WHOLE:
+                break;
+        case TRACE_ENDING_CUT_OFF:
+                return "cut_off";
+        case TRACE_ENDING_DAMAGED:
+                return "damaged";
+        }
+        return "whole";
+}
+
+static void recording_add_length(struct view_document *d, const struct report *report,
+                                 struct byte_buffer *line)
+{
+        const struct report_recording *r = &report->recording;
+
+        recording_add(line, "%s", text_number_duration(r->range_ns).text);
+        if (r->range.is_part)
+                recording_add(line, " of a recording of %s", text_number_duration(r->duration_ns).text);
+        recording_add(line, ", %s", text_number_counted(report->n_kernel_threads, "threads").text);
+        recording_add(line, " in %s process%s", text_number_count(report->n_processes).text,
+                      report->n_processes == 1 ? "" : "es");
+        if (r->exit_status.n_bytes != 0) {
+                /* "3", or else words: "signal 9" */
+                recording_add(line, recording_is_digits(r->exit_status) ? ", exit status " : ", ended by ");
+                recording_add_name(line, r->exit_status);
+        }
+        recording_put_line(d, r->range.is_part ? "range" : "lasted", line);
+        view_document_add_number(d, "duration_ns", NULL, VIEW_DURATION, r->duration_ns);
+        view_document_add_known(d, "range_ns", NULL, VIEW_DURATION, r->range_ns, r->range.is_part);
+        view_document_add_known(d, "range_at_ns", NULL, VIEW_TIME, r->range.from_ns, r->range.is_part);
+        view_document_add_number(d, "n_processes", NULL, VIEW_COUNT, report->n_processes);
+        view_document_add_number(d, "n_threads", NULL, VIEW_COUNT, report->n_kernel_threads);
+        view_document_add_string(d, "exit_status", NULL, r->exit_status);
+        view_document_add_string(d, "ending", NULL, report_names_words(recording_ending(report->ending)));
+        view_document_add_string(d, "ending_words", NULL, report_names_words(report->ending_words));
+}
+
+/* ------------------------------------------------------------------ samples */
+
+static void recording_describe_event(const struct report *report, const struct report_event *event,
+                                     struct byte_buffer *line)
+{
+        recording_add(line, "%s of ", text_number_count(event->sum.n_samples).text);
+        recording_add_name(line, event->name);
+        if (event->mode == TRACE_SAMPLE_MODE_FREQUENCY_HZ)
+                recording_add(line, " at %s Hz", text_number_count(event->rate).text);
+        else if (event->mode == TRACE_SAMPLE_MODE_PERIOD)
+                recording_add(line, ", one every %s", text_number_count(event->rate).text);
+        if (report->n_events > 1 && event == report->event)
+                recording_add(line, " (shown below)");
+        if (report->recording.fallback.n_bytes != 0 && event == report->event) {
+                recording_add(line, " (");
+                recording_add_name(line, report->recording.fallback);
+                recording_add(line, ")");
+        }
+}
+
+static void recording_add_leader(const struct report *report, uint32_t leader, struct byte_buffer *line)
+{
+        if (leader == 0)
+                return;
+        recording_add(line, " with each sample of ");
+        recording_add_name(line, report->events[leader - 1].name);
+}
+
+/* Events with samples of their own, each on a line; then those that were read with them. */
+static void recording_add_events(struct view_document *d, const struct report *report,
+                                 struct byte_buffer *line)
+{
+        uint32_t leader = 0;
+
+        for (uint32_t i = 0; i < report->n_events; i++) {
+                const struct report_event *event = &report->events[i];
+
+                if (event->mode == TRACE_SAMPLE_MODE_WITH_LEADER || event->mode == TRACE_SAMPLE_MODE_COUNTED)
+                        continue;
+                recording_describe_event(report, event, line);
+                recording_put_line(d, "samples", line);
+        }
+        for (uint32_t i = 0; i < report->n_events; i++) {
+                const struct report_event *event = &report->events[i];
+
+                if (event->mode != TRACE_SAMPLE_MODE_WITH_LEADER)
+                        continue;
+                if (leader != 0 && leader != event->leader)
+                        recording_add_leader(report, leader, line);
+                recording_add(line, "%s", recording_separator(line, ", "));
+                recording_add_name(line, event->name);
+                leader = event->leader;
+        }
+        recording_add_leader(report, leader, line);
+        recording_put_line(d, "counters", line);
+        view_document_add_string(d, "event", NULL,
+                                 report->event ? report->event->name : report_names_words(""));
+        view_document_add_number(d, "n_samples", NULL, VIEW_COUNT,
+                                 report->event ? report->event->sum.n_samples : 0);
+        view_document_add_string(d, "sample_event_fallback", NULL, report->recording.fallback);
+}
+
+/* ------------------------------------------------------------------ call stacks */
+
+static void recording_add_stack_part(struct byte_buffer *line, uint64_t n, uint64_t whole, const char *words)
+{
+        if (n != 0)
+                recording_add(line, "%s%s %s", recording_separator(line, ", "),
+                              text_number_share(report_share(n, whole)).text, words);
+}
+
+/* "95.2% complete (12.1% of them joined to the stack before, ...), 4.8% truncated: 4.0% deeper than ..." */
+static void recording_describe_stacks(const struct report_callstacks *c, struct byte_buffer *line)
+{
+        static const char *const words[TRACE_STACK_STATE_COUNT] = {
+#define X(id, name, text) [id] = (text),
+                TRACE_STACK_STATES(X)
+#undef X
+        };
+        const char *separator = ": ";
+
+        recording_add_stack_part(line, c->n_complete, c->n_samples, "complete");
+        if (c->n_stitched + c->n_approximate != 0)
+                recording_add(line, " (%s of them joined to the stack before, %s approximate)",
+                              text_number_share(report_share(c->n_stitched, c->n_complete)).text,
+                              text_number_share(report_share(c->n_approximate, c->n_complete)).text);
+        recording_add_stack_part(line, c->n_frame_pointers, c->n_samples, words[TRACE_STACK_FRAME_POINTERS]);
+        recording_add_stack_part(line, c->n_truncated, c->n_samples, "truncated");
+        for (uint32_t state = TRACE_STACK_TRUNCATED; state <= TRACE_STACK_STATE_COUNT; state++) {
+                const char *why = state < TRACE_STACK_STATE_COUNT && words[state]
+                                          ? strchr(words[state], ':') + 2
+                                          : "for reasons of a newer version";
+
+                if (c->by_state[state] == 0)
+                        continue;
+                recording_add(line, "%s%s %s", separator,
+                              text_number_share(report_share(c->by_state[state], c->n_samples)).text, why);
+                separator = ", ";
+        }
+}
+
+static void recording_add_share(struct view_document *d, const char *key, uint64_t part, uint64_t whole)
+{
+        if (whole != 0)
+                view_document_add_real(d, key, NULL, VIEW_SHARE, report_share(part, whole));
+        else
+                view_document_add_unknown(d, key, NULL, VIEW_SHARE);
+}
+
+static void recording_add_stacks(struct view_document *d, const struct report_callstacks *c,
+                                 struct byte_buffer *line)
+{
+        if (c->n_samples != 0)
+                recording_describe_stacks(c, line);
+        recording_put_line(d, "stacks", line);
+        view_document_add_number(d, "n_callstacks", NULL, VIEW_COUNT, c->n_samples);
+        view_document_add_number(d, "n_complete", NULL, VIEW_COUNT, c->n_complete);
+        recording_add_share(d, "complete_share", c->n_complete, c->n_samples);
+        view_document_add_number(d, "n_truncated", NULL, VIEW_COUNT, c->n_truncated);
+        recording_add_share(d, "truncated_share", c->n_truncated, c->n_samples);
+}
+
+static void recording_add_states(struct view_document *d, const struct report_callstacks *c)
+{
+        static const struct view_column columns[] = {
+                { .key = "state", .type = VIEW_STRING },
+                { .key = "count", .type = VIEW_COUNT },
+                { .key = "share", .type = VIEW_SHARE },
+        };
+        static const char *const names[TRACE_STACK_STATE_COUNT + 1] = {
+#define X(id, name, words) [id] = #name,
+                TRACE_STACK_STATES(X)
+#undef X
+                        [TRACE_STACK_STATE_COUNT] = "OTHER",
+        };
+        struct view_table *t = view_document_add_table(d, "callstack_states", NULL, columns, 3);
+
+        for (uint32_t i = 0; i <= TRACE_STACK_STATE_COUNT; i++) {
+                if (c->by_state[i] == 0)
+                        continue;
+                view_table_put_words(d, t, names[i]);
+                view_table_put_number(d, t, c->by_state[i]);
+                report_heading_put_share(d, t, c->by_state[i], c->n_samples, true);
+        }
+}
+
+/* ------------------------------------------------------------------ the recorder, zones, switches */
+
+static void recording_add_sampler(struct view_document *d, const struct report_recording *r,
+                                  struct byte_buffer *line)
+{
+        bool has_cost = r->recorder_cpu_ns != 0 && r->duration_ns != 0;
+
+        if (has_cost)
+                recording_add(line, "used %s of one core",
+                              text_number_share(report_share(r->recorder_cpu_ns, r->duration_ns)).text);
+        if (r->unwind.n_bytes != 0) {
+                recording_add(line, "%sunwinding ", recording_separator(line, ", "));
+                recording_add_name(line, r->unwind);
+        }
+        if (r->stack_copy_bytes != 0)
+                recording_add(line, "%sstack copies of %s", recording_separator(line, ", "),
+                              text_number_bytes(r->stack_copy_bytes).text);
+        if (r->scope.n_bytes != 0) {
+                recording_add(line, "%sevents by ", recording_separator(line, ", "));
+                recording_add_name(line, r->scope);
+        }
+        if (r->n_descriptors != 0)
+                recording_add(line, "%s%s", recording_separator(line, ", "),
+                              text_number_counted(r->n_descriptors, "descriptors").text);
+        recording_put_line(d, "sampler", line);
+        view_document_add_known(d, "recorder_cpu_ns", NULL, VIEW_DURATION, r->recorder_cpu_ns,
+                                r->recorder_cpu_ns != 0);
+        recording_add_share(d, "recorder_share", r->recorder_cpu_ns, has_cost ? r->duration_ns : 0);
+        view_document_add_string(d, "unwind", NULL, r->unwind);
+        view_document_add_string(d, "scope", NULL, r->scope);
+        view_document_add_known(d, "stack_copy_bytes", NULL, VIEW_BYTES, r->stack_copy_bytes,
+                                r->stack_copy_bytes != 0);
+        view_document_add_known(d, "n_descriptors", NULL, VIEW_COUNT, r->n_descriptors,
+                                r->n_descriptors != 0);
+}
+
+static void recording_add_zones(struct view_document *d, const struct report *report,
+                                struct byte_buffer *line)
+{
+        char lost_words[LOST_ZONES_WORDS_BYTES];
+
+        lost_zones_words(&report->lost, lost_words);
+        if (report->n_zone_events != 0)
+                recording_add(line, "%s in %s of the source%s%s",
+                              text_number_count(report->n_zone_events).text,
+                              text_number_counted(report->n_zones, "places").text,
+                              lost_words[0] != '\0' ? ", " : "", lost_words);
+        else if (report->recording.filter.n_bytes != 0)
+                recording_add(line, "none passes the filters");
+        else
+                recording_add(line, "none: no instrumented program, or none of its zones was reached");
+        recording_put_line(d, "zones", line);
+        if (report->also.n_switches != 0)
+                recording_add(line, "%s of threads, in and out",
+                              text_number_count(report->also.n_switches).text);
+        recording_put_line(d, "switches", line);
+        view_document_add_number(d, "n_zones", NULL, VIEW_COUNT, report->n_zone_events);
+        view_document_add_number(d, "n_unclosed", NULL, VIEW_COUNT, report->n_unclosed);
+        view_document_add_known(d, "n_zones_lost", NULL, VIEW_COUNT, report->lost.n_lost,
+                                report->lost.n_lost != 0);
+        view_document_add_string(d, "lost", NULL,
+                                 report_names_words(report->lost.n_lost != 0 ? lost_words : ""));
+        view_document_add_number(d, "n_switches", NULL, VIEW_COUNT, report->also.n_switches);
+}
+
+void recording_view_add_facts(struct view_document *d, const struct report *report)
+{
+        struct byte_buffer line = { .data = NULL };
+
+        view_document_add_string(d, "command", "command", report->recording.command);
+        view_document_add_string(d, "filter", "only", report->recording.filter);
+        recording_add_place(d, &report->recording, &line);
+        recording_add_length(d, report, &line);
+        recording_add_events(d, report, &line);
+        recording_add_stacks(d, &report->callstacks, &line);
+        recording_add_sampler(d, &report->recording, &line);
+        recording_add_zones(d, report, &line);
+        byte_buffer_deinit(&line);
+}
+
+/* ------------------------------------------------------------------ for programs alone */
+
+static const char *recording_mode(uint32_t mode)
+{
+        switch (mode) {
+        case TRACE_SAMPLE_MODE_PERIOD:
+                return "period";
+        case TRACE_SAMPLE_MODE_WITH_LEADER:
+                return "with_leader";
+        case TRACE_SAMPLE_MODE_COUNTED:
+                return "counted";
+        default:
+                return "frequency_hz";
+        }
+}
+
+void recording_view_add_tables(struct view_document *d, const struct report *report)
+{
+        static const struct view_column columns[] = {
+                { .key = "name", .type = VIEW_STRING },  { .key = "unit", .type = VIEW_STRING },
+                { .key = "mode", .type = VIEW_STRING },  { .key = "leader", .type = VIEW_STRING },
+                { .key = "rate", .type = VIEW_COUNT },   { .key = "n_samples", .type = VIEW_COUNT },
+                { .key = "weight", .type = VIEW_COUNT }, { .key = "shown", .type = VIEW_BOOL },
+        };
+        struct view_table *t = view_document_add_table(d, "sample_events", NULL, columns,
+                                                       sizeof(columns) / sizeof(columns[0]));
+
+        for (uint32_t i = 0; i < report->n_events; i++) {
+                const struct report_event *event = &report->events[i];
+
+                view_table_put_string(d, t, event->name);
+                report_heading_put_name(d, t, event->unit);
+                view_table_put_words(d, t, recording_mode(event->mode));
+                if (event->leader != 0)
+                        view_table_put_string(d, t, report->events[event->leader - 1].name);
+                else
+                        view_table_put_unknown(d, t);
+                view_table_put_number(d, t, event->rate);
+                view_table_put_number(d, t, event->sum.n_samples);
+                view_table_put_number(d, t, event->sum.weight);
+                view_table_put_bool(d, t, event == report->event);
+        }
+        recording_add_states(d, &report->callstacks);
+}
