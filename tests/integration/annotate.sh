@@ -3,7 +3,7 @@
 # hyprof annotate shows the hot loop: its instructions have the samples, its jump an arrow, its lines their text
 set -eu
 . tests/tap.sh
-plan 99
+plan 105
 need cc jq script
 need_sampling
 
