@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# list, doctor, check, modules, annotate, why and diff answer as text, Markdown, JSON and CSV: the same rows, the same numbers
+# list, doctor, check, modules, annotate, why, diff and report answer as text, Markdown, JSON and CSV: the same rows, the same numbers
 set -eu
 . tests/tap.sh
-plan 39
+plan 46
 need python3 jq
 
 trace=$TMPDIR/many.hyp
@@ -26,6 +26,15 @@ in_listing() { # words...
 }
 holds "list" in_each hyprof.events/2 list clock
 holds "list, all" in_each hyprof.events/2 list
+# Report: the overview has an answer, and the tables of --functions, --zones and --threads.
+in_four() { # words...
+        python3 tests/tools/compare_formats.py "$HYPROF" report "$@" >"$TMPDIR/said" && tail -n 1 "$TMPDIR/said" && return 0
+        head -n 20 "$TMPDIR/said" && return 1
+}
+holds "report" in_each hyprof.report/2 report "$trace"
+for view in --functions --threads --modules; do
+        holds "report $view" in_four "$view" "$trace"
+done
 if "$HYPROF" doctor >/dev/null 2>&1; then
         holds "doctor" in_each hyprof.doctor/2 doctor
 fi
@@ -37,6 +46,9 @@ holds "why" in_each hyprof.why/1 why --zone zone_3 "$trace"
 holds "diff" in_each hyprof.diff/1 diff --anyway "$trace" "$trace"
 if "$HYPROF" doctor >/dev/null 2>&1; then
         holds "recorded" record hot -F 2000 --off-cpu "$WORKLOADS/w_why" lock 200
+        holds "report, recorded" in_each hyprof.report/2 report "$TMPDIR/hot.hyp"
+        holds "report --off-cpu, recorded" in_four --off-cpu "$TMPDIR/hot.hyp"
+        holds "report --off-cpu --cpus, recorded" in_four --off-cpu --cpus "$TMPDIR/hot.hyp"
         holds "annotate, with code and sources" in_each hyprof.annotation/2 annotate "$TMPDIR/hot.hyp" flush
         holds "annotate, its listing" in_listing annotate "$TMPDIR/hot.hyp" flush
         holds "annotate, recorded, the hottest" in_each hyprof.annotation/2 annotate "$TMPDIR/hot.hyp"
