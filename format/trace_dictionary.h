@@ -16,6 +16,7 @@
 #define FORMAT_TRACE_DICTIONARY_H
 
 #include "base/intern.h"
+#include "base/text_view.h"
 #include "format/trace_rows.h"
 #include "format/trace_spec.h"
 
@@ -109,5 +110,14 @@ void trace_dictionary_mark_encoded(struct trace_dictionary *d);
  */
 int trace_dictionary_decode(struct trace_dictionary *d, enum trace_table table, const uint8_t *body,
                             size_t body_bytes, struct trace_row_range *ret_rows, struct error *err);
+
+/* The string with an id of the table STRINGS, as a view; 0 gives the empty one. */
+static inline struct text_view trace_dictionary_text(const struct trace_dictionary *d, uint32_t id)
+{
+        struct text_view s;
+
+        s.bytes = trace_dictionary_string(d, id, &s.n_bytes);
+        return s;
+}
 
 #endif /* FORMAT_TRACE_DICTIONARY_H */

@@ -20,7 +20,7 @@
 #include <string.h>
 
 /* NULL without memory. */
-static char *copy_string(struct report_string string)
+static char *copy_string(struct text_view string)
 {
         char *copy = calloc(string.n_bytes + 1, 1);
 
@@ -64,7 +64,7 @@ static int list_module(struct annotation *a, const struct listing_request *commo
         struct image_finder finder = { .dictionary = d, .images = &images, .search = common->search };
         struct listing_request request = *common;
         struct error err = ERROR_NONE;
-        char *path = copy_string(report_string_of(d, row->path));
+        char *path = copy_string(trace_dictionary_text(d, row->path));
 
         if (!path || module_images_init(&images, d, &err) < 0) {
                 free(path);
@@ -99,11 +99,11 @@ static int add_lines(struct annotation *a, const struct region_symbols *regions)
         for (size_t i = 0; i < l->n_instructions && r == 0; i++) {
                 struct listing_symbol symbol = { .function = l->parts[0].name };
                 struct region_symbol found;
-                struct report_string file;
+                struct text_view file;
 
                 if (!region_symbols_find(regions, a->function.module, l->instructions[i].svma, &found))
                         continue;
-                file = report_string_of(d, found.file);
+                file = trace_dictionary_text(d, found.file);
                 if (file.n_bytes > 0)
                         r = intern_add(&l->strings, file.bytes, file.n_bytes, &symbol.file);
                 symbol.line = found.line;
@@ -125,7 +125,7 @@ static int list_region(struct annotation *a, struct listing_request *request,
         const struct trace_attachment *attachment =
                 row->attachment ? trace_dictionary_row(d, TRACE_TABLE_ATTACHMENTS, row->attachment) : NULL;
         struct spooled_image code = { .bytes = NULL };
-        char *name = copy_string(report_string_of(d, row->name));
+        char *name = copy_string(trace_dictionary_text(d, row->name));
         char *machine = copy_string(sampled_trace_meta(a->trace, "machine"));
         int r = 0;
 

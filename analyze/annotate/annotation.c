@@ -110,8 +110,8 @@ static int copy_symbol(struct annotation *a, uint32_t id, struct listing_symbol 
 {
         const struct trace_dictionary *d = a->trace->dictionary;
         const struct trace_symbol *row = trace_dictionary_row(d, TRACE_TABLE_SYMBOLS, id);
-        struct report_string function = report_string_of(d, row->function);
-        struct report_string file = report_string_of(d, row->file);
+        struct text_view function = trace_dictionary_text(d, row->function);
+        struct text_view file = trace_dictionary_text(d, row->file);
         int r = 0;
 
         *ret = (struct listing_symbol){ .line = row->line, .column = row->column };
@@ -171,7 +171,8 @@ static int list(struct annotation *a, const struct annotation_options *options, 
         r = n > 0 ? annotated_code_list(a, options, offsets, n) : 0;
         free(offsets);
         if (r == 0 && a->has_code && a->function.is_inlined)
-                r = inlined_code_keep(&a->listing, report_string_of(a->trace->dictionary, a->function.name));
+                r = inlined_code_keep(&a->listing,
+                                      trace_dictionary_text(a->trace->dictionary, a->function.name));
         if (r == 0 && n > 0 && !a->has_code)
                 r = list_bare(a, places, n_places);
         return r;
@@ -391,18 +392,18 @@ void annotation_deinit(struct annotation *a)
         free(a->lines);
 }
 
-struct report_string annotation_function_name(const struct trace_dictionary *d,
-                                              const struct chosen_function *function)
+struct text_view annotation_function_name(const struct trace_dictionary *d,
+                                          const struct chosen_function *function)
 {
         static const char no_symbol[] = FUNCTION_CHOICE_NO_SYMBOL;
 
-        return function->name != 0 ? report_string_of(d, function->name)
-                                   : (struct report_string){ no_symbol, sizeof(no_symbol) - 1 };
+        return function->name != 0 ? trace_dictionary_text(d, function->name)
+                                   : (struct text_view){ no_symbol, sizeof(no_symbol) - 1 };
 }
 
-struct report_string annotation_string(const struct annotation *a, uint32_t id)
+struct text_view annotation_string(const struct annotation *a, uint32_t id)
 {
-        struct report_string string = { .bytes = NULL };
+        struct text_view string = { .bytes = NULL };
 
         if (id != 0)
                 string.bytes = intern_get(&a->listing.strings, id, &string.n_bytes);

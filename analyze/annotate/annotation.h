@@ -94,10 +94,10 @@ int annotation_init(struct annotation *a, const struct sampled_trace *trace,
 void annotation_deinit(struct annotation *a);
 
 /* The name of a function; code without a name is "[no symbol]". */
-struct report_string annotation_function_name(const struct trace_dictionary *d,
-                                              const struct chosen_function *function);
+struct text_view annotation_function_name(const struct trace_dictionary *d,
+                                          const struct chosen_function *function);
 
 /* A string of the listing. */
-struct report_string annotation_string(const struct annotation *a, uint32_t id);
+struct text_view annotation_string(const struct annotation *a, uint32_t id);
 
 #endif /* ANALYZE_ANNOTATE_ANNOTATION_H */

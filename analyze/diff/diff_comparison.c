@@ -132,7 +132,7 @@ static bool fits_glob(const struct diff_comparison *c, const struct diff_item *i
 {
         const struct diff_key *key = diff_names_key(c->names, item->key_after != 0 ? item->key_after
                                                                                    : item->key_before);
-        struct report_string name = diff_names_string(c->names, key->name);
+        struct text_view name = diff_names_string(c->names, key->name);
         char *text = strndup(name.n_bytes > 0 ? name.bytes : "", name.n_bytes);
         bool fits = text && (strcmp(glob, text) == 0 || fnmatch(glob, text, 0) == 0);
 

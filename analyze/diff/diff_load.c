@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/diff/diff_run.h"
+#include "format/trace_dictionary.h"
 
 #include "analyze/trace/zone_pattern.h"
 #include "analyze/walk/function_table.h"
@@ -179,7 +180,7 @@ static uint32_t find_event(const struct loaded_trace *trace, const char *name)
         for (uint32_t i = 1; i <= n; i++) {
                 const struct trace_sample_event *row = trace_dictionary_row(trace->dictionary,
                                                                             TRACE_TABLE_SAMPLE_EVENTS, i);
-                struct report_string s = report_string_of(trace->dictionary, row->name);
+                struct text_view s = trace_dictionary_text(trace->dictionary, row->name);
 
                 if (s.n_bytes == strlen(name) && (s.n_bytes == 0 || memcmp(s.bytes, name, s.n_bytes) == 0))
                         return i;
@@ -192,7 +193,7 @@ static int choose_event(struct diff_run *run, struct loaded_trace *trace,
                         const struct diff_run_request *request, struct error *err)
 {
         const struct trace_sample_event *row;
-        struct report_string unit;
+        struct text_view unit;
         int r = 0;
 
         if (request->event)
@@ -203,7 +204,7 @@ static int choose_event(struct diff_run *run, struct loaded_trace *trace,
         if (r < 0 || run->event == 0)
                 return r;
         row = trace_dictionary_row(trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS, run->event);
-        unit = report_string_of(trace->dictionary, row->unit);
+        unit = trace_dictionary_text(trace->dictionary, row->unit);
         run->weight_is_ns = unit.n_bytes == 2 && memcmp(unit.bytes, "ns", 2) == 0;
         return 0;
 }

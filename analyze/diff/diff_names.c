@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/diff/diff_names.h"
+#include "format/trace_dictionary.h"
 
 #include "analyze/walk/function_table.h"
 
@@ -21,13 +22,13 @@ void diff_names_deinit(struct diff_names *n)
         intern_deinit(&n->keys);
 }
 
-static bool equals(struct report_string s, const char *text)
+static bool equals(struct text_view s, const char *text)
 {
         return s.n_bytes == strlen(text) && memcmp(s.bytes, text, s.n_bytes) == 0;
 }
 
 /* Suffixes that compilers append after a dot where they copy, cut or rename a function. */
-static bool is_of_compiler(struct report_string part)
+static bool is_of_compiler(struct text_view part)
 {
         static const char *const words[] = { "isra", "constprop", "part",       "cold",
                                              "llvm", "lto_priv",  "localalias", "warm" };
@@ -41,7 +42,7 @@ static bool is_of_compiler(struct report_string part)
         return n_digits > 0 && n_digits == part.n_bytes;
 }
 
-struct report_string diff_names_plain_function(struct report_string name)
+struct text_view diff_names_plain_function(struct text_view name)
 {
         static const char clone[] = " [clone ";
         const char *found = name.n_bytes ? memmem(name.bytes, name.n_bytes, clone, sizeof(clone) - 1) : NULL;
@@ -50,7 +51,7 @@ struct report_string diff_names_plain_function(struct report_string name)
                 name.n_bytes = (size_t)(found - name.bytes);
         while (name.n_bytes > 1) {
                 const char *dot = memrchr(name.bytes + 1, '.', name.n_bytes - 1);
-                struct report_string part;
+                struct text_view part;
 
                 if (!dot)
                         break;
@@ -63,7 +64,7 @@ struct report_string diff_names_plain_function(struct report_string name)
         return name;
 }
 
-static struct report_string last_part(struct report_string path)
+static struct text_view last_part(struct text_view path)
 {
         const char *slash = path.n_bytes ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
 
@@ -75,14 +76,14 @@ static struct report_string last_part(struct report_string path)
         return path;
 }
 
-struct report_string diff_names_plain_module(struct report_string path)
+struct text_view diff_names_plain_module(struct text_view path)
 {
         static const char image[] = "[image ", version[] = ".so.", gone[] = " (deleted)";
-        struct report_string plain;
+        struct text_view plain;
         const char *found;
 
         if (path.n_bytes >= sizeof(image) - 1 && memcmp(path.bytes, image, sizeof(image) - 1) == 0)
-                return (struct report_string){ .bytes = "[image]", .n_bytes = 7 };
+                return (struct text_view){ .bytes = "[image]", .n_bytes = 7 };
         if (path.n_bytes > sizeof(gone) - 1 &&
             memcmp(path.bytes + path.n_bytes - (sizeof(gone) - 1), gone, sizeof(gone) - 1) == 0)
                 path.n_bytes -= sizeof(gone) - 1;
@@ -93,7 +94,7 @@ struct report_string diff_names_plain_module(struct report_string path)
         return plain;
 }
 
-static int add_string(struct diff_names *n, struct report_string s, uint32_t *ret_id)
+static int add_string(struct diff_names *n, struct text_view s, uint32_t *ret_id)
 {
         int r;
 
@@ -112,7 +113,7 @@ static int add_key(struct diff_names *n, const struct diff_key *key, uint32_t *r
 }
 
 /* The displayed text for a function without a name; brackets distinguish it from a name. */
-static struct report_string function_words(const struct trace_dictionary *d, const struct function *function)
+static struct text_view function_words(const struct trace_dictionary *d, const struct function *function)
 {
         const char *words = "[unknown]";
 
@@ -121,7 +122,7 @@ static struct report_string function_words(const struct trace_dictionary *d, con
         case FUNCTION_MARK:
         case FUNCTION_UNNAMED:
         case FUNCTION_KIND_COUNT:
-                return diff_names_plain_function(report_string_of(d, function->name));
+                return diff_names_plain_function(trace_dictionary_text(d, function->name));
         case FUNCTION_NO_SYMBOL:
         case FUNCTION_STALE_FILE:
                 words = "[no symbol]";
@@ -133,7 +134,7 @@ static struct report_string function_words(const struct trace_dictionary *d, con
                 words = "[no call stack]";
                 break;
         }
-        return (struct report_string){ .bytes = words, .n_bytes = strlen(words) };
+        return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
 }
 
 int diff_names_add_function(struct diff_names *n, const struct trace_dictionary *d,
@@ -143,7 +144,7 @@ int diff_names_add_function(struct diff_names *n, const struct trace_dictionary 
         int r = add_string(n, function_words(d, function), &key.name);
 
         if (r == 0)
-                r = add_string(n, diff_names_plain_module(report_string_of(d, function->module)),
+                r = add_string(n, diff_names_plain_module(trace_dictionary_text(d, function->module)),
                                &key.module);
         return r < 0 ? r : add_key(n, &key, ret_key);
 }
@@ -152,13 +153,13 @@ int diff_names_add_zone(struct diff_names *n, const struct trace_dictionary *d,
                         const struct trace_location *location, uint32_t *ret_key)
 {
         struct diff_key key = { .kind = DIFF_ZONE };
-        int r = add_string(n, report_string_of(d, location->name), &key.name);
+        int r = add_string(n, trace_dictionary_text(d, location->name), &key.name);
 
         if (r == 0)
-                r = add_string(n, diff_names_plain_function(report_string_of(d, location->function)),
+                r = add_string(n, diff_names_plain_function(trace_dictionary_text(d, location->function)),
                                &key.function);
         if (r == 0)
-                r = add_string(n, last_part(report_string_of(d, location->file)), &key.file);
+                r = add_string(n, last_part(trace_dictionary_text(d, location->file)), &key.file);
         if (r == 0 && key.name == 0) /* zones may go by their function alone */
                 key.name = key.function;
         return r < 0 ? r : add_key(n, &key, ret_key);
@@ -169,9 +170,9 @@ const struct diff_key *diff_names_key(const struct diff_names *n, uint32_t key)
         return intern_get(&n->keys, key, NULL);
 }
 
-struct report_string diff_names_string(const struct diff_names *n, uint32_t id)
+struct text_view diff_names_string(const struct diff_names *n, uint32_t id)
 {
-        struct report_string s = { .n_bytes = 0 };
+        struct text_view s = { .n_bytes = 0 };
 
         if (id != 0)
                 s.bytes = intern_get(&n->strings, id, &s.n_bytes);

@@ -15,12 +15,13 @@
 #ifndef ANALYZE_DIFF_DIFF_NAMES_H
 #define ANALYZE_DIFF_DIFF_NAMES_H
 
-#include "analyze/trace/report_string.h"
 #include "base/intern.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct trace_dictionary;
 struct function;
 struct trace_location;
 
@@ -56,13 +57,13 @@ int diff_names_add_zone(struct diff_names *n, const struct trace_dictionary *d,
 const struct diff_key *diff_names_key(const struct diff_names *n, uint32_t key);
 
 /* Borrowed until the next add. */
-struct report_string diff_names_string(const struct diff_names *n, uint32_t id);
+struct text_view diff_names_string(const struct diff_names *n, uint32_t id);
 
 /* Whether it is the kernel's: its share depends on what else the machine does. */
 bool diff_names_is_kernel(const struct diff_names *n, const struct diff_key *key);
 
 /* The parts that are compared; exported for tests. */
-struct report_string diff_names_plain_function(struct report_string name);
-struct report_string diff_names_plain_module(struct report_string path);
+struct text_view diff_names_plain_function(struct text_view name);
+struct text_view diff_names_plain_module(struct text_view path);
 
 #endif /* ANALYZE_DIFF_DIFF_NAMES_H */

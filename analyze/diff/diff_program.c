@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Arguments are separated by blanks, several commands by "; ". */
-static size_t diff_program_word_bytes(struct report_string command)
+static size_t diff_program_word_bytes(struct text_view command)
 {
         size_t n = 0;
 
@@ -13,7 +13,7 @@ static size_t diff_program_word_bytes(struct report_string command)
         return n;
 }
 
-struct report_string diff_program_name(struct report_string command)
+struct text_view diff_program_name(struct text_view command)
 {
         size_t end = diff_program_word_bytes(command), start;
 
@@ -22,20 +22,19 @@ struct report_string diff_program_name(struct report_string command)
         start = end;
         while (start > 0 && command.bytes[start - 1] != '/')
                 start--;
-        return (struct report_string){ command.bytes ? command.bytes + start : NULL, end - start };
+        return (struct text_view){ command.bytes ? command.bytes + start : NULL, end - start };
 }
 
-struct report_string diff_program_arguments(struct report_string command)
+struct text_view diff_program_arguments(struct text_view command)
 {
         size_t start = diff_program_word_bytes(command);
 
         if (start < command.n_bytes)
                 start++;
-        return (struct report_string){ command.bytes ? command.bytes + start : NULL,
-                                       command.n_bytes - start };
+        return (struct text_view){ command.bytes ? command.bytes + start : NULL, command.n_bytes - start };
 }
 
-bool diff_program_is_same(struct report_string a, struct report_string b)
+bool diff_program_is_same(struct text_view a, struct text_view b)
 {
         return a.n_bytes == b.n_bytes && (a.n_bytes == 0 || memcmp(a.bytes, b.bytes, a.n_bytes) == 0);
 }

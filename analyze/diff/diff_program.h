@@ -9,16 +9,16 @@
 #ifndef ANALYZE_DIFF_DIFF_PROGRAM_H
 #define ANALYZE_DIFF_DIFF_PROGRAM_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 
 /* The program's name in a command line; empty if there is none. */
-struct report_string diff_program_name(struct report_string command);
+struct text_view diff_program_name(struct text_view command);
 
 /* The arguments, blanks between; empty without any. */
-struct report_string diff_program_arguments(struct report_string command);
+struct text_view diff_program_arguments(struct text_view command);
 
-bool diff_program_is_same(struct report_string a, struct report_string b);
+bool diff_program_is_same(struct text_view a, struct text_view b);
 
 #endif /* ANALYZE_DIFF_DIFF_PROGRAM_H */

@@ -36,12 +36,12 @@ static void insert(struct candidates *c, const struct diff_item *items, size_t i
         c->at[at] = index;
 }
 
-static bool are_equal(struct report_string a, struct report_string b)
+static bool are_equal(struct text_view a, struct text_view b)
 {
         return a.n_bytes == b.n_bytes && (a.n_bytes == 0 || memcmp(a.bytes, b.bytes, a.n_bytes) == 0);
 }
 
-static struct report_string without_parameters(struct report_string s)
+static struct text_view without_parameters(struct text_view s)
 {
         size_t n = 0;
 
@@ -52,7 +52,7 @@ static struct report_string without_parameters(struct report_string s)
 }
 
 /* Equal bytes at the beginning and at the end, of the longer name. */
-static double common_share(struct report_string a, struct report_string b)
+static double common_share(struct text_view a, struct text_view b)
 {
         size_t shorter = a.n_bytes < b.n_bytes ? a.n_bytes : b.n_bytes;
         size_t longer = a.n_bytes < b.n_bytes ? b.n_bytes : a.n_bytes;
@@ -70,8 +70,8 @@ static enum likeness compare(const struct diff_names *names, const struct diff_i
 {
         const struct diff_key *a = diff_names_key(names, gone->key_before);
         const struct diff_key *b = diff_names_key(names, new->key_after);
-        struct report_string name_a = diff_names_string(names, a->name),
-                             name_b = diff_names_string(names, b->name);
+        struct text_view name_a = diff_names_string(names, a->name),
+                         name_b = diff_names_string(names, b->name);
 
         if (gone->kind != new->kind || gone->is_kernel || new->is_kernel)
                 return LIKE_NOTHING;

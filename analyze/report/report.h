@@ -23,7 +23,6 @@
 #include "analyze/report/report_gaps.h"
 #include "analyze/report/report_samples.h"
 #include "analyze/report/report_waits.h"
-#include "analyze/trace/report_string.h"
 #include "analyze/trace/sample_stats.h"
 #include "analyze/walk/function_table.h"
 #include "analyze/walk/loaded_trace.h"
@@ -31,6 +30,7 @@
 #include "analyze/walk/trace_filter.h"
 #include "analyze/walk/trace_totals.h"
 #include "base/error.h"
+#include "base/text_view.h"
 #include "format/trace_reader.h"
 
 #include <stdbool.h>
@@ -39,24 +39,24 @@
 
 /* From the table META; empty where the recorder did not say it. */
 struct report_recording {
-        struct report_string command, hostname, kernel, machine, cpus, hyprof_version;
-        struct report_string exit_status; /* "0", "3", "signal 9" */
-        struct report_string fallback;    /* why another sample event was taken than the usual one */
-        struct report_string unwind;      /* how callstacks were made: "auto", "dwarf", "fp" */
-        struct report_string scope;       /* whose events: "cgroup", "cpus", "threads" */
-        struct report_string filter;      /* the chosen part of it, in words; the caller's of report_load() */
-        uint64_t stack_copy_bytes;        /* of each sample; 0 = none, or not said */
-        uint64_t n_descriptors;           /* events that were open; 0 = not said */
-        uint64_t recorder_cpu_ns;         /* the recorder's own processor time; 0 = not said */
-        uint64_t start_realtime_ns;       /* since 1970; 0 = unknown */
-        uint64_t duration_ns;             /* of the recording, or from the first to the last event */
-        struct trace_range range;         /* what of it is looked at */
-        uint64_t range_ns;                /* how long that is: duration_ns, if it is all of it */
+        struct text_view command, hostname, kernel, machine, cpus, hyprof_version;
+        struct text_view exit_status; /* "0", "3", "signal 9" */
+        struct text_view fallback;    /* why another sample event was taken than the usual one */
+        struct text_view unwind;      /* how callstacks were made: "auto", "dwarf", "fp" */
+        struct text_view scope;       /* whose events: "cgroup", "cpus", "threads" */
+        struct text_view filter;      /* the chosen part of it, in words; the caller's of report_load() */
+        uint64_t stack_copy_bytes;    /* of each sample; 0 = none, or not said */
+        uint64_t n_descriptors;       /* events that were open; 0 = not said */
+        uint64_t recorder_cpu_ns;     /* the recorder's own processor time; 0 = not said */
+        uint64_t start_realtime_ns;   /* since 1970; 0 = unknown */
+        uint64_t duration_ns;         /* of the recording, or from the first to the last event */
+        struct trace_range range;     /* what of it is looked at */
+        uint64_t range_ns;            /* how long that is: duration_ns, if it is all of it */
 };
 
 struct report_event {
         uint32_t event; /* id of the sample event; row `event` - 1 of the report's */
-        struct report_string name, unit;
+        struct text_view name, unit;
         uint64_t rate;
         uint32_t mode;   /* enum trace_sample_mode */
         uint32_t leader; /* WITH_LEADER: the id of the event with whose samples it was read; else 0 */
@@ -64,9 +64,9 @@ struct report_event {
 };
 
 struct report_function {
-        uint32_t label;              /* in the table of functions */
-        struct report_string name;   /* empty unless FUNCTION_NAMED, FUNCTION_UNNAMED or FUNCTION_MARK */
-        struct report_string module; /* path */
+        uint32_t label;          /* in the table of functions */
+        struct text_view name;   /* empty unless FUNCTION_NAMED, FUNCTION_UNNAMED or FUNCTION_MARK */
+        struct text_view module; /* path */
         enum function_kind kind;
         struct sample_sum self, total;
 };
@@ -80,7 +80,7 @@ struct report_functions {
 
 struct report_zone {
         uint32_t location;
-        struct report_string name, function, file;
+        struct text_view name, function, file;
         uint32_t line;       /* 0 = unknown */
         uint64_t n_closed;   /* what the mean, the extremes and the quantiles are of */
         uint64_t n_unclosed; /* never ended: the known part of their time is in total, self and on-CPU */
@@ -97,9 +97,9 @@ struct report_zone {
 struct report_thread {
         uint32_t thread; /* in THREADS */
         uint32_t pid;
-        uint32_t tid;              /* 0 for a fiber */
-        bool is_fiber;             /* which runs on threads, whose on-CPU time has its own in it */
-        struct report_string name; /* empty = unknown */
+        uint32_t tid;          /* 0 for a fiber */
+        bool is_fiber;         /* which runs on threads, whose on-CPU time has its own in it */
+        struct text_view name; /* empty = unknown */
         uint64_t first_ns, last_ns;
         uint64_t on_cpu_ns; /* see `on_cpu_known` */
         uint64_t n_zones;
@@ -150,7 +150,7 @@ struct report_options {
         uint32_t n_slowest; /* not 0: look at the zones that the filter names one by one: totals.instances */
         enum zone_group_key group_by;              /* with n_slowest: and in groups, totals.groups */
         const struct trace_filter_request *filter; /* the chosen part; NULL = everything */
-        struct report_string filter_words;         /* the same for people; outlives the report */
+        struct text_view filter_words;             /* the same for people; outlives the report */
 };
 
 /*

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum report_counter_kind report_counter_kind_of(struct report_string name)
+enum report_counter_kind report_counter_kind_of(struct text_view name)
 {
         static const struct {
                 const char *name;
@@ -33,12 +33,12 @@ enum report_counter_kind report_counter_kind_of(struct report_string name)
 static struct report_counter describe(const struct trace_dictionary *d, uint32_t event)
 {
         const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, event);
-        struct report_string name = report_string_of(d, row->name);
+        struct text_view name = trace_dictionary_text(d, row->name);
 
         return (struct report_counter){
                 .event = event,
                 .name = name,
-                .unit = report_string_of(d, row->unit),
+                .unit = trace_dictionary_text(d, row->unit),
                 .kind = report_counter_kind_of(name),
         };
 }

@@ -11,7 +11,7 @@
 #ifndef ANALYZE_REPORT_REPORT_COUNTERS_H
 #define ANALYZE_REPORT_REPORT_COUNTERS_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,7 +34,7 @@ enum report_counter_kind {
 
 struct report_counter {
         uint32_t event; /* id of the sample event */
-        struct report_string name, unit;
+        struct text_view name, unit;
         enum report_counter_kind kind;
 };
 
@@ -79,6 +79,6 @@ void report_counters_find_group(struct report_counters *c, const struct trace_di
 /* The ratios of one row of numbers, in the order of `counters`. */
 struct report_ratios report_counters_ratios(const struct report_counters *c, const uint64_t *row);
 
-enum report_counter_kind report_counter_kind_of(struct report_string name);
+enum report_counter_kind report_counter_kind_of(struct text_view name);
 
 #endif /* ANALYZE_REPORT_REPORT_COUNTERS_H */

@@ -36,7 +36,7 @@ static struct report_cpu_thread describe(const struct trace_totals *totals, cons
                 .thread = lane->thread,
                 .pid = process->pid,
                 .tid = row->tid,
-                .name = report_string_of(d, totals->walk.threads[lane->thread - 1].timeline.name),
+                .name = trace_dictionary_text(d, totals->walk.threads[lane->thread - 1].timeline.name),
                 .busy_ns = lane->sum.busy_ns,
                 .n_switches = lane->sum.n_switches,
         };

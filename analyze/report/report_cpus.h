@@ -7,7 +7,7 @@
 #ifndef ANALYZE_REPORT_REPORT_CPUS_H
 #define ANALYZE_REPORT_REPORT_CPUS_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stdint.h>
 
@@ -17,7 +17,7 @@ struct trace_totals;
 struct report_cpu_thread {
         uint32_t thread; /* in THREADS */
         uint32_t pid, tid;
-        struct report_string name; /* empty = unknown */
+        struct text_view name; /* empty = unknown */
         uint64_t busy_ns;
         uint64_t n_switches; /* times that it came onto the CPU */
 };

@@ -47,9 +47,9 @@ static int add_gap(struct report_gaps *g, const struct report_gap *gap)
         return 0;
 }
 
-static struct report_string string_of_words(const char *words)
+static struct text_view string_of_words(const char *words)
 {
-        return (struct report_string){ .bytes = words, .n_bytes = strlen(words) };
+        return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
 }
 
 /* How the file ends comes first: it puts everything after it in question. */
@@ -102,7 +102,7 @@ static int add_notices(struct report_gaps *g, const struct trace_dictionary *d)
                         .source = REPORT_GAP_NOTICE,
                         .code = "UNKNOWN_NOTICE",
                         .words = "a notice that this version of hyprof does not know",
-                        .detail = report_string_of(d, row->detail),
+                        .detail = trace_dictionary_text(d, row->detail),
                 };
                 int r;
 
@@ -168,7 +168,7 @@ static int add_unnamed_modules(struct report *report)
                                         ? "has no symbols for them; functions are named after their addresses"
                                         : "has no symbols for them",
                         .advice = rows[i].advice,
-                        .detail = report_string_of(d, rows[i].path),
+                        .detail = trace_dictionary_text(d, rows[i].path),
                         .count = rows[i].self.n_samples,
                         .share = report_share(rows[i].self.weight, report->event->sum.weight),
                 };
@@ -231,7 +231,7 @@ static int add_images(struct report *report, const struct trace_dictionary *d,
                         .source = REPORT_GAP_ANALYSIS,
                         .code = "CODE_NOT_KEPT",
                         .words = image_words[images[i].state],
-                        .detail = report_string_of(d, module->path),
+                        .detail = trace_dictionary_text(d, module->path),
                         .count = images[i].sum.n_samples,
                         .share = report_share(images[i].sum.weight, report->event->sum.weight),
                 };
@@ -341,7 +341,7 @@ static int add_lost_switches(struct report *report, const struct trace_totals *t
 }
 
 /* "6.18.3-amd64" and "Linux 6.18.3" are at least 6.16; a text that is not a version is not. */
-static bool is_kernel_at_least(struct report_string release, uint64_t major, uint64_t minor)
+static bool is_kernel_at_least(struct text_view release, uint64_t major, uint64_t minor)
 {
         uint64_t numbers[2] = { 0, 0 };
         size_t n = 0;

@@ -10,7 +10,7 @@
 #ifndef ANALYZE_REPORT_REPORT_GAPS_H
 #define ANALYZE_REPORT_REPORT_GAPS_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,9 +25,9 @@ struct report_gap {
         const char *code;   /* static: stable name for scripts */
         const char *words;  /* static: for people, without a full stop */
         const char *advice; /* static: "try: ...", in which TRACE and MODULE stand for paths; NULL = none */
-        struct report_string detail; /* reason and remedy, or the module that it is about; may be empty */
-        uint64_t count;              /* how many; 0 = not a thing to count */
-        double share;                /* of the samples shown; 0 = not about a share */
+        struct text_view detail; /* reason and remedy, or the module that it is about; may be empty */
+        uint64_t count;          /* how many; 0 = not a thing to count */
+        double share;            /* of the samples shown; 0 = not about a share */
 };
 
 struct report_gaps {

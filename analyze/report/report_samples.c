@@ -204,8 +204,8 @@ static int sum_functions(struct report_samples *s, uint32_t n_max, struct report
 
                 functions.rows[i] = (struct report_function){
                         .label = label,
-                        .name = report_string_of(s->dictionary, function->name),
-                        .module = report_string_of(s->dictionary, function->module),
+                        .name = trace_dictionary_text(s->dictionary, function->name),
+                        .module = trace_dictionary_text(s->dictionary, function->module),
                         .kind = (enum function_kind)function->kind,
                         .self = s->stacks.sums[label].self,
                         .total = s->stacks.sums[label].total,

@@ -43,8 +43,8 @@ static struct report_wait_frame describe_label(const struct filling *f, uint32_t
         const struct function *function = function_table_get(&f->places.functions, label);
 
         return (struct report_wait_frame){
-                .name = report_string_of(f->dictionary, function->name),
-                .module = report_string_of(f->dictionary, function->module),
+                .name = trace_dictionary_text(f->dictionary, function->name),
+                .module = trace_dictionary_text(f->dictionary, function->module),
                 .kind = (enum function_kind)function->kind,
         };
 }
@@ -204,7 +204,7 @@ static int list_wakers(struct filling *f)
                 const struct waker *waker = intern_get(&f->wakers, i, NULL);
                 struct report_waker *row = &w->wakers[next[waker->place]++];
 
-                row->thread = report_string_of(f->dictionary, waker->name);
+                row->thread = trace_dictionary_text(f->dictionary, waker->name);
                 row->has_function = waker->label != 0;
                 if (row->has_function)
                         row->function = describe_label(f, waker->label);
@@ -277,7 +277,7 @@ static int add_names(struct filling *f, uint32_t path, struct report_wait_zone *
                 const struct trace_location *location = trace_dictionary_row(
                         f->dictionary, TRACE_TABLE_LOCATIONS, zone_paths_location(paths, path));
 
-                f->waits->names[f->n_names - i] = report_string_of(f->dictionary, location->name);
+                f->waits->names[f->n_names - i] = trace_dictionary_text(f->dictionary, location->name);
                 path = zone_paths_parent(paths, path);
         }
         zone->n_names = n;
@@ -351,7 +351,8 @@ static int fill_threads(struct filling *f)
                         .thread = i + 1,
                         .pid = process->pid,
                         .tid = row->tid,
-                        .name = report_string_of(f->dictionary, f->totals->walk.threads[i].timeline.name),
+                        .name = trace_dictionary_text(f->dictionary,
+                                                      f->totals->walk.threads[i].timeline.name),
                         .sum = thread->waits,
                         .preempted = thread->preempted,
                 };

@@ -10,9 +10,9 @@
 #ifndef ANALYZE_REPORT_REPORT_WAITS_H
 #define ANALYZE_REPORT_REPORT_WAITS_H
 
-#include "analyze/trace/report_string.h"
 #include "analyze/walk/function_table.h"
 #include "analyze/walk/wait_stats.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,13 +21,13 @@ struct trace_dictionary;
 struct trace_totals;
 
 struct report_wait_frame {
-        struct report_string name, module; /* as in struct report_function */
+        struct text_view name, module; /* as in struct report_function */
         enum function_kind kind;
 };
 
 /* The threads that ended waits, as far as the trace says. */
 struct report_waker {
-        struct report_string thread; /* name; empty = unknown, or an interrupt */
+        struct text_view thread; /* name; empty = unknown, or an interrupt */
         /* Where it was: its innermost function outside of the C library, else of the kernel. */
         struct report_wait_frame function;
         bool has_function;
@@ -38,10 +38,10 @@ struct report_waker {
 struct report_wait_place {
         const struct report_wait_frame *frames; /* borrowed; of the program, innermost first */
         uint32_t n_frames;
-        uint32_t frame;              /* the innermost outside of the C library; n_frames if there is
+        uint32_t frame;          /* the innermost outside of the C library; n_frames if there is
                                       * no such one */
-        struct report_string kernel; /* the function of the kernel that it waits in; empty = unknown */
-        uint32_t wait; /* enum trace_wait_state, or TRACE_WAIT_STATE_COUNT: of a newer version */
+        struct text_view kernel; /* the function of the kernel that it waits in; empty = unknown */
+        uint32_t wait;           /* enum trace_wait_state, or TRACE_WAIT_STATE_COUNT: of a newer version */
         const char *wait_words;
         bool has_stack; /* else it was not recorded */
         bool is_cut;    /* the callers beyond WAIT_PLACES_FRAMES_MAX frames are left out */
@@ -54,7 +54,7 @@ struct report_wait_place {
 #define REPORT_WAIT_NAMES_MAX 64
 
 struct report_wait_zone {
-        const struct report_string *names; /* borrowed; of the zones, the outermost first; none: outside */
+        const struct text_view *names; /* borrowed; of the zones, the outermost first; none: outside */
         uint32_t n_names;
         bool is_cut; /* there are zones around the first */
         struct wait_row sum;
@@ -63,7 +63,7 @@ struct report_wait_zone {
 struct report_wait_thread {
         uint32_t thread; /* in THREADS */
         uint32_t pid, tid;
-        struct report_string name; /* empty = unknown */
+        struct text_view name; /* empty = unknown */
         struct wait_row sum;
         struct wait_sum preempted; /* ready to run, and another thread ran */
 };
@@ -84,7 +84,7 @@ struct report_waits {
 
         struct report_wait_frame *frames; /* heap; what places borrow */
         struct report_waker *wakers;      /* heap */
-        struct report_string *names;      /* heap; what zones borrow */
+        struct text_view *names;          /* heap; what zones borrow */
 };
 
 /* @totals: of the whole trace, finished, with `wants_waits`.  Returns 0, -ENOMEM, -EOVERFLOW. */

@@ -77,7 +77,7 @@ static size_t add_up(const struct report *report, struct unnamed_module *rows)
 
 /* ---- what would help ------------------------------------------------------------------------------------ */
 
-static bool begins_with(struct report_string text, const char *words)
+static bool begins_with(struct text_view text, const char *words)
 {
         size_t n = strlen(words);
 
@@ -88,9 +88,9 @@ static const char *advise_on_memory(const struct trace_dictionary *d)
 {
         for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_MODULES); i++) {
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
-                struct report_string path = report_string_of(d, row->path);
+                struct text_view path = trace_dictionary_text(d, row->path);
                 const char *slash = path.n_bytes > 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
-                struct report_string name = path;
+                struct text_view name = path;
 
                 if (row->kind != TRACE_MODULE_FILE || !slash)
                         continue;
@@ -103,7 +103,7 @@ static const char *advise_on_memory(const struct trace_dictionary *d)
         return NULL;
 }
 
-static const char *advise_on_file(const struct trace_module *module, struct report_string path)
+static const char *advise_on_file(const struct trace_module *module, struct text_view path)
 {
         static const char *const folders[] = { "/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/" };
 
@@ -126,7 +126,7 @@ static const char *advise(const struct trace_dictionary *d, uint32_t path)
                         return advise_on_memory(d);
                 case TRACE_MODULE_FILE:
                 case TRACE_MODULE_IMAGE:
-                        return advise_on_file(row, report_string_of(d, path));
+                        return advise_on_file(row, trace_dictionary_text(d, path));
                 default:
                         return NULL;
                 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/stats/message_list.h"
+#include "format/trace_dictionary.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
@@ -59,7 +60,7 @@ static void make_room(struct message_list *l, uint32_t n_bytes)
         }
 }
 
-static int keep(struct message_list *l, struct message *message, struct report_string text)
+static int keep(struct message_list *l, struct message *message, struct text_view text)
 {
         message->is_cut = text.n_bytes > MESSAGE_LIST_TEXT_MAX;
         message->n_bytes = message->is_cut ? MESSAGE_LIST_TEXT_MAX : (uint32_t)text.n_bytes;
@@ -91,12 +92,12 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
         struct message message = { .time_ns = event->time_ns,
                                    .thread = thread->id,
                                    .color = (uint32_t)event->operand[2] };
-        struct report_string text;
+        struct text_view text;
 
         if (event->op == TRACE_OP_MESSAGE)
-                text = report_string_of(t->walk->dictionary, (uint32_t)event->message.text);
+                text = trace_dictionary_text(t->walk->dictionary, (uint32_t)event->message.text);
         else if (event->op == TRACE_OP_MESSAGE_TEXT)
-                text = (struct report_string){ event->text, (size_t)event->message_text.text_bytes };
+                text = (struct text_view){ event->text, (size_t)event->message_text.text_bytes };
         else
                 return 0;
         message.sequence = l->n_all++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/stats/wait_places.h"
 
-#include "analyze/trace/report_string.h"
 #include "analyze/trace/wrapper_names.h"
+#include "base/text_view.h"
 #include "format/trace_dictionary.h"
 
 #include <stddef.h>
@@ -23,19 +23,19 @@ void wait_places_deinit(struct wait_places *p)
         intern_deinit(&p->places);
 }
 
-static bool begins_with(struct report_string string, const char *prefix)
+static bool begins_with(struct text_view string, const char *prefix)
 {
         size_t n = strlen(prefix);
 
         return string.n_bytes >= n && memcmp(string.bytes, prefix, n) == 0;
 }
 
-static bool equals(struct report_string string, const char *text)
+static bool equals(struct text_view string, const char *text)
 {
         return string.n_bytes == strlen(text) && begins_with(string, text);
 }
 
-static bool is_scheduler(struct report_string name)
+static bool is_scheduler(struct text_view name)
 {
 #define X(prefix) prefix,
         static const char *const prefixes[] = { WAIT_PLACES_PLUMBING(X) };
@@ -48,12 +48,12 @@ static bool is_scheduler(struct report_string name)
 }
 
 /* The C library and the dynamic loader, by the file's name: glibc's and musl's. */
-static bool is_c_library(struct report_string path)
+static bool is_c_library(struct text_view path)
 {
         static const char *const prefixes[] = { "libc.so", "libc-2",  "libc.musl", "libpthread", "ld-linux",
                                                 "ld-2",    "ld-musl", "ld.so",     "ld64.so",    "librt" };
         const char *slash = path.n_bytes != 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
-        struct report_string file = path;
+        struct text_view file = path;
 
         if (slash) {
                 file.bytes = slash + 1;
@@ -70,7 +70,7 @@ static bool is_own(const struct wait_places *p, uint32_t label)
         const struct function *function = function_table_get(&p->functions, label);
 
         return function->kind != FUNCTION_MARK &&
-               !is_c_library(report_string_of(p->dictionary, function->module));
+               !is_c_library(trace_dictionary_text(p->dictionary, function->module));
 }
 
 static bool is_kernel_frame(const struct trace_dictionary *d, uint32_t frame)
@@ -94,7 +94,7 @@ static void take_kernel_frame(const struct wait_places *p, uint32_t frame, struc
                 const struct function *function = function_table_get(&p->functions, frames->labels[i]);
 
                 *is_telling = function->kind == FUNCTION_NAMED &&
-                              !is_scheduler(report_string_of(p->dictionary, function->name));
+                              !is_scheduler(trace_dictionary_text(p->dictionary, function->name));
                 if (*is_telling || place->kernel_label == 0)
                         place->kernel_label = frames->labels[i];
         }
@@ -153,7 +153,7 @@ int wait_places_add(struct wait_places *p, uint32_t stack, uint32_t wait, uint32
 static bool is_client(const struct wait_places *p, uint32_t label)
 {
         return wrapper_names_have_client(
-                report_string_of(p->dictionary, function_table_get(&p->functions, label)->name));
+                trace_dictionary_text(p->dictionary, function_table_get(&p->functions, label)->name));
 }
 
 int wait_places_add_told(struct wait_places *p, uint32_t stack, uint32_t *ret_id)
@@ -183,7 +183,7 @@ void wait_places_get(const struct wait_places *p, uint32_t id, struct wait_place
 static bool is_wrapper(const struct wait_places *p, uint32_t label)
 {
         return wrapper_names_have(
-                report_string_of(p->dictionary, function_table_get(&p->functions, label)->name));
+                trace_dictionary_text(p->dictionary, function_table_get(&p->functions, label)->name));
 }
 
 uint32_t wait_places_find_own(const struct wait_places *p, const struct wait_place *place)

@@ -5,24 +5,24 @@
 
 #include <string.h>
 
-struct report_string meta_value_find(const struct trace_dictionary *d, const char *key)
+struct text_view meta_value_find(const struct trace_dictionary *d, const char *key)
 {
-        struct report_string found = { .bytes = NULL };
+        struct text_view found = { .bytes = NULL };
         size_t key_bytes = strlen(key);
 
         for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_META); i++) {
                 const struct trace_meta *row = trace_dictionary_row(d, TRACE_TABLE_META, i);
-                struct report_string name = report_string_of(d, row->key);
+                struct text_view name = trace_dictionary_text(d, row->key);
 
                 if (name.n_bytes == key_bytes && memcmp(name.bytes, key, key_bytes) == 0)
-                        found = report_string_of(d, row->value);
+                        found = trace_dictionary_text(d, row->value);
         }
         return found;
 }
 
 uint64_t meta_value_number(const struct trace_dictionary *d, const char *key)
 {
-        struct report_string text = meta_value_find(d, key);
+        struct text_view text = meta_value_find(d, key);
         uint64_t value = 0;
 
         for (size_t i = 0; i < text.n_bytes; i++) {

@@ -7,12 +7,14 @@
 #ifndef ANALYZE_TRACE_META_VALUE_H
 #define ANALYZE_TRACE_META_VALUE_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stdint.h>
 
+struct trace_dictionary;
+
 /* The value of a key, the last one if it was said again; empty if it is not there. */
-struct report_string meta_value_find(const struct trace_dictionary *d, const char *key);
+struct text_view meta_value_find(const struct trace_dictionary *d, const char *key);
 
 /* The same as a decimal number; 0 if it is not a number. */
 uint64_t meta_value_number(const struct trace_dictionary *d, const char *key);

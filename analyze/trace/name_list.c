@@ -54,7 +54,7 @@ void name_list_deinit(struct name_list *l)
         *l = (struct name_list){ .n_globs = 0 };
 }
 
-bool name_list_fits(const struct name_list *l, struct report_string name)
+bool name_list_fits(const struct name_list *l, struct text_view name)
 {
         size_t n_bytes = name.n_bytes < NAME_BYTES_MAX ? name.n_bytes : NAME_BYTES_MAX;
         char text[NAME_BYTES_MAX + 1];

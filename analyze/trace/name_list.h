@@ -9,7 +9,7 @@
 #ifndef ANALYZE_TRACE_NAME_LIST_H
 #define ANALYZE_TRACE_NAME_LIST_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ struct name_list {
 int name_list_init(struct name_list *l, const char *text, struct error *err);
 void name_list_deinit(struct name_list *l);
 
-bool name_list_fits(const struct name_list *l, struct report_string name);
+bool name_list_fits(const struct name_list *l, struct text_view name);
 bool name_list_has_number(const struct name_list *l, uint64_t number);
 bool name_list_has_handle(const struct name_list *l, char letter, uint64_t id);
 

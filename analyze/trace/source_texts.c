@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/trace/source_texts.h"
+#include "format/trace_dictionary.h"
 
 #include "base/array.h"
 #include "format/attachment_chunk.h"
@@ -65,17 +66,17 @@ int source_texts_add_part(struct source_texts *s, const struct attachment_chunk 
 
 /* ---- by name -------------------------------------------------------------------------------------------- */
 
-static struct report_string name_of(const struct source_texts *s, const struct source_text *text)
+static struct text_view name_of(const struct source_texts *s, const struct source_text *text)
 {
         const struct trace_attachment *row;
 
         if (text->attachment == 0)
-                return (struct report_string){ (const char *)text->name.data, text->name.used_bytes };
+                return (struct text_view){ (const char *)text->name.data, text->name.used_bytes };
         row = trace_dictionary_row(s->dictionary, TRACE_TABLE_ATTACHMENTS, text->attachment);
-        return report_string_of(s->dictionary, row->name);
+        return trace_dictionary_text(s->dictionary, row->name);
 }
 
-static bool is_end_of(struct report_string end, struct report_string path)
+static bool is_end_of(struct text_view end, struct text_view path)
 {
         size_t left = path.n_bytes - end.n_bytes;
 
@@ -84,17 +85,17 @@ static bool is_end_of(struct report_string end, struct report_string path)
                (end.bytes[0] == '/' || path.bytes[left - 1] == '/');
 }
 
-static bool is_same(struct report_string a, struct report_string b)
+static bool is_same(struct text_view a, struct text_view b)
 {
         return a.n_bytes == b.n_bytes && (a.n_bytes == 0 || memcmp(a.bytes, b.bytes, a.n_bytes) == 0);
 }
 
-static struct source_text *find_known(struct source_texts *s, struct report_string name)
+static struct source_text *find_known(struct source_texts *s, struct text_view name)
 {
         struct source_text *by_end = NULL;
 
         for (size_t i = 0; i < s->n_texts; i++) {
-                struct report_string known = name_of(s, &s->texts[i]);
+                struct text_view known = name_of(s, &s->texts[i]);
 
                 if (is_same(known, name))
                         return &s->texts[i];
@@ -104,7 +105,7 @@ static struct source_text *find_known(struct source_texts *s, struct report_stri
         return by_end;
 }
 
-static struct source_text *read_file(struct source_texts *s, struct report_string name)
+static struct source_text *read_file(struct source_texts *s, struct text_view name)
 {
         struct source_file_path path = { .root = s->sysroot, .path = name.bytes };
         struct source_text *text = add_text(s, 0);
@@ -140,7 +141,7 @@ static int find_lines(struct source_text *text)
         return 0;
 }
 
-const struct source_text *source_texts_find(struct source_texts *s, struct report_string name)
+const struct source_text *source_texts_find(struct source_texts *s, struct text_view name)
 {
         struct source_text *text = find_known(s, name);
 
@@ -151,22 +152,22 @@ const struct source_text *source_texts_find(struct source_texts *s, struct repor
         return text;
 }
 
-const struct source_text *source_texts_find_kept(struct source_texts *s, struct report_string name)
+const struct source_text *source_texts_find_kept(struct source_texts *s, struct text_view name)
 {
         const struct source_text *text = find_known(s, name);
 
         return text && text->origin == SOURCE_OF_TRACE ? text : NULL;
 }
 
-struct report_string source_text_line(const struct source_text *text, uint32_t line)
+struct text_view source_text_line(const struct source_text *text, uint32_t line)
 {
         size_t start, end;
 
         if (line == 0 || line > text->n_lines)
-                return (struct report_string){ .bytes = NULL };
+                return (struct text_view){ .bytes = NULL };
         start = line > 1 ? text->line_ends[line - 2] + 1 : 0;
         end = text->line_ends[line - 1];
         if (end > start && text->bytes.data[end - 1] == '\r')
                 end--;
-        return (struct report_string){ (const char *)text->bytes.data + start, end - start };
+        return (struct text_view){ (const char *)text->bytes.data + start, end - start };
 }

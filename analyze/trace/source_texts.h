@@ -11,12 +11,14 @@
 #ifndef ANALYZE_TRACE_SOURCE_TEXTS_H
 #define ANALYZE_TRACE_SOURCE_TEXTS_H
 
-#include "analyze/trace/report_string.h"
 #include "base/byte_buffer.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct trace_dictionary;
 
 #define SOURCE_TEXTS_BYTES_MAX (UINT64_C(1) << 29) /* of all texts of a trace; more are passed over */
 
@@ -58,12 +60,12 @@ int source_texts_add_part(struct source_texts *s, const struct attachment_chunk 
  * source_texts_find() - the text of a file that debug information names
  * Returns it, also if it is missing (SOURCE_NOT_FOUND); borrowed until the next call.  NULL without memory.
  */
-const struct source_text *source_texts_find(struct source_texts *s, struct report_string name);
+const struct source_text *source_texts_find(struct source_texts *s, struct text_view name);
 
 /* The same among those of the trace alone; NULL if it has none.  Its lines are not asked for. */
-const struct source_text *source_texts_find_kept(struct source_texts *s, struct report_string name);
+const struct source_text *source_texts_find_kept(struct source_texts *s, struct text_view name);
 
 /* A line, 1 .. n_lines, without its end; empty beyond. */
-struct report_string source_text_line(const struct source_text *text, uint32_t line);
+struct text_view source_text_line(const struct source_text *text, uint32_t line);
 
 #endif /* ANALYZE_TRACE_SOURCE_TEXTS_H */

@@ -19,7 +19,7 @@ static bool closes(char c)
  * template.  Only blanks outside of all brackets part words, and the parameters are in the first parenthesis
  * that follows a name.
  */
-static size_t find_begin(struct report_string name)
+static size_t find_begin(struct text_view name)
 {
         size_t begin = 0, depth = 0;
 
@@ -38,7 +38,7 @@ static size_t find_begin(struct report_string name)
         return begin;
 }
 
-static bool begins_with_any(struct report_string name, const char *const *prefixes, size_t n_prefixes)
+static bool begins_with_any(struct text_view name, const char *const *prefixes, size_t n_prefixes)
 {
         size_t begin = find_begin(name);
 
@@ -51,7 +51,7 @@ static bool begins_with_any(struct report_string name, const char *const *prefix
         return false;
 }
 
-bool wrapper_names_have(struct report_string name)
+bool wrapper_names_have(struct text_view name)
 {
         static const char *const prefixes[] = { "std::",  "__gthread_", "__gnu_cxx::",
                                                 "core::", "hyprof::",   "parking_lot::" };
@@ -59,7 +59,7 @@ bool wrapper_names_have(struct report_string name)
         return begins_with_any(name, prefixes, sizeof(prefixes) / sizeof(prefixes[0]));
 }
 
-bool wrapper_names_have_client(struct report_string name)
+bool wrapper_names_have_client(struct text_view name)
 {
         static const char *const prefixes[] = { "hyprof_", "hyprof::", "___tracy_", "tracy::" };
 

@@ -10,17 +10,17 @@
 #ifndef ANALYZE_TRACE_WRAPPER_NAMES_H
 #define ANALYZE_TRACE_WRAPPER_NAMES_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 
 /* Whether a function of this name, readable and with parameters and return type or without, is one of those. */
-bool wrapper_names_have(struct report_string name);
+bool wrapper_names_have(struct text_view name);
 
 /*
  * Whether it is one of the client library, by which a program reports its events, or of an interface on
  * top of that.
  */
-bool wrapper_names_have_client(struct report_string name);
+bool wrapper_names_have_client(struct text_view name);
 
 #endif /* ANALYZE_TRACE_WRAPPER_NAMES_H */

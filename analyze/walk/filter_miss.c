@@ -106,14 +106,14 @@ static double seconds_of(const struct loaded_trace *trace, uint64_t time_ns)
         return time_ns > trace->start_ns ? (double)(time_ns - trace->start_ns) / (double)NS_PER_S : 0;
 }
 
-static struct report_string name_of(const struct trace_dictionary *d, uint32_t location)
+static struct text_view name_of(const struct trace_dictionary *d, uint32_t location)
 {
         const struct trace_location *row = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, location);
 
-        return report_string_of(d, row->name != 0 ? row->name : row->function);
+        return trace_dictionary_text(d, row->name != 0 ? row->name : row->function);
 }
 
-static void add_words(char words[WORDS_BYTES], const char *between, struct report_string name)
+static void add_words(char words[WORDS_BYTES], const char *between, struct text_view name)
 {
         size_t used = strlen(words);
 
@@ -135,13 +135,13 @@ static void list_paths(const struct zone_paths *paths, const struct trace_filter
                 if (!zone_pattern_names(&f->zone, paths->dictionary, location))
                         continue;
                 if (n_named++ == PATHS_NAMED_MAX) {
-                        add_words(words, ", ", (struct report_string){ .bytes = "...", .n_bytes = 3 });
+                        add_words(words, ", ", (struct text_view){ .bytes = "...", .n_bytes = 3 });
                         return;
                 }
                 if (parent != 0)
                         add_words(path, "", name_of(paths->dictionary, zone_paths_location(paths, parent)));
                 add_words(path, "/", name_of(paths->dictionary, location));
-                add_words(words, ", ", (struct report_string){ .bytes = path, .n_bytes = strlen(path) });
+                add_words(words, ", ", (struct text_view){ .bytes = path, .n_bytes = strlen(path) });
         }
 }
 

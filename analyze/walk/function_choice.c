@@ -36,7 +36,7 @@ struct search {
         size_t capacity;
 };
 
-static enum fit fit_of_name(struct report_string name, const char *wanted)
+static enum fit fit_of_name(struct text_view name, const char *wanted)
 {
         size_t n = strlen(wanted);
 
@@ -60,7 +60,7 @@ static bool is_exact(const struct search *s, const struct candidate_key *key)
 
 static enum fit fit_of(const struct search *s, const struct candidate_key *key)
 {
-        struct report_string name = report_string_of(s->trace->dictionary, key->name);
+        struct text_view name = trace_dictionary_text(s->trace->dictionary, key->name);
         enum fit fit;
 
         if (s->request->only_inlined && !key->is_inlined)
@@ -82,7 +82,7 @@ static bool is_module(const struct search *s, uint32_t module)
 {
         const struct trace_dictionary *d = s->trace->dictionary;
         const struct trace_module *row;
-        struct report_string path;
+        struct text_view path;
         const char *wanted = s->request->module;
 
         if (!wanted)
@@ -90,7 +90,7 @@ static bool is_module(const struct search *s, uint32_t module)
         if (module == 0)
                 return false;
         row = trace_dictionary_row(d, TRACE_TABLE_MODULES, module);
-        path = report_string_of(d, row->path);
+        path = trace_dictionary_text(d, row->path);
         return path.n_bytes > 0 && memmem(path.bytes, path.n_bytes, wanted, strlen(wanted));
 }
 
@@ -202,7 +202,7 @@ static enum fit find_best(const struct search *s, bool *ret_has_other_module)
 /* Whether @key's function is a part of another candidate's that fits as well: then it comes with that one. */
 static bool is_part(const struct search *s, const struct candidate_key *key, enum fit fit)
 {
-        struct report_string name = report_string_of(s->trace->dictionary, key->name);
+        struct text_view name = trace_dictionary_text(s->trace->dictionary, key->name);
 
         if (!memmem(name.bytes, name.n_bytes, PART_MARK, strlen(PART_MARK)))
                 return false;
@@ -246,7 +246,7 @@ static void guess(struct function_choice *c, const struct search *s)
 {
         name_guess_init(&c->near, s->request->name, strlen(s->request->name));
         for (uint32_t i = 0; i < s->keys.n_items; i++) {
-                struct report_string name = report_string_of(s->trace->dictionary, key_of(s, i)->name);
+                struct text_view name = trace_dictionary_text(s->trace->dictionary, key_of(s, i)->name);
                 const char *end = name.n_bytes != 0 ? memchr(name.bytes, '(', name.n_bytes) : NULL;
 
                 name_guess_offer_bytes(&c->near, name.bytes, end ? (size_t)(end - name.bytes) : name.n_bytes);
@@ -280,8 +280,8 @@ void function_choice_deinit(struct function_choice *c)
 bool function_choice_is_part(const struct sampled_trace *trace, uint32_t whole, uint32_t part)
 {
         static const char *const ends[] = { PART_MARK, " [clone " PART_MARK };
-        struct report_string w = report_string_of(trace->dictionary, whole);
-        struct report_string p = report_string_of(trace->dictionary, part);
+        struct text_view w = trace_dictionary_text(trace->dictionary, whole);
+        struct text_view p = trace_dictionary_text(trace->dictionary, part);
 
         if (w.n_bytes == 0 || p.n_bytes <= w.n_bytes || memcmp(p.bytes, w.bytes, w.n_bytes) != 0)
                 return false;

@@ -18,7 +18,7 @@ struct keeper {
         size_t n_instructions; /* that stand at their new places */
 };
 
-static uint32_t find_string(const struct code_listing *l, struct report_string text)
+static uint32_t find_string(const struct code_listing *l, struct text_view text)
 {
         for (uint32_t id = 1; id <= l->strings.n_items; id++) {
                 size_t n_bytes;
@@ -91,7 +91,7 @@ static int move_part(struct keeper *k, const struct listing_part *part)
         return 0;
 }
 
-int inlined_code_keep(struct code_listing *listing, struct report_string function)
+int inlined_code_keep(struct code_listing *listing, struct text_view function)
 {
         struct keeper k = { .listing = listing };
         uint32_t id = find_string(listing, function);

@@ -7,7 +7,7 @@
 #ifndef ANALYZE_WALK_INLINED_CODE_H
 #define ANALYZE_WALK_INLINED_CODE_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 struct code_listing;
 
@@ -18,6 +18,6 @@ struct code_listing;
  * Each piece that is left is a part of its own, with the name of the function that it is in.  A listing that has no
  * instruction of @function stays as it is.  Returns 0 or -ENOMEM.
  */
-int inlined_code_keep(struct code_listing *listing, struct report_string function);
+int inlined_code_keep(struct code_listing *listing, struct text_view function);
 
 #endif /* ANALYZE_WALK_INLINED_CODE_H */

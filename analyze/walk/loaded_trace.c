@@ -277,7 +277,7 @@ int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct er
         return r == 0 && !trace_walk_found(walk) ? filter_miss_explain(t, walk->filter, err) : r;
 }
 
-struct report_string loaded_trace_meta(const struct loaded_trace *t, const char *key)
+struct text_view loaded_trace_meta(const struct loaded_trace *t, const char *key)
 {
         return meta_value_find(t->dictionary, key);
 }
@@ -287,7 +287,7 @@ uint64_t loaded_trace_meta_number(const struct loaded_trace *t, const char *key)
         return meta_value_number(t->dictionary, key);
 }
 
-struct report_string loaded_trace_thread_name(const struct loaded_trace *t, uint32_t thread)
+struct text_view loaded_trace_thread_name(const struct loaded_trace *t, uint32_t thread)
 {
-        return report_string_of(t->dictionary, t->thread_names[thread - 1]);
+        return trace_dictionary_text(t->dictionary, t->thread_names[thread - 1]);
 }

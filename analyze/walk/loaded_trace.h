@@ -11,14 +11,15 @@
 #ifndef ANALYZE_WALK_LOADED_TRACE_H
 #define ANALYZE_WALK_LOADED_TRACE_H
 
-#include "analyze/trace/report_string.h"
 #include "base/error.h"
 #include "base/intern.h"
+#include "base/text_view.h"
 #include "format/trace_reader.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct trace_dictionary;
 struct trace_walk;
 
 /* A process is called what its first thread is, or was: the program before an exec, or before it named its thread. */
@@ -57,7 +58,7 @@ void loaded_trace_close(struct loaded_trace *t);
 int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct error *err);
 
 /* The value of a key of META; empty, 0 if it is not there or no number. */
-struct report_string loaded_trace_meta(const struct loaded_trace *t, const char *key);
+struct text_view loaded_trace_meta(const struct loaded_trace *t, const char *key);
 uint64_t loaded_trace_meta_number(const struct loaded_trace *t, const char *key);
 
 /*
@@ -67,6 +68,6 @@ uint64_t loaded_trace_meta_number(const struct loaded_trace *t, const char *key)
 int loaded_trace_read_names(struct loaded_trace *t, struct error *err);
 
 /* After that, in constant time: the last name of a thread, else of its process's first thread with one; else empty. */
-struct report_string loaded_trace_thread_name(const struct loaded_trace *t, uint32_t thread);
+struct text_view loaded_trace_thread_name(const struct loaded_trace *t, uint32_t thread);
 
 #endif /* ANALYZE_WALK_LOADED_TRACE_H */

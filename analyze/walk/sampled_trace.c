@@ -151,7 +151,7 @@ void sampled_trace_deinit(struct sampled_trace *t)
         loaded_trace_close(&t->trace);
 }
 
-struct report_string sampled_trace_meta(const struct sampled_trace *t, const char *key)
+struct text_view sampled_trace_meta(const struct sampled_trace *t, const char *key)
 {
         return meta_value_find(t->dictionary, key);
 }

@@ -17,6 +17,7 @@
 
 #include <stdint.h>
 
+struct trace_dictionary;
 struct error;
 struct trace_filter_request;
 
@@ -49,7 +50,7 @@ int sampled_trace_load(struct sampled_trace *ret, const char *path, const struct
 void sampled_trace_deinit(struct sampled_trace *t);
 
 /* The value of a key of META; empty if it is not there. */
-struct report_string sampled_trace_meta(const struct sampled_trace *t, const char *key);
+struct text_view sampled_trace_meta(const struct sampled_trace *t, const char *key);
 
 /*
  * sampled_trace_symbols() - what a frame is: the innermost inlined function first

@@ -55,7 +55,7 @@ static bool *choose_processes(const struct loaded_trace *trace, const struct nam
 
                 if (!fits[name->process - 1])
                         fits[name->process - 1] = name_list_fits(
-                                list, report_string_of(trace->dictionary, name->name));
+                                list, trace_dictionary_text(trace->dictionary, name->name));
         }
         return fits;
 }
@@ -74,13 +74,13 @@ static int no_thread(const struct loaded_trace *trace, const struct name_list *l
 
         name_guess_init(&guess, list->globs[0], strlen(list->globs[0]));
         for (uint32_t i = 1; i <= trace->n_threads && !by_process && name_list_has_names(list); i++) {
-                struct report_string name = loaded_trace_thread_name(trace, i);
+                struct text_view name = loaded_trace_thread_name(trace, i);
 
                 name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
         }
         for (uint32_t i = 1; i <= trace->process_names.n_items && by_process; i++) {
                 const struct process_name *item = intern_get(&trace->process_names, i, NULL);
-                struct report_string name = report_string_of(trace->dictionary, item->name);
+                struct text_view name = trace_dictionary_text(trace->dictionary, item->name);
 
                 name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
         }
@@ -188,13 +188,13 @@ static int look_up_cpus(struct trace_filter *f, const char *words, struct error 
 
 /* ------------------------------------------------------------------ modules, zones, events */
 
-static struct report_string last_part(struct report_string path)
+static struct text_view last_part(struct text_view path)
 {
         const char *slash = path.n_bytes != 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
 
         if (!slash)
                 return path;
-        return (struct report_string){
+        return (struct text_view){
                 .bytes = slash + 1,
                 .n_bytes = path.n_bytes - (size_t)(slash + 1 - path.bytes),
         };
@@ -220,7 +220,7 @@ static int no_module(const struct name_list *list, const char *words, const stru
         name_guess_init(&guess, list->globs[0], strlen(list->globs[0]));
         for (uint32_t i = 1; i <= n; i++) {
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
-                struct report_string name = last_part(report_string_of(d, row->path));
+                struct text_view name = last_part(trace_dictionary_text(d, row->path));
 
                 name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
         }
@@ -245,7 +245,7 @@ static int look_up_modules(struct trace_filter *f, const char *words, const stru
         r = name_list_init(&list, words, err);
         for (uint32_t i = 1; r == 0 && i <= f->n_modules; i++) {
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
-                struct report_string path = report_string_of(d, row->path);
+                struct text_view path = trace_dictionary_text(d, row->path);
 
                 f->modules[i - 1] = name_list_fits(&list, path) || name_list_fits(&list, last_part(path));
                 n_found += f->modules[i - 1];
@@ -268,7 +268,7 @@ static int no_zone(const char *unknown, const char *words, const struct trace_di
         name_guess_init(&guess, unknown, strlen(unknown));
         for (uint32_t i = 1; i <= n; i++) {
                 const struct trace_location *row = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, i);
-                struct report_string name = report_string_of(d, row->name != 0 ? row->name : row->function);
+                struct text_view name = trace_dictionary_text(d, row->name != 0 ? row->name : row->function);
 
                 name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
         }
@@ -300,7 +300,7 @@ int trace_filter_no_event(const struct trace_dictionary *d, const char *wanted, 
 
         for (uint32_t i = 1; i <= n; i++) {
                 const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, i);
-                struct report_string name = report_string_of(d, row->name);
+                struct text_view name = trace_dictionary_text(d, row->name);
                 int added = snprintf(names + n_bytes, sizeof(names) - n_bytes, "%s%.*s", i > 1 ? ", " : "",
                                      (int)name.n_bytes, name.n_bytes != 0 ? name.bytes : "");
 
@@ -321,7 +321,7 @@ static int look_up_event(struct trace_filter *f, const char *word, const struct 
 
         for (uint32_t i = 1; word && i <= n; i++) {
                 const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, i);
-                struct report_string name = report_string_of(d, row->name);
+                struct text_view name = trace_dictionary_text(d, row->name);
 
                 if (name.n_bytes == strlen(word) && memcmp(name.bytes, word, name.n_bytes) == 0)
                         f->event = i;

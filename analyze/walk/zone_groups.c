@@ -71,17 +71,17 @@ static void set_value(struct byte_buffer *key, int64_t value)
         set_words(key, text, strlen(text));
 }
 
-static struct report_string name_of_place(const struct zone_groups *g, uint32_t location)
+static struct text_view name_of_place(const struct zone_groups *g, uint32_t location)
 {
         const struct trace_location *row = trace_dictionary_row(g->dictionary, TRACE_TABLE_LOCATIONS,
                                                                 location);
 
-        return report_string_of(g->dictionary, row->name != 0 ? row->name : row->function);
+        return trace_dictionary_text(g->dictionary, row->name != 0 ? row->name : row->function);
 }
 
 static void set_name(struct zone_groups *g, uint32_t location, const struct zone_words *words)
 {
-        struct report_string place;
+        struct text_view place;
 
         if (words && words->name.used_bytes != 0) {
                 set_words(&g->key, words->name.data, words->name.used_bytes);
@@ -140,7 +140,7 @@ struct zone_group_label zone_groups_label(const struct zone_groups *g, uint32_t 
                 return label;
         }
         label.is_cut = key[0] == KEY_CUT;
-        label.label = (struct report_string){ .bytes = (const char *)key + at, .n_bytes = n_bytes - at };
+        label.label = (struct text_view){ .bytes = (const char *)key + at, .n_bytes = n_bytes - at };
         return label;
 }
 

@@ -18,9 +18,9 @@
 #define ANALYZE_WALK_ZONE_GROUPS_H
 
 #include "analyze/trace/histogram.h"
-#include "analyze/trace/report_string.h"
 #include "base/byte_buffer.h"
 #include "base/intern.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,10 +53,10 @@ struct zone_group {
 
 /* A group's identity: `label` for people, and the row of the trace that it stands for. */
 struct zone_group_label {
-        struct report_string label; /* borrowed; valid until the next zone_groups_add() */
-        uint32_t id;                /* thread or location; 0 = neither */
-        bool is_known;              /* false: the zones have no text, no value, no zone around */
-        bool is_cut;                /* the text goes on */
+        struct text_view label; /* borrowed; valid until the next zone_groups_add() */
+        uint32_t id;            /* thread or location; 0 = neither */
+        bool is_known;          /* false: the zones have no text, no value, no zone around */
+        bool is_cut;            /* the text goes on */
 };
 
 struct zone_groups {

@@ -90,16 +90,16 @@ static int keep_words(struct slow_zone *slow, const struct zone_words *words)
         return 0;
 }
 
-struct report_string slow_zone_name(const struct slow_zone *zone)
+struct text_view slow_zone_name(const struct slow_zone *zone)
 {
-        return (struct report_string){ .bytes = zone->words, .n_bytes = zone->name_bytes };
+        return (struct text_view){ .bytes = zone->words, .n_bytes = zone->name_bytes };
 }
 
-struct report_string slow_zone_text(const struct slow_zone *zone)
+struct text_view slow_zone_text(const struct slow_zone *zone)
 {
         const char *text = zone->words ? zone->words + zone->name_bytes : NULL;
 
-        return (struct report_string){ .bytes = text, .n_bytes = zone->text_bytes };
+        return (struct text_view){ .bytes = text, .n_bytes = zone->text_bytes };
 }
 
 static int keep_slow(struct zone_instances *s, uint32_t thread, const struct zone_instance *zone,

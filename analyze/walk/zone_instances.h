@@ -12,8 +12,8 @@
 #ifndef ANALYZE_WALK_ZONE_INSTANCES_H
 #define ANALYZE_WALK_ZONE_INSTANCES_H
 
-#include "analyze/trace/report_string.h"
 #include "analyze/walk/zone_stats.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,8 +63,8 @@ int zone_instances_add(struct zone_instances *s, uint32_t thread, const struct z
                        const struct zone_words *words);
 
 /* Empty if the program said none. */
-struct report_string slow_zone_name(const struct slow_zone *zone);
-struct report_string slow_zone_text(const struct slow_zone *zone);
+struct text_view slow_zone_name(const struct slow_zone *zone);
+struct text_view slow_zone_text(const struct slow_zone *zone);
 
 /* No more: `slowest` is put in order. */
 void zone_instances_sort(struct zone_instances *s);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/why/why.h"
 
-#include "analyze/trace/report_string.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/why/why_causes.h"
 #include "analyze/why/why_fibers.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/text_view.h"
 #include "format/trace_dictionary.h"
 
 #include <errno.h>
@@ -168,12 +168,12 @@ bool why_compares_functions(const struct why *w)
 static void take_clock(struct why *w)
 {
         const struct trace_sample_event *event;
-        struct report_string unit;
+        struct text_view unit;
 
         if (w->collector.event == 0)
                 return;
         event = trace_dictionary_row(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS, w->collector.event);
-        unit = report_string_of(w->dictionary, event->unit);
+        unit = trace_dictionary_text(w->dictionary, event->unit);
         if (unit.n_bytes == 2 && memcmp(unit.bytes, "ns", 2) == 0)
                 w->ns_per_weight = 1;
 }

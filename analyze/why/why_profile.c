@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/why/why_profile.h"
 
-#include "analyze/trace/report_string.h"
 #include "analyze/walk/function_table.h"
+#include "base/text_view.h"
 #include "format/trace_dictionary.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ void why_profile_deinit(struct why_profile *p)
 
 /* ------------------------------------------------------------------ interrupts and page faults */
 
-static bool begins_with_any(struct report_string name, const char *const *prefixes)
+static bool begins_with_any(struct text_view name, const char *const *prefixes)
 {
         for (; *prefixes; prefixes++)
                 if (name.n_bytes >= strlen(*prefixes) &&
@@ -39,7 +39,7 @@ static bool begins_with_any(struct report_string name, const char *const *prefix
 }
 
 /* By the kernel's names for its entries, of x86, Arm and RISC-V. */
-static uint8_t classify_name(struct report_string name)
+static uint8_t classify_name(struct text_view name)
 {
         static const char *const interrupts[] = { "asm_sysvec_",
                                                   "asm_common_interrupt",
@@ -81,7 +81,7 @@ static uint8_t classify_frame(const struct why_profile *p, uint32_t frame)
         for (uint32_t i = frames->first[frame]; i < frames->first[frame + 1]; i++) {
                 const struct function *f = function_table_get(p->functions, frames->labels[i]);
                 uint8_t kind = f->kind == FUNCTION_NAMED
-                                       ? classify_name(report_string_of(p->dictionary, f->name))
+                                       ? classify_name(trace_dictionary_text(p->dictionary, f->name))
                                        : WHY_STACK_SAME;
 
                 if (kind != WHY_STACK_SAME)

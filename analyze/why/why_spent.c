@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/why/why_spent.h"
 
-#include "analyze/trace/report_string.h"
 #include "analyze/walk/sample_cost.h"
 #include "analyze/walk/trace_walk.h"
 #include "analyze/walk/zone_stats.h"
+#include "base/text_view.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 
@@ -15,7 +15,7 @@
 static bool is_mover(const struct trace_dictionary *d, uint32_t name)
 {
         static const char prefix[] = "migration/";
-        struct report_string s = report_string_of(d, name);
+        struct text_view s = trace_dictionary_text(d, name);
 
         return s.n_bytes >= strlen(prefix) && memcmp(s.bytes, prefix, strlen(prefix)) == 0;
 }

@@ -143,7 +143,7 @@ int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const stru
 /* Clocks and cycles come at a pace of their own; faults and switches do not say where time goes. */
 static bool is_time(const struct why_survey *s, const struct trace_sample_event *event)
 {
-        struct report_string unit = report_string_of(s->dictionary, event->unit);
+        struct text_view unit = trace_dictionary_text(s->dictionary, event->unit);
 
         return (unit.n_bytes == 2 && memcmp(unit.bytes, "ns", 2) == 0) ||
                (unit.n_bytes == 6 && memcmp(unit.bytes, "cycles", 6) == 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands/commands.h"
+#include "format/trace_dictionary.h"
 
 #include "analyze/annotate/annotation.h"
 #include "analyze/report/report.h"
@@ -209,7 +210,7 @@ static bool is_event(const struct sampled_trace *trace, uint32_t event, const ch
 {
         const struct trace_sample_event *row = trace_dictionary_row(trace->dictionary,
                                                                     TRACE_TABLE_SAMPLE_EVENTS, event);
-        struct report_string own = report_string_of(trace->dictionary, row->name);
+        struct text_view own = trace_dictionary_text(trace->dictionary, row->name);
 
         return own.n_bytes == strlen(name) && memcmp(own.bytes, name, own.n_bytes) == 0;
 }
@@ -239,12 +240,12 @@ static uint32_t find_event(const struct sampled_trace *trace, const struct argum
 static void list_candidate(const struct sampled_trace *trace, const struct chosen_function *row)
 {
         const struct trace_dictionary *d = trace->dictionary;
-        struct report_string name = annotation_function_name(d, row), path = { .bytes = "-", .n_bytes = 1 };
+        struct text_view name = annotation_function_name(d, row), path = { .bytes = "-", .n_bytes = 1 };
         const struct trace_module *module =
                 row->module ? trace_dictionary_row(d, TRACE_TABLE_MODULES, row->module) : NULL;
 
         if (module && module->path != 0)
-                path = report_string_of(d, module->path);
+                path = trace_dictionary_text(d, module->path);
         complain("%9s samples  %.*s  in %.*s", text_number_count(row->sum.n_samples).text,
                  (int)(name.n_bytes < 2000 ? name.n_bytes : 2000), name.bytes,
                  (int)(path.n_bytes < 1000 ? path.n_bytes : 1000), path.bytes);
@@ -441,7 +442,7 @@ static int show(struct sampled_trace *trace, const struct arguments *args,
                 complain("warning: no instructions: %s", a.no_code.text);
         if (r == 0) {
                 view = choose_rows(&a, args);
-                view.filter = (struct report_string){ (const char *)words.data, words.used_bytes };
+                view.filter = (struct text_view){ (const char *)words.data, words.used_bytes };
                 view.choice = args->function ? NULL : choice;
                 r = print(&a, &trace->sources, &view, args);
         }
@@ -477,7 +478,7 @@ static int annotate(struct sampled_trace *trace, const struct arguments *args)
 
 static void set_up_sources(struct sampled_trace *trace, const struct arguments *args)
 {
-        struct report_string start = sampled_trace_meta(trace, "start_realtime_ns");
+        struct text_view start = sampled_trace_meta(trace, "start_realtime_ns");
         uint64_t start_ns = 0;
 
         for (size_t i = 0; i < start.n_bytes && start.bytes[i] >= '0' && start.bytes[i] <= '9'; i++)

@@ -348,7 +348,7 @@ static int print_answer(const struct findings *f, const char *path, const struct
 
         describe(f, words, sizeof(words));
         view_document_init(&d, SCHEMA);
-        view_document_set_answer(&d, (struct report_string){ words, strlen(words) });
+        view_document_set_answer(&d, (struct text_view){ words, strlen(words) });
         t = view_document_add_table(&d, "traces", NULL, columns, sizeof(columns) / sizeof(columns[0]));
         view_table_put_words(&d, t, path);
         view_table_put_words(&d, t, f->result);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands/commands.h"
+#include "format/trace_dictionary.h"
 
 #include "analyze/diff/diff_comparison.h"
 #include "analyze/diff/diff_program.h"
@@ -232,13 +233,13 @@ static int take_operands(struct arguments *args, const struct common_options *co
 static int remember_event(struct loading *l, const struct loaded_trace *trace, const struct diff_run *run)
 {
         const struct trace_sample_event *row;
-        struct report_string name = { .n_bytes = 0 };
+        struct text_view name = { .n_bytes = 0 };
 
         if (l->event)
                 return 0;
         if (run->event != 0) {
                 row = trace_dictionary_row(trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS, run->event);
-                name = report_string_of(trace->dictionary, row->name);
+                name = trace_dictionary_text(trace->dictionary, row->name);
         }
         l->event = strndup(name.n_bytes > 0 ? name.bytes : "", name.n_bytes);
         return l->event ? 0 : -ENOMEM;
@@ -301,7 +302,7 @@ static int load_events(struct loading *l, struct diff_run *run, struct loaded_tr
 static int compare_programs(struct loading *l, const struct loaded_trace *trace, const char *path,
                             struct error *err)
 {
-        struct report_string command = loaded_trace_meta(trace, "command"), name, first, first_name;
+        struct text_view command = loaded_trace_meta(trace, "command"), name, first, first_name;
 
         if (command.n_bytes == 0)
                 return 0;
@@ -310,7 +311,7 @@ static int compare_programs(struct loading *l, const struct loaded_trace *trace,
                 l->command_path = path;
                 return l->command ? 0 : error_set(err, -ENOMEM, "no memory for a command line");
         }
-        first = (struct report_string){ l->command, strlen(l->command) };
+        first = (struct text_view){ l->command, strlen(l->command) };
         name = diff_program_name(command);
         first_name = diff_program_name(first);
         if (!diff_program_is_same(name, first_name) && !l->args->anyway)
@@ -428,8 +429,8 @@ static int print(const struct loading *l, const struct diff_comparison *c)
         int status;
 
         filter_options_describe(&args->filter, &words);
-        options.filter = (struct report_string){ (const char *)words.data, words.used_bytes };
-        options.event = (struct report_string){ l->event, l->event ? strlen(l->event) : 0 };
+        options.filter = (struct text_view){ (const char *)words.data, words.used_bytes };
+        options.event = (struct text_view){ l->event, l->event ? strlen(l->event) : 0 };
         options.limit = output_options_limit(&args->output, TEXT_ROWS);
         d->failed = d->failed || words.failed;
         diff_view_fill(d, c, &options);
@@ -450,7 +451,7 @@ static int explain_only(const struct arguments *args, const struct diff_comparis
         name_guess_init(&guess, only, strlen(only));
         for (size_t i = 0; i < c->n_items; i++) {
                 uint32_t key = c->items[i].key_after != 0 ? c->items[i].key_after : c->items[i].key_before;
-                struct report_string name = diff_names_string(c->names, diff_names_key(c->names, key)->name);
+                struct text_view name = diff_names_string(c->names, diff_names_key(c->names, key)->name);
 
                 name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
         }

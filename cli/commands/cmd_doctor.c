@@ -56,7 +56,7 @@ static const struct view_column columns[] = {
 static void add_words(struct view_document *d, const char *key, const char *title, const char *words)
 {
         view_document_add_string(d, key, title,
-                                 (struct report_string){ .bytes = words, .n_bytes = strlen(words) });
+                                 (struct text_view){ .bytes = words, .n_bytes = strlen(words) });
 }
 
 /* A setting of the kernel, for programs: people have it among the findings.  Null if it cannot be read. */
@@ -74,7 +74,7 @@ static void fill(struct view_document *d, const struct doctor_findings *findings
         const char *sentence = answer(access);
         struct view_table *t;
 
-        view_document_set_answer(d, (struct report_string){ sentence, strlen(sentence) });
+        view_document_set_answer(d, (struct text_view){ sentence, strlen(sentence) });
         view_document_add_bool(d, "can_record", NULL, access->user_error == 0);
         add_words(d, "version", "hyprof", HYPROF_VERSION);
         add_words(d, "kernel", "Linux", system->release);

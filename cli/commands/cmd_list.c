@@ -154,7 +154,7 @@ static void fill(struct view_document *d, const struct event_catalog *c, const s
         }
         (void)snprintf(words, sizeof(words), "%" PRIu32 " of %zu events can be recorded here", n_available,
                        c->n_rows);
-        view_document_set_answer(d, (struct report_string){ words, strlen(words) });
+        view_document_set_answer(d, (struct text_view){ words, strlen(words) });
         view_document_add_number(d, "n_events", NULL, VIEW_COUNT, c->n_rows);
         view_document_add_number(d, "n_available", NULL, VIEW_COUNT, n_available);
         if (c->tracing.code < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands/commands.h"
 
-#include "analyze/trace/report_string.h"
 #include "base/error.h"
+#include "base/text_view.h"
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
 #include "cli/files/trace_code.h"
@@ -188,7 +188,7 @@ static void put_module(struct view_document *d, struct view_table *out, const st
         view_table_put_number(d, out, finding->n_lines);
         put_words(d, out, module_words_source(finding->source));
         if (row->path != 0)
-                view_table_put_place(d, out, report_string_of(t->dictionary, row->path), 0);
+                view_table_put_place(d, out, trace_dictionary_text(t->dictionary, row->path), 0);
         else
                 view_table_put_unknown(d, out);
         put_words(d, out, module_words_kind(row->kind));
@@ -206,7 +206,7 @@ static void put_missing(struct view_document *d, struct view_table *out, const s
         view_table_put_number(d, out, module);
         put_words(d, out, module_words_of(t->dictionary, module).build_id);
         if (row->path != 0)
-                view_table_put_string(d, out, report_string_of(t->dictionary, row->path));
+                view_table_put_string(d, out, trace_dictionary_text(t->dictionary, row->path));
         else
                 view_table_put_unknown(d, out);
 }
@@ -225,7 +225,7 @@ static void set_answer(struct view_document *d, const struct symbol_findings *fi
                      "%" PRIu32 " of %" PRIu32 " modules have their code kept or found; %" PRIu32
                      " lack names that a file would bring",
                      n_found, n_modules, n_lacking);
-        view_document_set_answer(d, (struct report_string){ .bytes = words, .n_bytes = (size_t)n });
+        view_document_set_answer(d, (struct text_view){ .bytes = words, .n_bytes = (size_t)n });
         view_document_add_number(d, "n_modules", NULL, VIEW_COUNT, n_modules);
         view_document_add_number(d, "n_found", NULL, VIEW_COUNT, n_found);
         view_document_add_number(d, "n_missing", NULL, VIEW_COUNT, n_lacking);

@@ -167,7 +167,7 @@ static int print(const struct why *why, const struct loaded_trace *trace, const 
         int status;
 
         filter_options_describe(&args->filter, &words);
-        options.filter = (struct report_string){ (const char *)words.data, words.used_bytes };
+        options.filter = (struct text_view){ (const char *)words.data, words.used_bytes };
         view_document_init(&document, WHY_VIEW_SCHEMA);
         document.failed = words.failed;
         why_view_fill(&document, why, trace, &options);

@@ -119,7 +119,7 @@ uint32_t output_options_limit(const struct output_options *o, uint32_t n_text_ro
                                                                                               : 0;
 }
 
-int output_options_check(const struct view_document *document, struct report_string filter, struct error *err)
+int output_options_check(const struct view_document *document, struct text_view filter, struct error *err)
 {
         uint64_t n_rows = 0;
 

@@ -7,7 +7,7 @@
 #ifndef CLI_OPTIONS_OUTPUT_OPTIONS_H
 #define CLI_OPTIONS_OUTPUT_OPTIONS_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 #include "view/document/document_format.h"
 #include "view/text/text_color.h"
 
@@ -79,8 +79,7 @@ uint32_t output_options_limit(const struct output_options *o, uint32_t n_text_ro
  * @filter:  in words; empty = there are none
  * Returns 0, or -ENOENT with words if there are filters and no table has a row.
  */
-int output_options_check(const struct view_document *document, struct report_string filter,
-                         struct error *err);
+int output_options_check(const struct view_document *document, struct text_view filter, struct error *err);
 
 /* Prints the document to standard output; returns the exit status, after a complaint if it failed. */
 int output_options_print(const struct output_options *o, const struct view_document *document);

@@ -91,7 +91,7 @@ static void add_blanks(struct annotate_text *t, size_t n)
 }
 
 /* Source text: a tab stands for the blanks up to the next stop. */
-static void add_source(struct annotate_text *t, struct report_string text)
+static void add_source(struct annotate_text *t, struct text_view text)
 {
         uint32_t n_columns = 0;
 
@@ -174,7 +174,7 @@ static const struct source_text *find_text(struct annotate_text *t, uint32_t fil
 
 static void add_place(struct annotate_text *t, uint32_t file, uint32_t line)
 {
-        struct report_string name = report_names_file(annotation_string(t->a, file));
+        struct text_view name = report_names_file(annotation_string(t->a, file));
 
         text_line_add_string(&t->line, name);
         if (line != 0)
@@ -478,7 +478,7 @@ static int put_about(struct annotate_text *t)
         const struct annotation *a = t->a;
         const struct trace_sample_event *event = trace_dictionary_row(a->trace->dictionary,
                                                                       TRACE_TABLE_SAMPLE_EVENTS, a->event);
-        struct report_string unit = report_string_of(a->trace->dictionary, event->unit);
+        struct text_view unit = trace_dictionary_text(a->trace->dictionary, event->unit);
 
         (void)fputc('\n', t->out);
         text_line_add(&t->line, "of the function's samples, by their weight");

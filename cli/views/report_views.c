@@ -290,7 +290,7 @@ static int print(const struct report_views *v, const struct report *report,
 
 static struct report_options choose_load(const struct report_views *v,
                                          const struct trace_filter_request *filter,
-                                         struct report_string filter_words)
+                                         struct text_view filter_words)
 {
         bool is_text = is_for_people(v);
         struct report_options load = {
@@ -327,8 +327,7 @@ int report_views_print(const struct report_views *v, const char *path, struct er
         /* Which samples are shown; counters that were read with them are shown as well. */
         filter.event = NULL;
         filter_options_describe(&filter, &words);
-        options.filter = (struct report_string){ .bytes = (const char *)words.data,
-                                                 .n_bytes = words.used_bytes };
+        options.filter = (struct text_view){ .bytes = (const char *)words.data, .n_bytes = words.used_bytes };
         load = choose_load(v, &filter, options.filter);
         r = words.failed ? error_set(err, -ENOMEM, "out of memory") : report_load(path, &load, &report, err);
         if (r < 0)

@@ -17,6 +17,7 @@
 #include "export/shared/export_event.h"
 #include "export/shared/export_format.h"
 #include "export/shared/time_order.h"
+#include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 
 #include <errno.h>
@@ -131,7 +132,7 @@ static int take_wait(void *context, struct walked_thread *thread, const struct t
 /* ------------------------------------------------------------------ markers */
 
 static int add_marker(struct firefox_profile *p, uint32_t thread, struct firefox_marker *marker,
-                      struct report_string name, struct error *err)
+                      struct text_view name, struct error *err)
 {
         int r = firefox_tables_string(&p->tables, name.bytes, name.n_bytes, &marker->name);
 
@@ -164,7 +165,7 @@ static int find_source(struct firefox_profile *p, uint32_t location, uint32_t *r
 {
         const struct trace_location *row = trace_dictionary_row(p->trace->dictionary, TRACE_TABLE_LOCATIONS,
                                                                 location);
-        struct report_string file = report_string_of(p->trace->dictionary, row->file);
+        struct text_view file = trace_dictionary_text(p->trace->dictionary, row->file);
         struct byte_buffer words = { .data = NULL };
         char line[16];
         uint32_t index;
@@ -249,7 +250,7 @@ static int find_callstack(struct firefox_profile *p, const struct walked_thread 
 static int take_message(struct firefox_profile *p, const struct walked_thread *thread,
                         const struct trace_event *event, struct error *err)
 {
-        struct report_string text = { .bytes = event->text };
+        struct text_view text = { .bytes = event->text };
         struct firefox_marker marker = {
                 .type = FIREFOX_MARKER_MESSAGE,
                 .begin_ns = event->time_ns,
@@ -261,7 +262,7 @@ static int take_message(struct firefox_profile *p, const struct walked_thread *t
         int r = find_callstack(p, thread, event, &marker.stack, err);
 
         if (event->op == TRACE_OP_MESSAGE)
-                text = report_string_of(p->trace->dictionary, (uint32_t)event->message.text);
+                text = trace_dictionary_text(p->trace->dictionary, (uint32_t)event->message.text);
         else
                 text.n_bytes = (size_t)event->message_text.text_bytes;
         marker.text_bytes = (uint32_t)text.n_bytes;
@@ -269,14 +270,14 @@ static int take_message(struct firefox_profile *p, const struct walked_thread *t
                 r = keep_words(p, text.bytes, text.n_bytes, err);
         return r < 0 ? r
                      : add_marker(p, thread->id, &marker,
-                                  (struct report_string){ .bytes = "Message", .n_bytes = 7 }, err);
+                                  (struct text_view){ .bytes = "Message", .n_bytes = 7 }, err);
 }
 
 /* A mark ends the frame that the mark before it began; the first one is an instant. */
 static int take_frame(struct firefox_profile *p, const struct walked_thread *thread,
                       const struct trace_event *event, struct error *err)
 {
-        struct report_string name = report_string_of(p->trace->dictionary, (uint32_t)event->frame_mark.name);
+        struct text_view name = trace_dictionary_text(p->trace->dictionary, (uint32_t)event->frame_mark.name);
         struct firefox_counter_key key = {
                 .process = process_names_process_of(&p->names, thread->id),
                 .plot = (uint32_t)event->frame_mark.name,
@@ -301,7 +302,7 @@ static int take_frame(struct firefox_profile *p, const struct walked_thread *thr
         if (event->op == TRACE_OP_FRAME_BEGIN)
                 return 0;
         if (name.n_bytes == 0)
-                name = (struct report_string){ .bytes = "Frame", .n_bytes = 5 };
+                name = (struct text_view){ .bytes = "Frame", .n_bytes = 5 };
         return add_marker(p, thread->id, &marker, name, err);
 }
 
@@ -313,7 +314,7 @@ static int take_lock(struct firefox_profile *p, const struct walked_thread *thre
         static const char prefix[] = "wait for ";
         struct firefox_marker marker = { .type = FIREFOX_MARKER_LOCK, .end_ns = event->time_ns };
         struct byte_buffer words = { .data = NULL };
-        struct report_string name;
+        struct text_view name;
         int r;
 
         if (!lock_waits_take(&p->lock_waits, thread->id, event, &marker.begin_ns))
@@ -326,7 +327,7 @@ static int take_lock(struct firefox_profile *p, const struct walked_thread *thre
         name = lock_waits_name(&p->lock_waits, (uint32_t)event->lock_obtain.lock);
         byte_buffer_add(&words, prefix, sizeof(prefix) - 1);
         byte_buffer_add(&words, name.bytes, name.n_bytes);
-        name = (struct report_string){ .bytes = (const char *)words.data, .n_bytes = words.used_bytes };
+        name = (struct text_view){ .bytes = (const char *)words.data, .n_bytes = words.used_bytes };
         r = words.failed ? no_memory(err, -ENOMEM) : add_marker(p, thread->id, &marker, name, err);
         byte_buffer_deinit(&words);
         return r;
@@ -343,7 +344,7 @@ static int take_device_zone(void *context, const struct device_zone *zone, struc
                 .begin_ns = zone->begin_ns,
                 .end_ns = zone->end_ns,
         };
-        struct report_string name = report_string_of(d, device->name);
+        struct text_view name = trace_dictionary_text(d, device->name);
         int r = offer(p, &marker);
 
         if (r <= 0)

@@ -77,7 +77,7 @@ static void write_tooltip(struct json_out *j, const char *source, const char *un
 }
 
 static void write_display(struct firefox_profile *p, const struct firefox_counter_key *key,
-                          struct report_string name)
+                          struct text_view name)
 {
         const struct trace_plot *plot = key->event == 0 ? find_plot(p->trace->dictionary, key->plot) : NULL;
         bool is_bytes = plot && plot->format == TRACE_PLOT_BYTES;
@@ -107,7 +107,7 @@ static int write_counter(const struct firefox_threads *t, struct firefox_profile
 {
         const struct trace_dictionary *d = p->trace->dictionary;
         const struct firefox_counter_key *key = intern_get(&p->counters, counter, NULL);
-        struct report_string name = report_string_of(d, key->plot);
+        struct text_view name = trace_dictionary_text(d, key->plot);
         char pid[PROCESS_NAMES_PID_BYTES];
         uint64_t length = 0;
         int r;
@@ -116,7 +116,7 @@ static int write_counter(const struct firefox_threads *t, struct firefox_profile
                 const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS,
                                                                             key->event);
 
-                name = report_string_of(d, row->name);
+                name = trace_dictionary_text(d, row->name);
         }
         json_out_open(&p->json, '{');
         json_out_pair_string(&p->json, "name", name.bytes, name.n_bytes);

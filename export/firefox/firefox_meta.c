@@ -113,9 +113,9 @@ static void write_categories(struct json_out *j)
 }
 
 /* The program's name: the first word of the command, without its folder. */
-static struct report_string product_of(const struct loaded_trace *trace)
+static struct text_view product_of(const struct loaded_trace *trace)
 {
-        struct report_string name = loaded_trace_meta(trace, "command");
+        struct text_view name = loaded_trace_meta(trace, "command");
         const char *blank = name.n_bytes > 0 ? memchr(name.bytes, ' ', name.n_bytes) : NULL;
         const char *slash;
 
@@ -127,14 +127,14 @@ static struct report_string product_of(const struct loaded_trace *trace)
                 name.bytes = slash + 1;
         }
         if (name.n_bytes == 0)
-                return (struct report_string){ .bytes = "hyprof", .n_bytes = 6 };
+                return (struct text_view){ .bytes = "hyprof", .n_bytes = 6 };
         return name;
 }
 
 static void write_system(struct firefox_profile *p)
 {
-        struct report_string kernel = loaded_trace_meta(p->trace, "kernel");
-        struct report_string machine = loaded_trace_meta(p->trace, "machine");
+        struct text_view kernel = loaded_trace_meta(p->trace, "kernel");
+        struct text_view machine = loaded_trace_meta(p->trace, "machine");
         struct byte_buffer words = { .data = NULL };
 
         byte_buffer_add(&words, kernel.bytes, kernel.n_bytes);
@@ -200,7 +200,7 @@ static void write_flags(struct json_out *j)
 
 void firefox_meta_write(struct firefox_profile *p, const struct firefox_threads *threads)
 {
-        struct report_string product = product_of(p->trace);
+        struct text_view product = product_of(p->trace);
         struct json_out *j = &p->json;
 
         json_out_key(j, "meta");

@@ -194,27 +194,27 @@ static void write_functions(const struct firefox_tables *t, struct json_out *j)
 
 /* ------------------------------------------------------------------ libraries */
 
-static struct report_string path_of(const struct firefox_tables *t, uint32_t lib)
+static struct text_view path_of(const struct firefox_tables *t, uint32_t lib)
 {
         const struct trace_dictionary *d = t->frames.dictionary;
         uint32_t module = *(const uint32_t *)intern_get(&t->libs, lib, NULL);
         const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, module);
 
-        return report_string_of(d, row->path);
+        return trace_dictionary_text(d, row->path);
 }
 
-static struct report_string file_name_of(struct report_string path)
+static struct text_view file_name_of(struct text_view path)
 {
         const char *slash = path.n_bytes > 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
 
         if (!slash || slash + 1 == path.bytes + path.n_bytes)
                 return path;
-        return (struct report_string){ .bytes = slash + 1,
-                                       .n_bytes = path.n_bytes - (size_t)(slash + 1 - path.bytes) };
+        return (struct text_view){ .bytes = slash + 1,
+                                   .n_bytes = path.n_bytes - (size_t)(slash + 1 - path.bytes) };
 }
 
 /* As symbol servers want it: 16 bytes with the first three numbers swapped, and an age of 0. */
-static void write_breakpad_id(struct report_string build_id, struct json_out *j)
+static void write_breakpad_id(struct text_view build_id, struct json_out *j)
 {
         static const uint8_t order[BREAKPAD_ID_BYTES] = {
                 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15
@@ -231,7 +231,7 @@ static void write_breakpad_id(struct report_string build_id, struct json_out *j)
         json_out_pair_words(j, "breakpadId", text);
 }
 
-static void write_code_id(struct report_string build_id, struct json_out *j)
+static void write_code_id(struct text_view build_id, struct json_out *j)
 {
         char text[2 * 64 + 1] = "";
 
@@ -245,14 +245,14 @@ static void write_code_id(struct report_string build_id, struct json_out *j)
         json_out_words(j, text);
 }
 
-static void write_lib(const struct firefox_tables *t, uint32_t lib, struct report_string machine,
+static void write_lib(const struct firefox_tables *t, uint32_t lib, struct text_view machine,
                       struct json_out *j)
 {
         const struct trace_dictionary *d = t->frames.dictionary;
         uint32_t module = *(const uint32_t *)intern_get(&t->libs, lib, NULL);
         const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, module);
-        struct report_string path = path_of(t, lib), name = file_name_of(path);
-        struct report_string build_id = report_string_of(d, row->build_id);
+        struct text_view path = path_of(t, lib), name = file_name_of(path);
+        struct text_view build_id = trace_dictionary_text(d, row->build_id);
 
         json_out_open(j, '{');
         json_out_pair_string(j, "arch", machine.bytes, machine.n_bytes);
@@ -266,7 +266,7 @@ static void write_lib(const struct firefox_tables *t, uint32_t lib, struct repor
         json_out_line(j);
 }
 
-static int add_string(struct firefox_tables *t, struct report_string s, uint32_t *ret_index)
+static int add_string(struct firefox_tables *t, struct text_view s, uint32_t *ret_index)
 {
         return firefox_tables_string(t, s.bytes, s.n_bytes, ret_index);
 }
@@ -345,7 +345,7 @@ static void write_contents(const struct firefox_tables *t, struct source_texts *
         for (uint32_t i = 1; i <= t->sources.n_items; i++) {
                 uint32_t name = *(const uint32_t *)intern_get(&t->sources, i, NULL);
                 const struct source_text *text = source_texts_find_kept(
-                        texts, report_string_of(t->frames.dictionary, name));
+                        texts, trace_dictionary_text(t->frames.dictionary, name));
 
                 if (text && text->bytes.used_bytes > FIREFOX_SOURCES_BYTES_MAX - n_bytes) {
                         (*n_left_out)++;
@@ -369,7 +369,7 @@ static int write_file_names(struct firefox_tables *t, struct json_out *j)
         for (uint32_t i = 1; r == 0 && i <= t->sources.n_items; i++) {
                 uint32_t index, name = *(const uint32_t *)intern_get(&t->sources, i, NULL);
 
-                r = add_string(t, report_string_of(t->frames.dictionary, name), &index);
+                r = add_string(t, trace_dictionary_text(t->frames.dictionary, name), &index);
                 if (r == 0)
                         json_out_number(j, index);
         }

@@ -430,8 +430,8 @@ static void write_thread_times(struct firefox_profile *p, uint32_t thread)
 static void write_thread_names(struct firefox_profile *p, uint32_t thread)
 {
         uint32_t process = process_names_process_of(&p->names, thread);
-        struct report_string name = process_names_thread(&p->names, thread);
-        struct report_string process_name = process_names_process(&p->names, process);
+        struct text_view name = process_names_thread(&p->names, thread);
+        struct text_view process_name = process_names_process(&p->names, process);
         char pid[PROCESS_NAMES_PID_BYTES];
 
         json_out_pair_string(&p->json, "name", name.bytes, name.n_bytes);

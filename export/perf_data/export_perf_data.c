@@ -17,6 +17,7 @@
 #include "export/shared/export_frames.h"
 #include "export/shared/export_stream.h"
 #include "export/shared/frame_addresses.h"
+#include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 
 #include <errno.h>
@@ -78,7 +79,7 @@ static int put_thread(struct perf_data_export *e, uint32_t thread)
         const struct trace_thread *row = thread_row(e, thread);
         const struct trace_process *process = process_row(e, row->process);
         struct perf_data_who who = who_of(e, thread, row->start_ns, 0);
-        struct report_string name = loaded_trace_thread_name(e->trace, thread);
+        struct text_view name = loaded_trace_thread_name(e->trace, thread);
 
         if (row->kind == TRACE_THREAD_FIBER)
                 return 0;
@@ -229,7 +230,7 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
 {
         struct perf_data_export *e = context;
         struct perf_data_who who = who_of(e, thread->id, event->time_ns, thread->cpu);
-        struct report_string name;
+        struct text_view name;
 
         if (thread_row(e, thread->id)->kind == TRACE_THREAD_FIBER)
                 return 0;
@@ -239,7 +240,7 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
                 put_switch(e, &who, event);
                 break;
         case TRACE_OP_THREAD_NAME:
-                name = report_string_of(e->trace->dictionary, (uint32_t)event->thread_name.name);
+                name = trace_dictionary_text(e->trace->dictionary, (uint32_t)event->thread_name.name);
                 perf_data_records_put_comm(&e->out.buffer, &who, name.bytes, name.n_bytes);
                 break;
         case TRACE_OP_THREAD_EXIT:

@@ -123,7 +123,7 @@ static void put_string(struct byte_buffer *b, const char *text, size_t n_bytes)
 
 static void put_meta(struct byte_buffer *b, const struct loaded_trace *trace, const char *key)
 {
-        struct report_string value = loaded_trace_meta(trace, key);
+        struct text_view value = loaded_trace_meta(trace, key);
 
         put_string(b, value.bytes, value.n_bytes);
 }
@@ -131,7 +131,7 @@ static void put_meta(struct byte_buffer *b, const struct loaded_trace *trace, co
 /* "Linux 6.1.0": perf wants the part after the system's name. */
 static void put_release(struct byte_buffer *b, const struct loaded_trace *trace)
 {
-        struct report_string value = loaded_trace_meta(trace, "kernel");
+        struct text_view value = loaded_trace_meta(trace, "kernel");
         const char *blank = value.n_bytes ? memchr(value.bytes, ' ', value.n_bytes) : NULL;
 
         if (blank) {

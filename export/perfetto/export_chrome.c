@@ -21,6 +21,7 @@
 #include "export/shared/json_out.h"
 #include "export/shared/lock_waits.h"
 #include "export/shared/process_names.h"
+#include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 
 #include <errno.h>
@@ -155,7 +156,7 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
 }
 
 static void write_instant(struct chrome_export *x, uint32_t thread, const struct trace_event *event,
-                          const char *category, struct report_string name)
+                          const char *category, struct text_view name)
 {
         begin_event(x, "i", thread);
         put_time(&x->json, "ts", since_start(x, event->time_ns));
@@ -168,7 +169,7 @@ static void write_instant(struct chrome_export *x, uint32_t thread, const struct
 /* The key in args is the plot's name to Tracy; Perfetto shows both. */
 static void write_plot(struct chrome_export *x, uint32_t thread, const struct trace_event *event)
 {
-        struct report_string name = report_string_of(x->trace->dictionary, (uint32_t)event->plot_i64.name);
+        struct text_view name = trace_dictionary_text(x->trace->dictionary, (uint32_t)event->plot_i64.name);
         double real;
 
         begin_event(x, "C", thread);
@@ -189,10 +190,10 @@ static void write_plot(struct chrome_export *x, uint32_t thread, const struct tr
 
 static void write_frame(struct chrome_export *x, uint32_t thread, const struct trace_event *event)
 {
-        struct report_string name = report_string_of(x->trace->dictionary, (uint32_t)event->frame_mark.name);
+        struct text_view name = trace_dictionary_text(x->trace->dictionary, (uint32_t)event->frame_mark.name);
 
         if (name.n_bytes == 0)
-                name = (struct report_string){ .bytes = "frame", .n_bytes = 5 };
+                name = (struct text_view){ .bytes = "frame", .n_bytes = 5 };
         write_instant(x, thread, event,
                       event->op == TRACE_OP_FRAME_BEGIN ? "frame begin"
                       : event->op == TRACE_OP_FRAME_END ? "frame end"
@@ -230,12 +231,12 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
         switch (event->op) {
         case TRACE_OP_MESSAGE:
                 write_instant(x, thread->id, event, "message",
-                              report_string_of(x->trace->dictionary, (uint32_t)event->message.text));
+                              trace_dictionary_text(x->trace->dictionary, (uint32_t)event->message.text));
                 break;
         case TRACE_OP_MESSAGE_TEXT:
                 write_instant(x, thread->id, event, "message",
-                              (struct report_string){ .bytes = event->text,
-                                                      .n_bytes = (size_t)event->message_text.text_bytes });
+                              (struct text_view){ .bytes = event->text,
+                                                  .n_bytes = (size_t)event->message_text.text_bytes });
                 break;
         case TRACE_OP_PLOT_I64:
         case TRACE_OP_PLOT_F64:
@@ -259,30 +260,30 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
 /* ------------------------------------------------------------------ zones, a thread after the other */
 
 /* Name and text of a zone, out of the chain of words.  Returns 0 or -errno. */
-static int read_words(struct spool_cursor *words, const struct chrome_zone *zone,
-                      struct report_string *ret_name, struct report_string *ret_text, struct error *err)
+static int read_words(struct spool_cursor *words, const struct chrome_zone *zone, struct text_view *ret_name,
+                      struct text_view *ret_text, struct error *err)
 {
         size_t n_bytes = (size_t)zone->name_bytes + zone->text_bytes;
         const void *at;
         int r;
 
-        *ret_name = *ret_text = (struct report_string){ .bytes = NULL };
+        *ret_name = *ret_text = (struct text_view){ .bytes = NULL };
         if (n_bytes == 0)
                 return 0;
         words->offset = zone->words_offset;
         r = spool_cursor_next(words, n_bytes, &at, err);
         if (r != 1)
                 return r < 0 ? r : error_set(err, -EIO, "a temporary file became shorter");
-        *ret_name = (struct report_string){ .bytes = at, .n_bytes = zone->name_bytes };
-        *ret_text = (struct report_string){ .bytes = (const char *)at + zone->name_bytes,
-                                            .n_bytes = zone->text_bytes };
+        *ret_name = (struct text_view){ .bytes = at, .n_bytes = zone->name_bytes };
+        *ret_text = (struct text_view){ .bytes = (const char *)at + zone->name_bytes,
+                                        .n_bytes = zone->text_bytes };
         return 0;
 }
 
 /* "file:line", where Tracy looks for it. */
 static void put_source(struct chrome_export *x, const struct trace_location *location)
 {
-        struct report_string file = report_string_of(x->trace->dictionary, location->file);
+        struct text_view file = trace_dictionary_text(x->trace->dictionary, location->file);
         struct byte_buffer source = { .data = NULL };
         char line[16];
 
@@ -298,7 +299,7 @@ static void put_source(struct chrome_export *x, const struct trace_location *loc
 }
 
 /* Few: speedscope makes them part of the zone's name. */
-static void put_arguments(struct chrome_export *x, const struct chrome_zone *zone, struct report_string text)
+static void put_arguments(struct chrome_export *x, const struct chrome_zone *zone, struct text_view text)
 {
         if (text.n_bytes == 0 && !zone->has_value && zone->is_over)
                 return;
@@ -328,7 +329,7 @@ static int write_zone(struct chrome_export *x, uint32_t thread, const struct chr
 {
         const struct trace_location *location = trace_dictionary_row(x->trace->dictionary,
                                                                      TRACE_TABLE_LOCATIONS, zone->location);
-        struct report_string name, text;
+        struct text_view name, text;
         int r = read_words(words, zone, &name, &text, err);
 
         if (r < 0)
@@ -348,7 +349,7 @@ static int write_wait(struct chrome_export *x, uint32_t thread, const struct chr
                       struct error *err)
 {
         static const char prefix[] = "wait for ";
-        struct report_string lock = lock_waits_name(&x->lock_waits, wait->lock);
+        struct text_view lock = lock_waits_name(&x->lock_waits, wait->lock);
         struct byte_buffer name = { .data = NULL };
 
         if (!wait->is_over)
@@ -386,7 +387,7 @@ static int write_zones(struct chrome_export *x, uint32_t thread, struct error *e
         return r;
 }
 
-static void write_name(struct chrome_export *x, uint32_t thread, const char *what, struct report_string name)
+static void write_name(struct chrome_export *x, uint32_t thread, const char *what, struct text_view name)
 {
         if (name.n_bytes == 0)
                 return;
@@ -437,7 +438,7 @@ static int write_device_zone(void *context, const struct device_zone *zone, stru
 {
         struct chrome_export *x = context;
         const struct trace_dictionary *d = x->trace->dictionary;
-        struct report_string name = export_frames_zone_name(d, zone->location);
+        struct text_view name = export_frames_zone_name(d, zone->location);
 
         begin_device_event(x, "X", zone->device);
         begin_slice(x, zone->begin_ns, zone->end_ns, "device");
@@ -453,7 +454,7 @@ static void write_device_names(struct chrome_export *x)
 
         for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_DEVICES); i++) {
                 const struct trace_device *row = trace_dictionary_row(d, TRACE_TABLE_DEVICES, i);
-                struct report_string name = report_string_of(d, row->name);
+                struct text_view name = trace_dictionary_text(d, row->name);
 
                 begin_device_event(x, "M", i);
                 json_out_pair_words(&x->json, "name", "thread_name");

@@ -5,12 +5,12 @@
  * sequence.  Samples of the event that was asked for are PerfSamples, which every version knows; other events, waits
  * and allocations are StackSamples, each kind with a flame graph of its own.
  */
-#include "analyze/trace/report_string.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
 #include "analyze/walk/zone_stats.h"
 #include "base/error.h"
+#include "base/text_view.h"
 #include "export/perfetto/perfetto_callstacks.h"
 #include "export/perfetto/perfetto_fields.h"
 #include "export/perfetto/perfetto_packets.h"
@@ -23,6 +23,7 @@
 #include "export/shared/export_frames.h"
 #include "export/shared/lock_waits.h"
 #include "export/shared/protobuf_writer.h"
+#include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 
 #include <errno.h>
@@ -184,13 +185,13 @@ static int put_message(struct perfetto_export *e, uint32_t thread, const struct 
         static const char *const severities[] = { "trace", "debug", "info", "warning", "error", "fatal" };
         bool is_text = event->op == TRACE_OP_MESSAGE_TEXT;
         uint64_t severity = event->message.severity; /* at the same place in both */
-        struct report_string text = { .bytes = event->text, .n_bytes = event->message_text.text_bytes };
+        struct text_view text = { .bytes = event->text, .n_bytes = event->message_text.text_bytes };
         struct byte_buffer *b = perfetto_packets_begin(&e->packets, perfetto_tracks_sequence(thread),
                                                        event->time_ns);
         size_t message = perfetto_packets_begin_event(b, PERFETTO_TYPE_INSTANT);
 
         if (!is_text)
-                text = report_string_of(e->trace->dictionary, (uint32_t)event->message.text);
+                text = trace_dictionary_text(e->trace->dictionary, (uint32_t)event->message.text);
         protobuf_writer_put_words(b, PERFETTO_EVENT_CATEGORY, "message");
         protobuf_writer_put_text(b, PERFETTO_EVENT_NAME, text.bytes, text.n_bytes);
         if (severity < sizeof(severities) / sizeof(severities[0]))
@@ -235,7 +236,7 @@ static int put_plot(struct perfetto_export *e, uint32_t thread, const struct tra
 
 /* @name NULL: of an end. */
 static int put_track_event(struct perfetto_export *e, uint64_t uuid, uint64_t time_ns, uint32_t type,
-                           const struct report_string *name)
+                           const struct text_view *name)
 {
         struct byte_buffer *b = perfetto_packets_begin(&e->packets, PERFETTO_SEQUENCE_TRACKS, time_ns);
         size_t message = perfetto_packets_begin_event(b, type);
@@ -255,7 +256,7 @@ static int put_frame(struct perfetto_export *e, uint32_t thread, const struct tr
                 .owner = process_of(e, thread),
                 .name = (uint32_t)event->frame_mark.name, /* at the same place in all three */
         };
-        struct report_string name = { .bytes = "frame", .n_bytes = 5 };
+        struct text_view name = { .bytes = "frame", .n_bytes = 5 };
         uint64_t uuid;
         bool *open;
         int r = perfetto_tracks_named(&e->tracks, &key, &uuid, &open);
@@ -271,7 +272,7 @@ static int put_frame(struct perfetto_export *e, uint32_t thread, const struct tr
 static int put_lock(struct perfetto_export *e, uint32_t thread, const struct trace_event *event)
 {
         struct perfetto_track_key key = { .kind = PERFETTO_TRACK_LOCKS, .owner = thread };
-        struct report_string name;
+        struct text_view name;
         uint64_t uuid, begin_ns;
         int r;
 
@@ -298,7 +299,7 @@ static int put_device_zone(void *context, const struct device_zone *zone, struct
                 .owner = zone->device,
                 .name = device->name,
         };
-        struct report_string name = export_frames_zone_name(d, zone->location);
+        struct text_view name = export_frames_zone_name(d, zone->location);
         uint64_t uuid;
         int r = perfetto_tracks_named(&e->tracks, &key, &uuid, NULL);
 
@@ -344,7 +345,7 @@ static int put_switch(struct perfetto_export *e, const struct walked_thread *thr
 {
         const struct trace_thread *row = trace_dictionary_row(e->trace->dictionary, TRACE_TABLE_THREADS,
                                                               thread->id);
-        struct report_string name = report_string_of(e->trace->dictionary, thread->timeline.name);
+        struct text_view name = trace_dictionary_text(e->trace->dictionary, thread->timeline.name);
         uint32_t state = PERFETTO_TASK_RUNNING;
         struct byte_buffer *b;
         size_t message;

@@ -214,11 +214,11 @@ const char *export_frames_name(struct export_frames *f, const struct export_fram
         return module_name(f, function->module, ret_bytes);
 }
 
-struct report_string export_frames_zone_name(const struct trace_dictionary *d, uint32_t location)
+struct text_view export_frames_zone_name(const struct trace_dictionary *d, uint32_t location)
 {
         const struct trace_location *row = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, location);
 
-        return report_string_of(d, row->name != 0 ? row->name : row->function);
+        return trace_dictionary_text(d, row->name != 0 ? row->name : row->function);
 }
 
 uint32_t export_frames_module(const struct export_frames *f, const struct export_frame *frame)

@@ -11,9 +11,9 @@
 #ifndef EXPORT_SHARED_EXPORT_FRAMES_H
 #define EXPORT_SHARED_EXPORT_FRAMES_H
 
-#include "analyze/trace/report_string.h"
 #include "analyze/walk/function_table.h"
 #include "base/byte_buffer.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ int export_frames_of_frame(struct export_frames *f, uint32_t frame);
 const char *export_frames_name(struct export_frames *f, const struct export_frame *frame, size_t *ret_bytes);
 
 /* The name of a location's zones: its name, else the function it is in. */
-struct report_string export_frames_zone_name(const struct trace_dictionary *d, uint32_t location);
+struct text_view export_frames_zone_name(const struct trace_dictionary *d, uint32_t location);
 
 /* The module of a frame; 0 = none. */
 uint32_t export_frames_module(const struct export_frames *f, const struct export_frame *frame);

@@ -50,13 +50,13 @@ bool lock_waits_take(struct lock_waits *w, uint32_t thread, const struct trace_e
         }
 }
 
-struct report_string lock_waits_name(const struct lock_waits *w, uint32_t lock)
+struct text_view lock_waits_name(const struct lock_waits *w, uint32_t lock)
 {
         const struct trace_dictionary *d = w->dictionary;
         const struct trace_lock *row = trace_dictionary_row(d, TRACE_TABLE_LOCKS, lock);
         const struct trace_location *location = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, row->location);
 
         if (w->names[lock - 1] != 0)
-                return report_string_of(d, w->names[lock - 1]);
-        return report_string_of(d, location->name ? location->name : location->function);
+                return trace_dictionary_text(d, w->names[lock - 1]);
+        return trace_dictionary_text(d, location->name ? location->name : location->function);
 }

@@ -10,7 +10,7 @@
 #ifndef EXPORT_SHARED_LOCK_WAITS_H
 #define EXPORT_SHARED_LOCK_WAITS_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,6 +45,6 @@ static inline void lock_waits_give_up(struct lock_waits *w, uint32_t thread)
 }
 
 /* The program's last name for it, else the name of its place in the source. */
-struct report_string lock_waits_name(const struct lock_waits *w, uint32_t lock);
+struct text_view lock_waits_name(const struct lock_waits *w, uint32_t lock);
 
 #endif /* EXPORT_SHARED_LOCK_WAITS_H */

@@ -83,8 +83,8 @@ void process_names_deinit(struct process_names *n)
 
 static bool is_program(const struct process_names *n, const struct trace_module *module, uint32_t string)
 {
-        struct report_string path = report_string_of(n->dictionary, module->path);
-        struct report_string name = report_string_of(n->dictionary, string);
+        struct text_view path = trace_dictionary_text(n->dictionary, module->path);
+        struct text_view name = trace_dictionary_text(n->dictionary, string);
         const char *slash = path.n_bytes != 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
         size_t n_bytes;
 
@@ -168,19 +168,19 @@ uint32_t process_names_thread_string(const struct process_names *n, uint32_t thr
         return n->thread_names[thread - 1] != 0 ? n->thread_names[thread - 1] : n->thread_names[main - 1];
 }
 
-struct report_string process_names_thread(const struct process_names *n, uint32_t thread)
+struct text_view process_names_thread(const struct process_names *n, uint32_t thread)
 {
-        return report_string_of(n->dictionary, process_names_thread_string(n, thread));
+        return trace_dictionary_text(n->dictionary, process_names_thread_string(n, thread));
 }
 
-struct report_string process_names_process(const struct process_names *n, uint32_t process)
+struct text_view process_names_process(const struct process_names *n, uint32_t process)
 {
         const struct named_process *row = &n->processes[process - 1];
         uint32_t name = row->program;
 
         if (name == 0 && row->main_thread != 0)
                 name = n->thread_names[row->main_thread - 1];
-        return report_string_of(n->dictionary, name);
+        return trace_dictionary_text(n->dictionary, name);
 }
 
 uint32_t process_names_process_of(const struct process_names *n, uint32_t thread)

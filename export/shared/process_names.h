@@ -10,7 +10,7 @@
 #ifndef EXPORT_SHARED_PROCESS_NAMES_H
 #define EXPORT_SHARED_PROCESS_NAMES_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,9 +60,9 @@ uint32_t process_names_tid(const struct process_names *n, uint32_t thread);
 uint32_t process_names_thread_string(const struct process_names *n, uint32_t thread);
 
 /* Its last name, else its process's; "" if neither is known. */
-struct report_string process_names_thread(const struct process_names *n, uint32_t thread);
+struct text_view process_names_thread(const struct process_names *n, uint32_t thread);
 /* That of its main thread; where the program has changed that, its file's, as the kernel has named the thread before. */
-struct report_string process_names_process(const struct process_names *n, uint32_t process);
+struct text_view process_names_process(const struct process_names *n, uint32_t process);
 
 uint32_t process_names_process_of(const struct process_names *n, uint32_t thread);
 

@@ -89,7 +89,7 @@ static int put_string_line(struct callgrind_export *e, const char *word, struct 
 
 static int put_thread_name(struct callgrind_export *e, uint32_t thread)
 {
-        struct report_string name = process_names_thread(&e->sums.names, thread);
+        struct text_view name = process_names_thread(&e->sums.names, thread);
 
         put_words(e, "thread ");
         put_number(e, process_names_tid(&e->sums.names, thread));
@@ -236,7 +236,7 @@ static void put_head(struct callgrind_export *e)
                 [CALLSTACK_ALLOCATIONS] = "allocations",
                 [CALLSTACK_ALLOCATED_BYTES] = "allocated-bytes",
         };
-        struct report_string command = loaded_trace_meta(e->trace, "command");
+        struct text_view command = loaded_trace_meta(e->trace, "command");
 
         put_words(e, "# callgrind format\nversion: 1\ncreator: hyprof\ncmd: ");
         put_name(e, command.bytes, command.n_bytes);

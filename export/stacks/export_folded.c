@@ -17,6 +17,7 @@
 #include "export/shared/export_format.h"
 #include "export/shared/export_frames.h"
 #include "export/shared/process_names.h"
+#include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 
 #include <errno.h>
@@ -126,7 +127,7 @@ static int put_frames(struct export_frames *frames, struct byte_buffer *line)
 static int write_line(struct folded_export *x, struct export_frames *frames, const struct zone_paths *paths,
                       const struct folded_key *key, struct byte_buffer *line)
 {
-        struct report_string thread = report_string_of(x->trace->dictionary, key->thread);
+        struct text_view thread = trace_dictionary_text(x->trace->dictionary, key->thread);
         int r = export_frames_of(frames, paths, key->path, key->stack);
 
         byte_buffer_clear(line);

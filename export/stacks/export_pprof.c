@@ -4,9 +4,9 @@
  * tables that they named.  Five numbers a sample, the same in every profile, because pprof compares and merges only
  * profiles that have the same ones.
  */
-#include "analyze/trace/report_string.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
+#include "base/text_view.h"
 #include "export/shared/callstack_sums.h"
 #include "export/shared/export_event.h"
 #include "export/shared/export_format.h"
@@ -15,6 +15,7 @@
 #include "export/shared/protobuf_writer.h"
 #include "export/stacks/pprof_fields.h"
 #include "export/stacks/pprof_places.h"
+#include "format/trace_dictionary.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -43,8 +44,8 @@ static int intern_words(struct pprof_export *e, const char *words, uint32_t *ret
 }
 
 /* A kind of number: "cpu" in "nanoseconds". */
-static int put_value_type(struct pprof_export *e, uint32_t field, struct report_string type,
-                          struct report_string unit)
+static int put_value_type(struct pprof_export *e, uint32_t field, struct text_view type,
+                          struct text_view unit)
 {
         uint32_t numbers[2];
         size_t begin;
@@ -61,14 +62,13 @@ static int put_value_type(struct pprof_export *e, uint32_t field, struct report_
         return 0;
 }
 
-static struct report_string words_of(const char *words)
+static struct text_view words_of(const char *words)
 {
-        return (struct report_string){ .bytes = words, .n_bytes = strlen(words) };
+        return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
 }
 
 /* Times are called as every profiler calls them, whichever clock of the kernel's it was. */
-static void name_event(const struct pprof_export *e, struct report_string *ret_type,
-                       struct report_string *ret_unit)
+static void name_event(const struct pprof_export *e, struct text_view *ret_type, struct text_view *ret_unit)
 {
         const struct trace_dictionary *d = e->trace->dictionary;
         const struct trace_sample_event *row;
@@ -78,8 +78,8 @@ static void name_event(const struct pprof_export *e, struct report_string *ret_t
         if (e->options->event == 0 || export_event_is_time(d, e->options->event))
                 return;
         row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, e->options->event);
-        *ret_type = report_string_of(d, row->name);
-        *ret_unit = report_string_of(d, row->unit);
+        *ret_type = trace_dictionary_text(d, row->name);
+        *ret_unit = trace_dictionary_text(d, row->unit);
         if (ret_unit->n_bytes == 0)
                 *ret_unit = words_of("count");
 }
@@ -102,10 +102,10 @@ static uint64_t period_of(const struct pprof_export *e)
 static int write_head(struct pprof_export *e)
 {
         struct byte_buffer *b = &e->out.buffer;
-        struct report_string type, unit;
+        struct text_view type, unit;
         uint32_t number;
         uint64_t realtime_ns = loaded_trace_meta_number(e->trace, "start_realtime_ns");
-        struct report_string command = loaded_trace_meta(e->trace, "command");
+        struct text_view command = loaded_trace_meta(e->trace, "command");
         int r;
 
         name_event(e, &type, &unit);
@@ -152,7 +152,7 @@ static int put_thread(struct pprof_export *e, uint32_t thread)
         const struct trace_dictionary *d = e->trace->dictionary;
         const struct trace_thread *row = trace_dictionary_row(d, TRACE_TABLE_THREADS, thread);
         const struct trace_process *process = trace_dictionary_row(d, TRACE_TABLE_PROCESSES, row->process);
-        struct report_string name = process_names_thread(&e->sums.names, thread);
+        struct text_view name = process_names_thread(&e->sums.names, thread);
         uint32_t number;
         int r = pprof_places_string(&e->places, name.bytes, name.n_bytes, &number);
 
@@ -177,7 +177,7 @@ static int put_zones(struct pprof_export *e, uint32_t path)
         for (; path != 0 && n_around < LABEL_ZONES_MAX; path = zone_paths_parent(&e->sums.walk.paths, path)) {
                 const struct trace_location *row = trace_dictionary_row(
                         d, TRACE_TABLE_LOCATIONS, zone_paths_location(&e->sums.walk.paths, path));
-                struct report_string name = report_string_of(d, row->name ? row->name : row->function);
+                struct text_view name = trace_dictionary_text(d, row->name ? row->name : row->function);
                 uint32_t number;
                 uint32_t i = 0;
                 int r = pprof_places_string(&e->places, name.bytes, name.n_bytes, &number);

@@ -16,6 +16,7 @@
 #include "export/shared/export_frames.h"
 #include "export/shared/json_out.h"
 #include "export/shared/process_names.h"
+#include "format/trace_dictionary.h"
 #include "format/trace_event.h"
 
 #include <errno.h>
@@ -163,7 +164,7 @@ static int find_files(struct speedscope_export *x, uint32_t *files)
 
 static void write_source(struct speedscope_export *x, uint32_t file, uint32_t line)
 {
-        struct report_string name = report_string_of(x->trace->dictionary, file);
+        struct text_view name = trace_dictionary_text(x->trace->dictionary, file);
 
         if (name.n_bytes > 0)
                 json_out_pair_string(&x->json, "file", name.bytes, name.n_bytes);
@@ -175,7 +176,7 @@ static int write_frame(struct speedscope_export *x, const struct speedscope_fram
                        const uint32_t *files)
 {
         struct export_frame of = { .label = frame->label, .location = frame->location };
-        struct report_string name;
+        struct text_view name;
         uint32_t line = 0, file = frame->label != 0 ? files[frame->label] : 0;
 
         name.bytes = export_frames_name(&x->frames, &of, &name.n_bytes);
@@ -216,7 +217,7 @@ static int write_frames(struct speedscope_export *x)
 static void begin_profile(struct speedscope_export *x, const char *type, uint32_t thread, const char *what,
                           const char *unit)
 {
-        struct report_string name = process_names_thread(&x->names, thread);
+        struct text_view name = process_names_thread(&x->names, thread);
         char words[64];
         struct byte_buffer title = { .data = NULL };
 
@@ -384,7 +385,7 @@ static int write_profiles(struct speedscope_export *x, struct error *err)
 
 static int write_file(struct speedscope_export *x, struct error *err)
 {
-        struct report_string command = loaded_trace_meta(x->trace, "command");
+        struct text_view command = loaded_trace_meta(x->trace, "command");
         int r;
 
         json_out_open(&x->json, '{');

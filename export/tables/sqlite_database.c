@@ -25,14 +25,14 @@ struct filling {
         uint64_t callstack; /* of the event that follows on the same thread */
 };
 
-static struct report_string string_of(const struct filling *f, uint64_t id)
+static struct text_view string_of(const struct filling *f, uint64_t id)
 {
-        return report_string_of(f->d, (uint32_t)id);
+        return trace_dictionary_text(f->d, (uint32_t)id);
 }
 
-static struct report_string words_of(const char *words)
+static struct text_view words_of(const char *words)
 {
-        return (struct report_string){ .bytes = words, .n_bytes = strlen(words) };
+        return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
 }
 
 static uint64_t since_start(const struct filling *f, uint64_t time_ns)
@@ -272,9 +272,9 @@ static int on_zone(void *context, struct walked_thread *thread, const struct zon
         sqlite_insert_number(i, zone->outermost);
         if (words) {
                 sqlite_insert_string(
-                        i, (struct report_string){ (const char *)words->name.data, words->name.used_bytes });
+                        i, (struct text_view){ (const char *)words->name.data, words->name.used_bytes });
                 sqlite_insert_string(
-                        i, (struct report_string){ (const char *)words->text.data, words->text.used_bytes });
+                        i, (struct text_view){ (const char *)words->text.data, words->text.used_bytes });
                 if (words->has_value)
                         sqlite_insert_signed(i, words->value);
         }
@@ -358,7 +358,7 @@ static void begin_row(struct filling *f, struct sqlite_insert *i, const struct w
 static void put_message(struct filling *f, const struct walked_thread *thread,
                         const struct trace_event *event)
 {
-        struct report_string text = { event->text, (size_t)event->operand[0] };
+        struct text_view text = { event->text, (size_t)event->operand[0] };
 
         begin_row(f, &f->messages, thread, event);
         sqlite_insert_number(&f->messages, event->operand[1]);

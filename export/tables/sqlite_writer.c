@@ -230,7 +230,7 @@ void sqlite_insert_id(struct sqlite_insert *i, uint64_t id)
                 sqlite_insert_number(i, id);
 }
 
-static bool is_plain(struct report_string string)
+static bool is_plain(struct text_view string)
 {
         for (size_t k = 0; k < string.n_bytes; k++)
                 if ((unsigned char)string.bytes[k] >= 0x80 || string.bytes[k] == '\0')
@@ -239,7 +239,7 @@ static bool is_plain(struct report_string string)
 }
 
 /* Invalid UTF-8, and bytes that would end the text for C programs, become U+FFFD. */
-static void add_foreign(struct byte_buffer *texts, struct report_string string)
+static void add_foreign(struct byte_buffer *texts, struct text_view string)
 {
         for (size_t k = 0; k < string.n_bytes;) {
                 uint32_t character;
@@ -253,7 +253,7 @@ static void add_foreign(struct byte_buffer *texts, struct report_string string)
         }
 }
 
-void sqlite_insert_string(struct sqlite_insert *i, struct report_string string)
+void sqlite_insert_string(struct sqlite_insert *i, struct text_view string)
 {
         struct byte_buffer *texts = i->rows ? &i->rows->texts : NULL;
         uint32_t at;
@@ -271,7 +271,7 @@ void sqlite_insert_string(struct sqlite_insert *i, struct report_string string)
                                           .text = { at, (uint32_t)texts->used_bytes - at } });
 }
 
-void sqlite_insert_hex(struct sqlite_insert *i, struct report_string bytes)
+void sqlite_insert_hex(struct sqlite_insert *i, struct text_view bytes)
 {
         static const char digits[] = "0123456789abcdef";
         char hex[64];
@@ -281,7 +281,7 @@ void sqlite_insert_hex(struct sqlite_insert *i, struct report_string bytes)
                 hex[n++] = digits[(unsigned char)bytes.bytes[k] >> 4];
                 hex[n++] = digits[(unsigned char)bytes.bytes[k] & 15];
         }
-        sqlite_insert_string(i, (struct report_string){ hex, n });
+        sqlite_insert_string(i, (struct text_view){ hex, n });
 }
 
 void sqlite_insert_end_row(struct sqlite_insert *i)

@@ -12,8 +12,8 @@
 #ifndef EXPORT_TABLES_SQLITE_WRITER_H
 #define EXPORT_TABLES_SQLITE_WRITER_H
 
-#include "analyze/trace/report_string.h"
 #include "base/error.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,8 +61,8 @@ void sqlite_insert_close(struct sqlite_insert *i);
 void sqlite_insert_number(struct sqlite_insert *i, uint64_t number);
 void sqlite_insert_signed(struct sqlite_insert *i, int64_t number);
 void sqlite_insert_real(struct sqlite_insert *i, double real);
-void sqlite_insert_string(struct sqlite_insert *i, struct report_string string); /* empty = NULL */
-void sqlite_insert_hex(struct sqlite_insert *i, struct report_string bytes); /* as digits; at most 32 bytes */
+void sqlite_insert_string(struct sqlite_insert *i, struct text_view string); /* empty = NULL */
+void sqlite_insert_hex(struct sqlite_insert *i, struct text_view bytes);     /* as digits; at most 32 bytes */
 void sqlite_insert_id(struct sqlite_insert *i, uint64_t id);                 /* 0 = NULL */
 void sqlite_insert_null(struct sqlite_insert *i);
 void sqlite_insert_end_row(struct sqlite_insert *i);

@@ -55,14 +55,14 @@ static const struct trace_location *location_of(const struct writing *w, uint32_
 }
 
 /* A zone without a name is called as its function. */
-static struct report_string name_of(const struct writing *w, uint32_t location)
+static struct text_view name_of(const struct writing *w, uint32_t location)
 {
         const struct trace_location *row = location_of(w, location);
 
-        return report_string_of(w->trace->dictionary, row->name != 0 ? row->name : row->function);
+        return trace_dictionary_text(w->trace->dictionary, row->name != 0 ? row->name : row->function);
 }
 
-static void put_string(struct writing *w, struct report_string string)
+static void put_string(struct writing *w, struct text_view string)
 {
         csv_writer_put_bytes(&w->out, string.bytes, string.n_bytes);
 }
@@ -72,7 +72,7 @@ static void put_place(struct writing *w, uint32_t location)
         const struct trace_location *row = location_of(w, location);
 
         put_string(w, name_of(w, location));
-        put_string(w, report_string_of(w->trace->dictionary, row->file));
+        put_string(w, trace_dictionary_text(w->trace->dictionary, row->file));
         csv_writer_put_number(&w->out, row->line);
 }
 
@@ -203,7 +203,7 @@ static void put_message(struct writing *w, uint32_t thread, const struct trace_e
         if (event->op == TRACE_OP_MESSAGE_TEXT)
                 csv_writer_put_bytes(&w->out, event->text, (size_t)event->message_text.text_bytes);
         else
-                put_string(w, report_string_of(w->trace->dictionary, (uint32_t)event->message.text));
+                put_string(w, trace_dictionary_text(w->trace->dictionary, (uint32_t)event->message.text));
         csv_writer_put_number(&w->out, since_start(w, event->time_ns));
         put_thread(w, thread);
         csv_writer_put_number(&w->out, event->operand[1]);
@@ -214,7 +214,7 @@ static void put_plot(struct writing *w, uint32_t thread, const struct trace_even
 {
         double real;
 
-        put_string(w, report_string_of(w->trace->dictionary, (uint32_t)event->operand[0]));
+        put_string(w, trace_dictionary_text(w->trace->dictionary, (uint32_t)event->operand[0]));
         csv_writer_put_empty(&w->out);
         csv_writer_put_empty(&w->out);
         csv_writer_put_number(&w->out, since_start(w, event->time_ns));
@@ -254,7 +254,7 @@ static int put_device_zone(void *context, const struct device_zone *zone, struct
         if (!w->wanted[zone->location - 1])
                 return 0;
         put_string(w, name_of(w, zone->location));
-        put_string(w, report_string_of(w->trace->dictionary, location_of(w, zone->location)->file));
+        put_string(w, trace_dictionary_text(w->trace->dictionary, location_of(w, zone->location)->file));
         csv_writer_put_number(&w->out, since_start(w, zone->begin_ns));
         csv_writer_put_number(&w->out, zone->end_ns - zone->begin_ns);
         csv_writer_end_row(&w->out);
@@ -277,7 +277,7 @@ static int write_devices(struct writing *w, struct error *err)
 
 /* ------------------------------------------------------------------ all of it */
 
-static bool has_part(struct report_string name, const char *part, bool case_sensitive)
+static bool has_part(struct text_view name, const char *part, bool case_sensitive)
 {
         size_t n = strlen(part);
 
@@ -312,7 +312,7 @@ static int check_name(const struct writing *w, struct error *err)
                 return 0;
         name_guess_init(&guess, name, strlen(name));
         for (uint32_t i = 1; i <= w->n_locations; i++) {
-                struct report_string zone = name_of(w, i);
+                struct text_view zone = name_of(w, i);
 
                 if (w->wanted[i - 1])
                         return 0;

@@ -3,7 +3,7 @@
  * sampler/code/file_versions.h - the identity of a mapped file's content, where the kernel's
  * record has no build-id
  *
- * Way of the data:  perf_record (MMAP2), opened_files -> [file_versions] -> sample_source (MODULES)
+ * Way of the data:  perf_record (MMAP2), opened_files -> [file_versions] -> kernel_side (MODULES)
  *
  * The kernel looks for the build-id in pages that it holds in memory already.  Some file systems keep none there when a
  * file is mapped (9p, and FUSE with direct I/O), and older kernels do not look: then the note is read from the file here.

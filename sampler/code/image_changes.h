@@ -2,7 +2,7 @@
 /*
  * sampler/code/image_changes.h - what a process's memory becomes, from when on
  *
- * Way of the data:  code_images -> [image_changes] -> sample_source (address_space)
+ * Way of the data:  code_images -> [image_changes] -> kernel_side (address_space)
  *
  * Code that is seen in memory waits here until the records have come as far as that.  Used by one thread.
  */

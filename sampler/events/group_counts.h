@@ -3,7 +3,7 @@
  * sampler/events/group_counts.h - the counters that come with a sample -> their increase since
  * the sample before
  *
- * Way of the data:  perf_record (perf_sample.counts) -> [group_counts] -> sample_source
+ * Way of the data:  perf_record (perf_sample.counts) -> [group_counts] -> kernel_side
  *
  * With ":S" the kernel puts the values of a group into each sample of its leader.  They only grow, so a
  * sample's share is the difference to the sample before of the same counters: events of a CPU, or of a cgroup

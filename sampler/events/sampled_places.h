@@ -2,7 +2,7 @@
 /*
  * sampler/events/sampled_places.h - executable memory that samples fall into, and how often it was looked at
  *
- * Way of the data:  sample_source -> code_images -> [sampled_places] -> code_images
+ * Way of the data:  kernel_side -> code_images -> [sampled_places] -> code_images
  *
  * Used by the collector's thread.
  */

@@ -2,7 +2,7 @@
 /*
  * sampler/jit/jit_files.h - perf maps and jitdumps of all processes, from when they may be there to their last line
  *
- * Way of the data:  sample_source (mappings) -> [jit_files] -> perf_map_file, jitdump_file -> [jit_files]
+ * Way of the data:  kernel_side (mappings) -> [jit_files] -> perf_map_file, jitdump_file -> [jit_files]
  *                   -> code_regions, CODE_LINES, attachment_store, jit_frames
  *
  * A process that maps anonymous memory with code in it may have a perf map; one

@@ -2,7 +2,7 @@
 /*
  * sampler/kernel/process_filter.h - which processes' records are ours, when the kernel sends those of every process
  *
- * Way of the data:  attachment, perf_record -> [process_filter] -> sample_source
+ * Way of the data:  attachment, perf_record -> [process_filter] -> kernel_side
  *
  * Follows forks from the processes that were named.  A number that comes to mean
  * another process or thread is announced by a fork, so that what it meant before

@@ -2,7 +2,7 @@
 /*
  * sampler/kernel/switch_source.h - context switches, waits and wake-ups from a small BPF program
  *
- * Way of the data:  kernel (raw_tp sched_switch, sched_waking) -> BPF ring -> [switch_source] -> sample_source
+ * Way of the data:  kernel (raw_tp sched_switch, sched_waking) -> BPF ring -> [switch_source] -> kernel_side
  *
  * Half the cost of PERF_RECORD_SWITCH, and a tenth of that of samples at every switch.  The BPF program
  * (sampler/bpf/switch_events.bpf.c) takes no decisions but whose switches they are and how often a stack is

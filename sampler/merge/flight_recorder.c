@@ -6,8 +6,8 @@
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_writer.h"
+#include "sampler/merge/collector.h"
 #include "sampler/merge/dump_head.h"
-#include "sampler/merge/merge.h"
 #include "sampler/merge/ring_dump.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ static bool read_signals(struct flight_recorder *f)
 }
 
 /* Has all that was in the ring at the last dump been replaced?  Else the next one would mostly hold the same. */
-static bool has_refilled(const struct flight_recorder *f, struct merge *m)
+static bool has_refilled(const struct flight_recorder *f, struct collector *m)
 {
         uint64_t keep_ns = f->options->ring.keep_ns;
 
@@ -75,7 +75,7 @@ static bool has_refilled(const struct flight_recorder *f, struct merge *m)
 }
 
 /* Returns true if one of the instances that were too long is a reason for a dump. */
-static bool take_hits(struct flight_recorder *f, struct merge *m)
+static bool take_hits(struct flight_recorder *f, struct collector *m)
 {
         struct zone_trigger_hit hit;
         uint64_t n = zone_trigger_take(&f->trigger, &hit);
@@ -93,7 +93,7 @@ static bool take_hits(struct flight_recorder *f, struct merge *m)
         return true;
 }
 
-static bool is_wanted(struct flight_recorder *f, struct merge *m)
+static bool is_wanted(struct flight_recorder *f, struct collector *m)
 {
         f->signalled = read_signals(f) || f->signalled;
         if (take_hits(f, m))
@@ -107,9 +107,9 @@ static bool is_wanted(struct flight_recorder *f, struct merge *m)
 
 /* ---- step by step -------------------------------------------------------------------------------------- */
 
-static int ask(struct flight_recorder *f, struct merge *m, struct error *err)
+static int ask(struct flight_recorder *f, struct collector *m, struct error *err)
 {
-        int r = merge_flush(m);
+        int r = collector_flush(m);
 
         f->dump = (struct flight_dump){ .cause = f->cause, .end_ns = m->until_ns };
         if (r == 0)
@@ -129,8 +129,8 @@ static void tell(struct flight_recorder *f, const struct error *failure)
 }
 
 /* The tables' rows that its events refer to, and its own, before it. */
-static int put_dump(struct flight_recorder *f, struct merge *m, const struct writer_thread_snapshot *snapshot,
-                    bool is_last, struct error *err)
+static int put_dump(struct flight_recorder *f, struct collector *m,
+                    const struct writer_thread_snapshot *snapshot, bool is_last, struct error *err)
 {
         struct ring_dump *dump = ring_dump_new(f->dump.writer);
         struct dump_head head = { .keep = f->options->keep,
@@ -151,7 +151,7 @@ static int put_dump(struct flight_recorder *f, struct merge *m, const struct wri
                 r = dump_head_add(&head, f->dictionary, dump);
         }
         if (r == 0)
-                r = merge_flush_tables(m);
+                r = collector_flush_tables(m);
         f->dump.n_strings = trace_dictionary_count(f->dictionary, TRACE_TABLE_STRINGS);
         f->dump.n_frames = trace_dictionary_count(f->dictionary, TRACE_TABLE_FRAMES);
         if (r == 0)
@@ -165,8 +165,8 @@ static int put_dump(struct flight_recorder *f, struct merge *m, const struct wri
 }
 
 /* Returns 0, also if there is no file for it; -errno if the recording cannot go on. */
-static int begin(struct flight_recorder *f, struct merge *m, const struct writer_thread_snapshot *snapshot,
-                 struct error *err)
+static int begin(struct flight_recorder *f, struct collector *m,
+                 const struct writer_thread_snapshot *snapshot, struct error *err)
 {
         struct error failure = ERROR_NONE;
         int fd, r = f->options->open_file(f->options->context, &fd, &failure);
@@ -180,7 +180,7 @@ static int begin(struct flight_recorder *f, struct merge *m, const struct writer
 }
 
 /* The dumps that are done by now, or, with @wait, all that were begun. */
-static int go_on(struct flight_recorder *f, struct merge *m, bool wait, struct error *err)
+static int go_on(struct flight_recorder *f, struct collector *m, bool wait, struct error *err)
 {
         struct writer_thread_snapshot snapshot;
         struct ring_dump *done;
@@ -209,7 +209,7 @@ static void tell_full(struct flight_recorder *f)
         f->options->on_full(f->options->context, table);
 }
 
-int flight_recorder_cycle(struct flight_recorder *f, struct merge *m, struct error *err)
+int flight_recorder_cycle(struct flight_recorder *f, struct collector *m, struct error *err)
 {
         int r;
 
@@ -222,7 +222,7 @@ int flight_recorder_cycle(struct flight_recorder *f, struct merge *m, struct err
         return r;
 }
 
-int flight_recorder_finish(struct flight_recorder *f, struct merge *m, struct trace_writer *writer,
+int flight_recorder_finish(struct flight_recorder *f, struct collector *m, struct trace_writer *writer,
                            struct error *err)
 {
         struct writer_thread_snapshot snapshot;

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 struct error;
-struct merge;
+struct collector;
 struct trace_dictionary;
 struct trace_writer;
 
@@ -85,18 +85,18 @@ int flight_recorder_open(struct flight_recorder *f, const struct flight_options 
                          struct trace_dictionary *dictionary, struct error *err);
 void flight_recorder_close(struct flight_recorder *f);
 
-/* For merge_init(): the trigger, or NULL. */
+/* For collector_init(): the trigger, or NULL. */
 struct zone_trigger *flight_recorder_trigger(struct flight_recorder *f);
 
 /* After each cycle of the merge.  Returns 0 or -errno: the recording cannot go on.  A dump that fails is only told. */
-int flight_recorder_cycle(struct flight_recorder *f, struct merge *m, struct error *err);
+int flight_recorder_cycle(struct flight_recorder *f, struct collector *m, struct error *err);
 
 /*
  * flight_recorder_finish() - after the last cycle: everything that the ring holds goes into @writer
  * The dictionary is then as if all had been written into it from the start: its rows that are not encoded follow.
  * Returns 0, -errno.
  */
-int flight_recorder_finish(struct flight_recorder *f, struct merge *m, struct trace_writer *writer,
+int flight_recorder_finish(struct flight_recorder *f, struct collector *m, struct trace_writer *writer,
                            struct error *err);
 
 #endif /* SAMPLER_MERGE_FLIGHT_RECORDER_H */

@@ -8,7 +8,7 @@
 #include "sampler/kernel/process_filter.h"
 #include "sampler/kernel/process_maps.h"
 #include "sampler/kernel/running_process.h"
-#include "sampler/merge/sample_source.h"
+#include "sampler/merge/kernel_side.h"
 #include "sampler/tracks/recording.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define NAME_BYTES_MAX 4096
 
 /* Its name; that of the first thread ends whatever the process's number meant before. */
-static int add_name(const struct perf_record *thread, struct sample_source *samples)
+static int add_name(const struct perf_record *thread, struct kernel_side *samples)
 {
         struct perf_record rec = *thread;
         struct byte_buffer text = { .data = NULL };
@@ -34,14 +34,14 @@ static int add_name(const struct perf_record *thread, struct sample_source *samp
                 if (text.used_bytes > 0 && text.data[text.used_bytes - 1] == '\n')
                         rec.comm.name_bytes--;
                 rec.comm.exec = thread->tid == thread->pid;
-                r = sample_source_take(samples, &rec);
+                r = kernel_side_take(samples, &rec);
         }
         byte_buffer_deinit(&text);
         return r;
 }
 
 /* It begins, has a name, and may be off the CPU already: the kernel only tells when that changes. */
-static int add_thread(const struct running_process *p, uint32_t tid, struct sample_source *samples,
+static int add_thread(const struct running_process *p, uint32_t tid, struct kernel_side *samples,
                       uint64_t time_ns)
 {
         struct perf_record rec = { .kind = PERF_RECORD_KIND_FORK,
@@ -54,19 +54,19 @@ static int add_thread(const struct running_process *p, uint32_t tid, struct samp
 
         if (running_process_read_thread(p->pid, tid, &thread) < 0 && tid != p->pid)
                 return 0; /* it has ended */
-        r = sample_source_take(samples, &rec);
+        r = kernel_side_take(samples, &rec);
         if (r == 0)
                 r = add_name(&rec, samples);
         rec.kind = PERF_RECORD_KIND_SWITCH;
         rec.context_switch.out = true;
         rec.context_switch.preempted = false;
         if (r == 0 && thread.is_waiting)
-                r = sample_source_take(samples, &rec);
+                r = kernel_side_take(samples, &rec);
         return r;
 }
 
 /* As one thread sees them, which all do.  Returns 1 if there were any, 0, or -ENOMEM. */
-static int add_mappings(const struct running_process *p, uint32_t tid, struct sample_source *samples,
+static int add_mappings(const struct running_process *p, uint32_t tid, struct kernel_side *samples,
                         uint64_t time_ns, bool *ret_has_region)
 {
         struct perf_record record = {
@@ -83,7 +83,7 @@ static int add_mappings(const struct running_process *p, uint32_t tid, struct sa
                 if (region_finder_is_region_name(record.mmap.path, record.mmap.path_bytes))
                         *ret_has_region = true;
                 n_mappings = 1;
-                r = sample_source_take(samples, &record);
+                r = kernel_side_take(samples, &record);
         }
         process_maps_close(&maps);
         return r < 0 ? r : n_mappings;
@@ -95,7 +95,7 @@ static bool is_wanted(const struct process_filter *filter, uint32_t pid, uint32_
 }
 
 int process_intake_add(const struct running_process *process, const struct process_filter *filter,
-                       struct sample_source *samples, uint64_t time_ns, bool *ret_has_region)
+                       struct kernel_side *samples, uint64_t time_ns, bool *ret_has_region)
 {
         struct running_numbers threads = { .numbers = NULL };
         int r = 0;

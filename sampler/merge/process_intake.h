@@ -2,7 +2,7 @@
 /*
  * sampler/merge/process_intake.h - a process that runs already, as the records that the kernel would have sent when it began
  *
- * Way of the data:  running_process, process_maps -> [process_intake] -> sample_source
+ * Way of the data:  running_process, process_maps -> [process_intake] -> kernel_side
  *
  * Used by the collector's thread.
  */
@@ -14,7 +14,7 @@
 
 struct process_filter;
 struct running_process;
-struct sample_source;
+struct kernel_side;
 
 /*
  * process_intake_add() - make the process, its threads with their names, and its mappings known
@@ -24,6 +24,6 @@ struct sample_source;
  * Whatever has ended meanwhile is left out.  Returns 0 or -ENOMEM.
  */
 int process_intake_add(const struct running_process *process, const struct process_filter *filter,
-                       struct sample_source *samples, uint64_t time_ns, bool *ret_has_region);
+                       struct kernel_side *samples, uint64_t time_ns, bool *ret_has_region);
 
 #endif /* SAMPLER_MERGE_PROCESS_INTAKE_H */

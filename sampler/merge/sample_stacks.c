@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/merge/sample_stacks.h"
 
-#include "sampler/merge/sample_source.h"
+#include "sampler/merge/kernel_side.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-int sample_stacks_build(struct sample_source *s, const struct address_space *space,
+int sample_stacks_build(struct kernel_side *s, const struct address_space *space,
                         struct thread_stack *ret_stack)
 {
         int r = stack_builder_add(&s->stacks, space, &s->chain, &ret_stack->stack);
@@ -23,7 +23,7 @@ int sample_stacks_build(struct sample_source *s, const struct address_space *spa
         return r;
 }
 
-int sample_stacks_add(struct sample_source *s, const struct address_space *space, struct trace_event *event)
+int sample_stacks_add(struct kernel_side *s, const struct address_space *space, struct trace_event *event)
 {
         struct thread_stack at = { .stack = 0 };
         int r = sample_stacks_build(s, space, &at);
@@ -34,7 +34,7 @@ int sample_stacks_add(struct sample_source *s, const struct address_space *space
 }
 
 /* A sample that waited for its callstack, and those of its group that follow it. */
-static int complete(struct sample_source *s, const struct address_space *space, struct thread_track *thread,
+static int complete(struct kernel_side *s, const struct address_space *space, struct thread_track *thread,
                     size_t at)
 {
         const struct trace_event *leader = &thread->pending[at].event;
@@ -50,7 +50,7 @@ static int complete(struct sample_source *s, const struct address_space *space, 
 
 /* ---- stacks that are cut ------------------------------------------------------------------------------- */
 
-int sample_stacks_close(struct sample_source *s, struct thread_track *thread)
+int sample_stacks_close(struct kernel_side *s, struct thread_track *thread)
 {
         size_t at = thread->n_pending;
         uint32_t cut;
@@ -68,7 +68,7 @@ int sample_stacks_close(struct sample_source *s, struct thread_track *thread)
         return r;
 }
 
-int sample_stacks_close_all(struct sample_source *s, const struct process_track *process)
+int sample_stacks_close_all(struct kernel_side *s, const struct process_track *process)
 {
         int r = 0;
 
@@ -105,7 +105,7 @@ static size_t find_pending(const struct thread_track *thread, uint64_t time_ns, 
         return thread->n_pending;
 }
 
-int sample_stacks_resume(struct sample_source *s, const struct process_track *process, uint64_t now_ns)
+int sample_stacks_resume(struct kernel_side *s, const struct process_track *process, uint64_t now_ns)
 {
         struct stack_unwinder_resumed resumed;
         int r = 0;

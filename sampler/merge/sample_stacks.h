@@ -14,7 +14,7 @@
 
 struct address_space;
 struct process_track;
-struct sample_source;
+struct kernel_side;
 struct thread_stack;
 struct thread_track;
 struct trace_event;
@@ -22,19 +22,19 @@ struct trace_event;
 /* All return 0 or -ENOMEM. */
 
 /* The callstack in `chain` as a row, and how whole it is.  @space: where its addresses are looked up */
-int sample_stacks_build(struct sample_source *s, const struct address_space *space,
+int sample_stacks_build(struct kernel_side *s, const struct address_space *space,
                         struct thread_stack *ret_stack);
 
 /* Puts it into the event of its sample. */
-int sample_stacks_add(struct sample_source *s, const struct address_space *space, struct trace_event *event);
+int sample_stacks_add(struct kernel_side *s, const struct address_space *space, struct trace_event *event);
 
 /* No callstack of this thread waits any longer to be completed by others. */
-int sample_stacks_close(struct sample_source *s, struct thread_track *thread);
+int sample_stacks_close(struct kernel_side *s, struct thread_track *thread);
 
 /* The same for all threads of a process; of all processes, @process is NULL, after memory was read for them. */
-int sample_stacks_close_all(struct sample_source *s, const struct process_track *process);
+int sample_stacks_close_all(struct kernel_side *s, const struct process_track *process);
 
 /* Those whose unwind table has come, or which waited long enough: see stack_unwinder_resume(). */
-int sample_stacks_resume(struct sample_source *s, const struct process_track *process, uint64_t now_ns);
+int sample_stacks_resume(struct kernel_side *s, const struct process_track *process, uint64_t now_ns);
 
 #endif /* SAMPLER_MERGE_SAMPLE_STACKS_H */

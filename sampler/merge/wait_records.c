@@ -5,7 +5,7 @@
 #include "format/trace_dictionary.h"
 #include "sampler/events/event_spec.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/merge/sample_source.h"
+#include "sampler/merge/kernel_side.h"
 #include "sampler/merge/sample_stacks.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
@@ -17,7 +17,7 @@
 
 #define CPUS_MAX 65536
 
-static int queue(struct sample_source *s, struct thread_track *thread, struct trace_event event)
+static int queue(struct kernel_side *s, struct thread_track *thread, struct trace_event event)
 {
         struct pending_event pending = { .event = event };
 
@@ -25,7 +25,7 @@ static int queue(struct sample_source *s, struct thread_track *thread, struct tr
 }
 
 /* The copy -> a callstack, and @last; 0 for an empty copy. */
-static int make_stack(struct sample_source *s, struct thread_track *thread, const struct raw_stack *raw,
+static int make_stack(struct kernel_side *s, struct thread_track *thread, const struct raw_stack *raw,
                       uint64_t now_ns, struct thread_stack *last, struct thread_stack *ret_stack)
 {
         int r;
@@ -40,11 +40,11 @@ static int make_stack(struct sample_source *s, struct thread_track *thread, cons
 }
 
 /* A sample of perf's context-switches: the switch itself comes next. */
-int wait_records_take_sample(struct sample_source *s, const struct perf_record *rec)
+int wait_records_take_sample(struct kernel_side *s, const struct perf_record *rec)
 {
         struct thread_track *thread;
         struct thread_stack at;
-        int r = sample_source_find_thread(s, rec, &thread);
+        int r = kernel_side_find_thread(s, rec, &thread);
 
         if (r < 0 || !thread)
                 return r;
@@ -57,7 +57,7 @@ int wait_records_take_sample(struct sample_source *s, const struct perf_record *
  * certain threads run, such as those of a hypervisor; then the switch from them to one of ours is not
  * reported.  For how long it has run the scheduler knows.
  */
-static int add_unseen(struct sample_source *s, struct thread_track *thread, const struct perf_record *rec)
+static int add_unseen(struct kernel_side *s, struct thread_track *thread, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
         uint64_t ran_ns = rec->context_switch.ran_ns;
@@ -71,7 +71,7 @@ static int add_unseen(struct sample_source *s, struct thread_track *thread, cons
 }
 
 /* The thread that came onto a CPU last, as far as anybody knows; else NULL. */
-static struct thread_track *who_is_on(const struct sample_source *s, uint32_t cpu)
+static struct thread_track *who_is_on(const struct kernel_side *s, uint32_t cpu)
 {
         struct thread_track *thread = cpu < s->n_on_cpus && s->on_cpus[cpu] != 0
                                               ? process_table_find_thread(s->recording->processes,
@@ -82,7 +82,7 @@ static struct thread_track *who_is_on(const struct sample_source *s, uint32_t cp
 }
 
 /* From a switch on: who is on its CPU, and which CPU its thread is on. */
-static int note_place(struct sample_source *s, const struct perf_record *rec, struct thread_track *thread)
+static int note_place(struct kernel_side *s, const struct perf_record *rec, struct thread_track *thread)
 {
         uint32_t cpu = rec->cpu, tid = rec->context_switch.out ? 0 : rec->tid;
         size_t n = s->n_on_cpus;
@@ -101,7 +101,7 @@ static int note_place(struct sample_source *s, const struct perf_record *rec, st
 }
 
 /* @thread is on its CPU no more: it left at @until_ns at the latest, and after @ran_ns, if that is not 0. */
-static int add_unseen_out(struct sample_source *s, struct thread_track *thread, uint64_t until_ns,
+static int add_unseen_out(struct kernel_side *s, struct thread_track *thread, uint64_t until_ns,
                           uint64_t ran_ns)
 {
         struct trace_event event = { .op = TRACE_OP_SWITCH_OUT, .time_ns = thread->in_ns };
@@ -118,7 +118,7 @@ static int add_unseen_out(struct sample_source *s, struct thread_track *thread, 
 }
 
 /* A CPU has one thread, and a thread one CPU: @rec ends earlier states that contradict it. */
-static int end_others(struct sample_source *s, const struct perf_record *rec, struct thread_track *thread)
+static int end_others(struct kernel_side *s, const struct perf_record *rec, struct thread_track *thread)
 {
         uint64_t ran_ns = rec->context_switch.out ? rec->context_switch.ran_ns : 0;
         uint64_t since_ns = rec->time_ns > ran_ns ? rec->time_ns - ran_ns : 0;
@@ -134,7 +134,7 @@ static int end_others(struct sample_source *s, const struct perf_record *rec, st
 }
 
 /* BPF saw another thread leave the CPU that this thread had come onto. */
-static int take_unseen_out(struct sample_source *s, const struct perf_record *rec)
+static int take_unseen_out(struct kernel_side *s, const struct perf_record *rec)
 {
         struct thread_track *thread = who_is_on(s, rec->cpu);
         uint64_t until_ns = rec->time_ns - rec->context_switch.other_ran_ns;
@@ -144,7 +144,7 @@ static int take_unseen_out(struct sample_source *s, const struct perf_record *re
         return add_unseen_out(s, thread, until_ns <= rec->time_ns ? until_ns : 0, rec->context_switch.ran_ns);
 }
 
-int wait_records_take_switch(struct sample_source *s, const struct perf_record *rec)
+int wait_records_take_switch(struct kernel_side *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
         const struct thread_stack nowhere = { .stack = 0 };
@@ -154,7 +154,7 @@ int wait_records_take_switch(struct sample_source *s, const struct perf_record *
 
         if (rec->context_switch.unseen)
                 return take_unseen_out(s, rec);
-        r = sample_source_find_thread(s, rec, &thread);
+        r = kernel_side_find_thread(s, rec, &thread);
         if (r < 0 || !thread || ((s->recording->cpu_wide || s->recording->switches) && thread->exits))
                 return r;
         r = end_others(s, rec, thread);
@@ -190,14 +190,14 @@ int wait_records_take_switch(struct sample_source *s, const struct perf_record *
 }
 
 /* It becomes an event of who was woken. */
-int wait_records_take_wakeup(struct sample_source *s, const struct perf_record *rec)
+int wait_records_take_wakeup(struct kernel_side *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_WAKEUP, .time_ns = rec->time_ns };
         const char *name = rec->wakeup.waker_name;
         struct thread_track *thread, *waker;
         struct thread_stack at;
         uint32_t name_id = 0;
-        int r = sample_source_find_thread(s, rec, &thread);
+        int r = kernel_side_find_thread(s, rec, &thread);
 
         if (r < 0 || !thread || thread->exits)
                 return r;
@@ -224,7 +224,7 @@ int wait_records_take_wakeup(struct sample_source *s, const struct perf_record *
  * A sample of sched:sched_waking is the waker's.  A sample from an interrupt only shows
  * the interrupted thread.
  */
-int wait_records_take_waker(struct sample_source *s, const struct event_spec *spec,
+int wait_records_take_waker(struct kernel_side *s, const struct event_spec *spec,
                             const struct perf_record *rec)
 {
         struct perf_record wakeup = { .kind = PERF_RECORD_KIND_WAKEUP,

@@ -9,7 +9,7 @@
 #include "sampler/events/event_set.h"
 #include "sampler/kernel/cgroup_folder.h"
 #include "sampler/kernel/process_filter.h"
-#include "sampler/merge/sample_source.h"
+#include "sampler/merge/kernel_side.h"
 #include "sampler/zones/zone_source.h"
 
 #include <errno.h>
@@ -365,7 +365,7 @@ static int fill_filter(const struct attachment *a)
         return r;
 }
 
-int attachment_add_processes(struct attachment *a, struct sample_source *samples, struct zone_source *zones,
+int attachment_add_processes(struct attachment *a, struct kernel_side *samples, struct zone_source *zones,
                              uint64_t time_ns, struct error *err)
 {
         int r = find_processes(a, err);

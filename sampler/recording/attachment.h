@@ -2,7 +2,7 @@
 /*
  * sampler/recording/attachment.h - what runs already and is to be recorded: processes with their children, threads, a cgroup, all
  *
- * Way of the data:  event_scope, /proc -> [attachment] -> event_set, process_filter, sample_source, zone_source
+ * Way of the data:  event_scope, /proc -> [attachment] -> event_set, process_filter, kernel_side, zone_source
  *
  * Processes and threads come and go while /proc is read and events are opened, so both are done
  * again until nothing new is found.  The kernel follows processes and threads that begin later.
@@ -22,7 +22,7 @@ struct byte_buffer;
 struct error;
 struct event_set;
 struct process_filter;
-struct sample_source;
+struct kernel_side;
 struct zone_source;
 
 /* One that was named; the recording ends when all of these have ended. */
@@ -72,7 +72,7 @@ int attachment_add_events(struct attachment *a, struct event_set *events, struct
  * @time_ns:  of all that is made known; before the first record
  * Returns 0, -ENOMEM, -errno.
  */
-int attachment_add_processes(struct attachment *a, struct sample_source *samples, struct zone_source *zones,
+int attachment_add_processes(struct attachment *a, struct kernel_side *samples, struct zone_source *zones,
                              uint64_t time_ns, struct error *err);
 
 /*

@@ -221,7 +221,7 @@ int recorded_scope_join(struct recorded_scope *s, struct event_set *events, stru
         return r;
 }
 
-int recorded_scope_begin(struct recorded_scope *s, struct event_set *events, struct sample_source *samples,
+int recorded_scope_begin(struct recorded_scope *s, struct event_set *events, struct kernel_side *samples,
                          struct zone_source *zones, uint64_t time_ns, struct error *err)
 {
         int r = event_set_enable(events, err);

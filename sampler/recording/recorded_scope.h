@@ -26,7 +26,7 @@
 struct error;
 struct event_set;
 struct event_set_options;
-struct sample_source;
+struct kernel_side;
 struct trace_dictionary;
 struct zone_source;
 
@@ -86,7 +86,7 @@ int recorded_scope_join(struct recorded_scope *s, struct event_set *events, stru
  * @time_ns:  before the first record
  * Returns 0, -ENOMEM, -errno.
  */
-int recorded_scope_begin(struct recorded_scope *s, struct event_set *events, struct sample_source *samples,
+int recorded_scope_begin(struct recorded_scope *s, struct event_set *events, struct kernel_side *samples,
                          struct zone_source *zones, uint64_t time_ns, struct error *err);
 
 /* Its subject, scope, and number of descriptors.  Returns 0 or -errno of the table. */

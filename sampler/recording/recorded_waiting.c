@@ -6,7 +6,7 @@
 #include "sampler/events/event_request.h"
 #include "sampler/events/tracepoint.h"
 #include "sampler/kernel/switch_source.h"
-#include "sampler/merge/sample_source.h"
+#include "sampler/merge/kernel_side.h"
 #include "sampler/recording/recorded_scope.h"
 #include "sampler/recording/recording_facts.h"
 #include "sampler/stacks/stack_unwinder.h"
@@ -135,7 +135,7 @@ void recorded_waiting_expect(struct recorded_waiting *w, const struct recorded_s
  * met by their forks.  For one that BPF has no room for its samples alone are there, and a loss is counted.
  */
 void recorded_waiting_follow(struct recorded_waiting *w, const struct recorded_scope *scope,
-                             struct sample_source *samples)
+                             struct kernel_side *samples)
 {
         if (!w->switches)
                 return;

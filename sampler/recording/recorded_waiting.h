@@ -2,7 +2,7 @@
 /*
  * sampler/recording/recorded_waiting.h - how waiting is recorded: through BPF where that is allowed, else through perf
  *
- * Way of the data:  command line, recorded_scope -> [recorded_waiting] -> switch_source, event_request -> sample_source
+ * Way of the data:  command line, recorded_scope -> [recorded_waiting] -> switch_source, event_request -> kernel_side
  *
  *                without --off-cpu        with --off-cpu
  *   BPF          switches                 with the stacks of who waits, and who wakes whom from where
@@ -21,7 +21,7 @@
 struct cpu_list;
 struct event_request;
 struct recorded_scope;
-struct sample_source;
+struct kernel_side;
 struct switch_source;
 struct trace_dictionary;
 
@@ -58,7 +58,7 @@ void recorded_waiting_expect(struct recorded_waiting *w, const struct recorded_s
 
 /* Whatever runs already is known now. */
 void recorded_waiting_follow(struct recorded_waiting *w, const struct recorded_scope *scope,
-                             struct sample_source *samples);
+                             struct kernel_side *samples);
 
 /* Reports which parts are not BPF's, and why.  Returns 0 or -errno of the table. */
 int recorded_waiting_describe(const struct recorded_waiting *w, struct trace_dictionary *dictionary);

@@ -21,8 +21,8 @@
 #include "sampler/kernel/switch_source.h"
 #include "sampler/kernel/system_calls.h"
 #include "sampler/kernel/thread_priority.h"
+#include "sampler/merge/collector.h"
 #include "sampler/merge/flight_recorder.h"
-#include "sampler/merge/merge.h"
 #include "sampler/merge/writer_thread.h"
 #include "sampler/recording/command.h"
 #include "sampler/recording/job_control.h"
@@ -92,7 +92,7 @@ struct recorder {
         struct region_inbox inbox;
         struct table_process tables; /* fd -1 = none is needed, or it could not be started */
         struct early_opener *opener; /* NULL = not needed or not started: the collector looks itself */
-        struct merge merge;
+        struct collector merge;
         bool merging; /* `merge` is initialised */
         struct flight_recorder flight;
         struct writer_thread *writer;
@@ -305,7 +305,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .cpu_wide = r->scope.kind != EVENT_SCOPE_THREADS,
                 .keep_stacks = r->options->keep_stacks,
         };
-        struct merge_options options = {
+        struct collector_options options = {
                 .unwinder = r->unwinder,
                 .table_process = needs_tables(r) ? &r->tables : NULL,
                 .families = r->options->families,
@@ -335,7 +335,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
         code = writer_thread_start_for(&target, r->fail_fd, r->signal_fd, &r->writer, err);
         options.writer = r->writer;
         if (code == 0)
-                code = merge_init(&r->merge, &recording, &options, err);
+                code = collector_init(&r->merge, &recording, &options, err);
         thread_priority_raise();
         r->merging = code == 0;
         return code;
@@ -484,10 +484,10 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
 /* A region that was found waits for a cycle, and there is no reason to let time pass until the zones begin. */
 static int attach(struct recorder *r, struct error *err)
 {
-        int code = merge_cycle(&r->merge, false, err);
+        int code = collector_cycle(&r->merge, false, err);
 
         if (code == 0)
-                code = merge_cycle(&r->merge, false, err);
+                code = collector_cycle(&r->merge, false, err);
         return code;
 }
 
@@ -636,9 +636,9 @@ static int collect(struct recorder *r, struct error *err)
                 /* A new region alone is only opened: whole cycles are for full rings and for time that passed. */
                 if (woken != 0 && (woken & ~looks) == 0 &&
                     now_ns - r->merge.cycled_ns < OPEN_ONLY_MS * NS_PER_MS)
-                        code = merge_open_regions(&r->merge, err);
+                        code = collector_open_regions(&r->merge, err);
                 else
-                        code = merge_cycle(&r->merge, false, err);
+                        code = collector_cycle(&r->merge, false, err);
                 if (code == 0)
                         code = flight_recorder_cycle(&r->flight, &r->merge, err);
                 if (code < 0)
@@ -703,7 +703,7 @@ static int finish(struct recorder *r, int code, struct trace_writer *writer, str
                 r->merge.tables_wait_ns = STOPPED_WAIT_NS;
         if (code == 0 && !r->write_failed) {
                 describe_end(r, end_ns);
-                code = merge_cycle(&r->merge, true, err);
+                code = collector_cycle(&r->merge, true, err);
                 if (code == 0)
                         code = add_totals(r, err);
                 if (code == 0)
@@ -725,7 +725,7 @@ static int finish(struct recorder *r, int code, struct trace_writer *writer, str
 static void release(struct recorder *r)
 {
         if (r->merging)
-                merge_deinit(&r->merge);
+                collector_deinit(&r->merge);
         if (r->writer)
                 (void)writer_thread_join(r->writer, NULL);
         flight_recorder_close(&r->flight);

@@ -2,7 +2,7 @@
 /*
  * sampler/tracks/process_table.h - the processes and threads that live now, by number
  *
- * Way of the data:  perf_record (FORK, EXIT, COMM, MMAP2) -> [process_table] -> sample_source, zone_source
+ * Way of the data:  perf_record (FORK, EXIT, COMM, MMAP2) -> [process_table] -> kernel_side, zone_source
  *
  * Owns the tracks.  A track lives until its thread's exit was written to the
  * trace; its row in the dictionary stays.  Used by the collector's thread.

@@ -4,7 +4,7 @@
  *
  * Way of the data:  recorder, merge -> [recording] -> all stages of the collector
  *
- * The recorder fills in what it has opened; merge_init() copies that and adds what it makes, from top to bottom.  A stage
+ * The recorder fills in what it has opened; collector_init() copies that and adds what it makes, from top to bottom.  A stage
  * keeps a pointer to all of it, and looks up what it needs at the moment that it needs it: so nothing is handed on member by
  * member, and stages that need each other can be made one after the other.  A member that can be NULL says what that means.
  *
@@ -45,7 +45,7 @@ struct recording {
         bool cpu_wide;    /* events of CPUs or of a cgroup: records may be of unknown processes */
         bool keep_stacks; /* copies of stacks become events as well */
 
-        /* ---- by merge_init(), which owns them ---- */
+        /* ---- by collector_init(), which owns them ---- */
         struct loss_counter *losses;
         struct process_table *processes;
         struct thread_sink *sink;

@@ -2,7 +2,7 @@
 /*
  * sampler/tracks/thread_track.h - one thread or fiber while it is recorded: its open zones, and what waits to be written
  *
- * Way of the data:  sample_source -> pending events of [thread_track] -> merge -> event_encoder
+ * Way of the data:  kernel_side -> pending events of [thread_track] -> merge -> event_encoder
  *                   zone_source -> zone_merge -> [thread_track] -> event_encoder
  *
  * A fiber is a track too, with a stream of its own: it has no events of the

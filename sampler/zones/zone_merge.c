@@ -20,15 +20,15 @@
 #define LARGE_PAYLOAD_BYTES (UINT32_C(1) << 16)
 
 /* One ring, whose bytes are copied out. */
-struct lane {
+struct ring {
         struct zone_region *region;
         struct zone_slot *slot;
         struct thread_track *thread; /* whose events come; NULL = no known thread's */
         uint64_t until_ns;           /* later ones are not for this cycle */
 };
 
-/* Why a lane was left. */
-enum lane_stop {
+/* Why a ring was left. */
+enum ring_stop {
         LANE_DRY,   /* there is no whole event any more */
         LANE_LATER, /* the next event is not for this cycle */
         LANE_ENTER, /* at the beginning of a fiber */
@@ -109,18 +109,18 @@ static int begin_anew(struct zone_merge *m, const struct process_track *process,
 }
 
 /* A fiber that comes for the first time, with its name.  Returns 0, -ENOMEM, or -EOVERFLOW if there can be none. */
-static int make_fiber(struct zone_merge *m, const struct lane *lane, uint32_t number, uint64_t now_ns,
+static int make_fiber(struct zone_merge *m, const struct ring *ring, uint32_t number, uint64_t now_ns,
                       struct thread_track **ret_fiber)
 {
         struct trace_event event = { .op = TRACE_OP_THREAD_NAME, .time_ns = now_ns };
         uint32_t location = 0, name = 0;
-        int r = zone_region_location(lane->region, m->recording->dictionary, number, &location);
+        int r = zone_region_location(ring->region, m->recording->dictionary, number, &location);
 
         if (r == 0)
-                r = zone_region_name(lane->region, m->recording->dictionary, number, &name);
+                r = zone_region_name(ring->region, m->recording->dictionary, number, &name);
         if (r < 0 || location == 0)
                 return r < 0 ? r : -EOVERFLOW;
-        r = process_table_add_fiber(m->recording->processes, lane->thread->process, number, now_ns,
+        r = process_table_add_fiber(m->recording->processes, ring->thread->process, number, now_ns,
                                     ret_fiber);
         if (r < 0)
                 return r;
@@ -129,26 +129,26 @@ static int make_fiber(struct zone_merge *m, const struct lane *lane, uint32_t nu
         return thread_track_write(*ret_fiber, m->sink, &event, 0);
 }
 
-static int enter_fiber(struct zone_merge *m, struct lane *lane, const struct client_event *from,
+static int enter_fiber(struct zone_merge *m, struct ring *ring, const struct client_event *from,
                        uint64_t now_ns)
 {
         struct thread_track *fiber = NULL;
-        int r = begin_anew(m, lane->thread->process, now_ns);
+        int r = begin_anew(m, ring->thread->process, now_ns);
 
         if (r < 0)
                 return r;
-        fiber = process_table_find_fiber(lane->thread->process, from->argument);
+        fiber = process_table_find_fiber(ring->thread->process, from->argument);
         if (!fiber)
-                r = make_fiber(m, lane, from->argument, now_ns, &fiber);
+                r = make_fiber(m, ring, from->argument, now_ns, &fiber);
         /* Its actions could not be distinguished from those of the thread itself: it is left out. */
         if (r == -EOVERFLOW) {
-                thread_track_leave_fiber(lane->thread, m->sink, now_ns);
-                lane->thread->in_lost_fiber = true;
-                event_translator_drop(&m->zones->translator, lane->region, from);
+                thread_track_leave_fiber(ring->thread, m->sink, now_ns);
+                ring->thread->in_lost_fiber = true;
+                event_translator_drop(&m->zones->translator, ring->region, from);
                 return 0;
         }
         if (r == 0)
-                thread_track_enter_fiber(lane->thread, m->sink, fiber, from->value[0], now_ns);
+                thread_track_enter_fiber(ring->thread, m->sink, fiber, from->value[0], now_ns);
         return r;
 }
 
@@ -158,13 +158,13 @@ static int enter_fiber(struct zone_merge *m, struct lane *lane, const struct cli
  * The thread that a ring belongs to now; NULL if it is not known.  The kernel reported every recorded thread,
  * and a program speaks for its own only.
  */
-static void find_thread(const struct zone_merge *m, struct lane *lane)
+static void find_thread(const struct zone_merge *m, struct ring *ring)
 {
-        struct thread_track *thread = process_table_find_thread(m->recording->processes, lane->slot->tid);
+        struct thread_track *thread = process_table_find_thread(m->recording->processes, ring->slot->tid);
 
-        lane->thread = thread && thread->process->pid == lane->region->pid ? thread : NULL;
-        if (lane->thread)
-                lane->slot->thread = thread->thread;
+        ring->thread = thread && thread->process->pid == ring->region->pid ? thread : NULL;
+        if (ring->thread)
+                ring->slot->thread = thread->thread;
 }
 
 /* The stream of the thread's events. */
@@ -174,21 +174,21 @@ static struct thread_track *track_of(struct thread_track *thread)
 }
 
 /* From here on the ring belongs to another thread, which begins without zones. */
-static int hand_over(struct zone_merge *m, struct lane *lane, const struct client_event *from,
+static int hand_over(struct zone_merge *m, struct ring *ring, const struct client_event *from,
                      uint64_t now_ns)
 {
         int r;
 
-        lane->slot->thread = 0;
-        lane->slot->tid = zone_region_tid(lane->region, from->argument, &m->zones->n_lookups_left);
-        find_thread(m, lane);
-        if (!lane->thread)
+        ring->slot->thread = 0;
+        ring->slot->tid = zone_region_tid(ring->region, from->argument, &m->zones->n_lookups_left);
+        find_thread(m, ring);
+        if (!ring->thread)
                 return 0;
-        r = zone_merge_write_pending(m, lane->thread, now_ns);
+        r = zone_merge_write_pending(m, ring->thread, now_ns);
         if (r < 0)
                 return r;
-        thread_track_leave_fiber(lane->thread, m->sink, now_ns);
-        thread_track_close_zones(lane->thread, m->sink, 0, now_ns);
+        thread_track_leave_fiber(ring->thread, m->sink, now_ns);
+        thread_track_close_zones(ring->thread, m->sink, 0, now_ns);
         return 0;
 }
 
@@ -239,21 +239,21 @@ static bool is_large(const struct client_event *event)
         return event->text_bytes + event->prefix.blob_bytes >= LARGE_PAYLOAD_BYTES;
 }
 
-static int write_event(struct zone_merge *m, struct lane *lane, const struct client_event *from,
+static int write_event(struct zone_merge *m, struct ring *ring, const struct client_event *from,
                        uint64_t now_ns)
 {
-        struct thread_track *track = track_of(lane->thread);
+        struct thread_track *track = track_of(ring->thread);
         struct trace_event event;
         uint32_t stack;
-        int r = event_translator_run(&m->zones->translator, lane->region, from, now_ns, &event);
+        int r = event_translator_run(&m->zones->translator, ring->region, from, now_ns, &event);
 
         if (r <= 0 || !find_level(m, track, from, &event))
                 return r < 0 ? r : 0;
-        r = add_stack(m, lane->thread, from, &stack);
+        r = add_stack(m, ring->thread, from, &stack);
         if (r < 0)
                 return r;
         if (is_about_thread(&event))
-                track = lane->thread;
+                track = ring->thread;
         /*
          * Its time is that of the event before it, and the kernel may have reported an event since
          * then: no correction.
@@ -268,39 +268,39 @@ static int write_event(struct zone_merge *m, struct lane *lane, const struct cli
 }
 
 /* Only some of a program's threads may be recorded. */
-static bool is_wanted(const struct zone_merge *m, const struct lane *lane)
+static bool is_wanted(const struct zone_merge *m, const struct ring *ring)
 {
-        return !m->recording->filter || lane->slot->tid == 0 ||
-               process_filter_has_thread(m->recording->filter, lane->region->pid, lane->slot->tid);
+        return !m->recording->filter || ring->slot->tid == 0 ||
+               process_filter_has_thread(m->recording->filter, ring->region->pid, ring->slot->tid);
 }
 
 /* Merges one event, of whatever kind. */
-static int merge_event(struct zone_merge *m, struct lane *lane, const struct client_event *from,
+static int merge_event(struct zone_merge *m, struct ring *ring, const struct client_event *from,
                        uint64_t now_ns)
 {
         int r;
 
         if (from->kind == CLIENT_ABI_EVENT_THREAD)
-                return hand_over(m, lane, from, now_ns);
-        if (!lane->thread) {
-                if (is_wanted(m, lane))
-                        event_translator_drop(&m->zones->translator, lane->region, from);
+                return hand_over(m, ring, from, now_ns);
+        if (!ring->thread) {
+                if (is_wanted(m, ring))
+                        event_translator_drop(&m->zones->translator, ring->region, from);
                 else
-                        event_translator_pass(lane->region, from);
+                        event_translator_pass(ring->region, from);
                 return 0;
         }
-        r = zone_merge_write_pending(m, lane->thread, now_ns);
+        r = zone_merge_write_pending(m, ring->thread, now_ns);
         if (r < 0)
                 return r;
         if (from->kind == CLIENT_ABI_EVENT_FIBER_ENTER)
-                return enter_fiber(m, lane, from, now_ns);
+                return enter_fiber(m, ring, from, now_ns);
         /* No fiber, if the entering was lost: that was counted. */
         if (from->kind == CLIENT_ABI_EVENT_FIBER_LEAVE)
-                thread_track_leave_fiber(lane->thread, m->sink, now_ns);
-        else if (lane->thread->in_lost_fiber)
-                event_translator_drop(&m->zones->translator, lane->region, from);
+                thread_track_leave_fiber(ring->thread, m->sink, now_ns);
+        else if (ring->thread->in_lost_fiber)
+                event_translator_drop(&m->zones->translator, ring->region, from);
         else
-                return write_event(m, lane, from, now_ns);
+                return write_event(m, ring, from, now_ns);
         return 0;
 }
 
@@ -310,17 +310,17 @@ static int merge_event(struct zone_merge *m, struct lane *lane, const struct cli
  * The short way: begins and ends of zones as long as nothing else comes between
  * them.  Whatever is unusual about one is left to merge_event().
  */
-static void merge_zones(struct zone_merge *m, const struct lane *lane)
+static void merge_zones(struct zone_merge *m, const struct ring *ring)
 {
         struct zone_source *zones = m->zones;
-        struct tick_clock *clock = zone_source_clock(zones, lane->region);
-        struct client_stream *stream = &lane->slot->stream;
-        struct thread_track *thread = lane->thread, *track = track_of(thread);
+        struct tick_clock *clock = zone_source_clock(zones, ring->region);
+        struct client_stream *stream = &ring->slot->stream;
+        struct thread_track *thread = ring->thread, *track = track_of(thread);
         uint64_t until_ns = zones->now_ns + ZONE_SOURCE_FUTURE_NS, n_zones = 0;
         struct client_zone_event zone;
 
-        if (lane->until_ns < until_ns)
-                until_ns = lane->until_ns;
+        if (ring->until_ns < until_ns)
+                until_ns = ring->until_ns;
         if (thread->n_pending > 0 && thread->pending[0].event.time_ns <= until_ns) {
                 if (thread->pending[0].event.time_ns == 0)
                         return;
@@ -333,7 +333,7 @@ static void merge_zones(struct zone_merge *m, const struct lane *lane)
                 if (now_ns > until_ns)
                         break;
                 if (zone.kind == CLIENT_ABI_EVENT_ZONE_BEGIN) {
-                        uint32_t location = zone_region_near_location(lane->region, zone.argument);
+                        uint32_t location = zone_region_near_location(ring->region, zone.argument);
 
                         if (location == 0 || !thread_track_begin_zone(track, m->sink, now_ns, location))
                                 break;
@@ -370,52 +370,52 @@ static bool is_spent(struct zone_merge *m)
  * Merges the bytes that were copied out of a ring.
  * @passes:   goes on at the beginning of a fiber, if that comes first
  * @ret_ns:   when it was left at LANE_ENTER or LANE_LATER: the time of the next event
- * Returns an enum lane_stop, or -ENOMEM, -errno.
+ * Returns an enum ring_stop, or -ENOMEM, -errno.
  */
-static int merge_lane(struct zone_merge *m, struct lane *lane, bool passes, uint64_t *ret_ns)
+static int merge_ring(struct zone_merge *m, struct ring *ring, bool passes, uint64_t *ret_ns)
 {
         struct zone_source *zones = m->zones;
         struct client_event event;
         int r = 0;
 
         while (r == 0) {
-                if (lane->thread && !lane->thread->in_lost_fiber)
-                        merge_zones(m, lane);
-                if (zone_source_peek(zones, lane->region, lane->slot, &event, ret_ns) == 0)
+                if (ring->thread && !ring->thread->in_lost_fiber)
+                        merge_zones(m, ring);
+                if (zone_source_peek(zones, ring->region, ring->slot, &event, ret_ns) == 0)
                         return LANE_DRY;
-                if (*ret_ns > lane->until_ns)
+                if (*ret_ns > ring->until_ns)
                         return LANE_LATER;
                 if (event.kind == CLIENT_ABI_EVENT_FIBER_ENTER && !passes) {
-                        lane->region->uses_fibers = true;
+                        ring->region->uses_fibers = true;
                         return LANE_ENTER;
                 }
                 passes = passes && event.kind != CLIENT_ABI_EVENT_FIBER_ENTER;
-                r = merge_event(m, lane, &event, *ret_ns);
-                client_stream_consume(&lane->slot->stream);
+                r = merge_event(m, ring, &event, *ret_ns);
+                client_stream_consume(&ring->slot->stream);
                 if (r == 0 && is_large(&event) && is_spent(m))
                         return LANE_SPENT;
         }
         return r;
 }
 
-static struct lane lane_of(const struct zone_merge *m, struct zone_region *region, uint32_t slot)
+static struct ring ring_of(const struct zone_merge *m, struct zone_region *region, uint32_t slot)
 {
-        struct lane lane = { .region = region, .slot = &region->slots[slot], .until_ns = m->until_ns };
+        struct ring ring = { .region = region, .slot = &region->slots[slot], .until_ns = m->until_ns };
         const struct process_track *process = process_table_find_process(m->recording->processes,
                                                                          region->pid);
 
-        find_thread(m, &lane);
-        if (process && process->held_ns <= lane.until_ns)
-                lane.until_ns = process->held_ns - 1;
-        return lane;
+        find_thread(m, &ring);
+        if (process && process->held_ns <= ring.until_ns)
+                ring.until_ns = process->held_ns - 1;
+        return ring;
 }
 
 /* The process is merged up to the last event of this ring only. */
-static void stall(const struct zone_merge *m, const struct lane *lane)
+static void stall(const struct zone_merge *m, const struct ring *ring)
 {
         struct process_track *process = process_table_find_process(m->recording->processes,
-                                                                   lane->region->pid);
-        uint64_t last_ns = lane->thread ? track_of(lane->thread)->last_ns : 0;
+                                                                   ring->region->pid);
+        uint64_t last_ns = ring->thread ? track_of(ring->thread)->last_ns : 0;
 
         if (process && last_ns < process->stalled_ns)
                 process->stalled_ns = last_ns;
@@ -426,35 +426,35 @@ static void stall(const struct zone_merge *m, const struct lane *lane)
  * Later and too recent events are copied out nevertheless, so that the program has room.
  * @passes:  goes on at the beginning of a fiber, if that comes first
  * @ret_ns:  the time of the next event
- * Returns an enum lane_stop, or -ENOMEM, -errno.
+ * Returns an enum ring_stop, or -ENOMEM, -errno.
  */
 static int merge_slot(struct zone_merge *m, struct zone_region *region, uint32_t slot, bool passes,
                       uint64_t *ret_ns)
 {
-        struct lane lane = lane_of(m, region, slot);
-        int stop = merge_lane(m, &lane, passes, ret_ns);
+        struct ring ring = ring_of(m, region, slot);
+        int stop = merge_ring(m, &ring, passes, ret_ns);
         bool more = true;
 
         while (stop >= 0 && more) {
                 int r;
 
                 if (stop == LANE_SPENT || is_spent(m)) {
-                        stall(m, &lane);
+                        stall(m, &ring);
                         region->is_behind = true;
                         return stop;
                 }
                 if (stop == LANE_ENTER && passes && !zone_source_is_filling(region, slot))
                         return stop;
-                r = lane.slot->filled_bytes < m->ring_bytes_max
+                r = ring.slot->filled_bytes < m->ring_bytes_max
                             ? zone_source_fill(m->zones, region, slot, &more)
                             : 0;
 
                 if (r == 0 && more && stop == LANE_DRY)
-                        stall(m, &lane);
+                        stall(m, &ring);
                 if (r <= 0)
                         return r < 0 ? r : stop;
                 if (stop == LANE_DRY)
-                        stop = merge_lane(m, &lane, false, ret_ns);
+                        stop = merge_ring(m, &ring, false, ret_ns);
                 r = m->flush_if_full(m->context);
                 if (r < 0)
                         return r;
@@ -468,11 +468,11 @@ static int merge_slot(struct zone_merge *m, struct zone_region *region, uint32_t
  */
 static void postpone(const struct zone_merge *m, struct zone_region *region, uint32_t slot)
 {
-        struct lane lane = lane_of(m, region, slot);
+        struct ring ring = ring_of(m, region, slot);
 
         region->is_behind = true;
-        if (lane.thread)
-                stall(m, &lane);
+        if (ring.thread)
+                stall(m, &ring);
 }
 
 /* The slot that comes after so many others in this cycle. */

@@ -16,7 +16,7 @@
 #include "instrument/region_finder.h"
 #include "instrument/region_inbox.h"
 #include "sampler/events/event_set.h"
-#include "sampler/merge/merge.h"
+#include "sampler/merge/collector.h"
 #include "sampler/merge/writer_thread.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "tests/unit/fixed_random.h"
@@ -40,7 +40,7 @@ struct bench {
         struct trace_dictionary dictionary;
         struct event_set events;
         struct region_inbox inbox;
-        struct merge merge;
+        struct collector merge;
 };
 
 static uint64_t cpu_ns(clockid_t clock)
@@ -70,7 +70,7 @@ static void cycle(struct bench *b, bool final)
 {
         struct error err = ERROR_NONE;
 
-        if (merge_cycle(&b->merge, final, &err) < 0)
+        if (collector_cycle(&b->merge, final, &err) < 0)
                 fail("merge", &err);
 }
 
@@ -80,7 +80,7 @@ static void set_up(struct bench *b)
                 .dictionary = &b->dictionary,
                 .events = &b->events,
         };
-        struct merge_options options = {
+        struct collector_options options = {
                 .unwinder = { .mode = UNWIND_FP },
                 .families = CLIENT_ABI_FAMILIES,
                 .inbox = &b->inbox,
@@ -97,7 +97,7 @@ static void set_up(struct bench *b)
             writer_thread_start(b->writer, -1, -1, &b->thread, &err) < 0)
                 fail("writer", &err);
         options.writer = b->thread;
-        if (merge_init(&b->merge, &recording, &options, &err) < 0 ||
+        if (collector_init(&b->merge, &recording, &options, &err) < 0 ||
             process_table_add_thread(&b->merge.processes, pid, pid, 0, clock_raw_ns(), &self) < 0 ||
             region_finder_open(pid, &fd, &err) < 0 || zone_source_receive(&b->merge.zones, pid, fd) < 0)
                 fail("start", &err);
@@ -108,7 +108,7 @@ static void tear_down(struct bench *b)
 {
         cycle(b, true);
         (void)writer_thread_join(b->thread, NULL);
-        merge_deinit(&b->merge);
+        collector_deinit(&b->merge);
         trace_dictionary_deinit(&b->dictionary);
         trace_writer_free(b->writer);
 }

@@ -90,7 +90,7 @@ static const struct diff_key *key_of(const struct draws *d, const struct diff_it
 
 static bool has_name(const struct draws *d, const struct diff_item *item, const char *part, bool whole)
 {
-        struct report_string name = diff_names_string(&d->names, key_of(d, item)->name);
+        struct text_view name = diff_names_string(&d->names, key_of(d, item)->name);
 
         if (whole)
                 return name.n_bytes == strlen(part) && memcmp(name.bytes, part, name.n_bytes) == 0;
@@ -130,7 +130,7 @@ static void compare(const struct draws *d, const struct diff_run *const *runs, u
                 else if (item->kind == DIFF_FUNCTION && item->verdict.change > 0)
                         is_found = true;
                 if (getenv("DIFF_DRAWS_VERBOSE")) {
-                        struct report_string name = diff_names_string(&d->names, key_of(d, item)->name);
+                        struct text_view name = diff_names_string(&d->names, key_of(d, item)->name);
 
                         (void)fprintf(stderr, "%u\t%.*s\t%+.3f\t%.4f\t%g\t%llu\n", n, (int)name.n_bytes,
                                       name.bytes, item->verdict.change, item->verdict.se, item->verdict.p,
@@ -275,7 +275,7 @@ static void print_values(const struct draws *d)
                 abort();
         for (size_t i = 0; i < c.n_items; i++) {
                 const struct diff_item *item = &c.items[i];
-                struct report_string name = diff_names_string(&d->names, key_of(d, item)->name);
+                struct text_view name = diff_names_string(&d->names, key_of(d, item)->name);
 
                 for (uint32_t run = 0; item->doubt == DIFF_JUDGED && run < d->n_runs; run++)
                         printf("%s\t%s\t%u\t%.*s\t%.9g\t%.9g\n", d->folder,

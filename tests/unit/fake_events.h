@@ -2,7 +2,7 @@
 /*
  * tests/unit/fake_events.h - an event_set without a kernel: two CPUs, two sampling events, rings in plain memory
  *
- * Way of the data:  kernel_record -> [fake_events] -> sample_source, merge
+ * Way of the data:  kernel_record -> [fake_events] -> kernel_side, merge
  */
 #ifndef TESTS_UNIT_FAKE_EVENTS_H
 #define TESTS_UNIT_FAKE_EVENTS_H

@@ -3,6 +3,7 @@
 #include "analyze/report/report.h"
 #include "analyze/walk/call_tree.h"
 #include "base/error.h"
+#include "format/trace_dictionary.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 
@@ -62,7 +63,7 @@ static struct report *load(const struct trace_builder *b)
 static const char *name_of(const struct report *report, uint32_t label)
 {
         const struct function *function = function_table_get(&report->samples.functions, label);
-        struct report_string name = report_string_of(report->samples.dictionary, function->name);
+        struct text_view name = trace_dictionary_text(report->samples.dictionary, function->name);
 
         for (int i = 0; i < N_FUNCTIONS; i++)
                 if (name.n_bytes == strlen(names[i]) && memcmp(name.bytes, names[i], name.n_bytes) == 0)

@@ -128,7 +128,7 @@ START_TEST(test_waits)
         struct trace_lock lock = { .process = 1 };
         struct trace_builder b;
         struct lock_waits w;
-        struct report_string name;
+        struct text_view name;
         uint64_t begin_ns = 0;
 
         trace_builder_init(&b);

@@ -73,7 +73,7 @@ static uint32_t find_key(const struct diff_names *names, enum diff_kind kind, co
 {
         for (uint32_t key = 1; key <= names->keys.n_items; key++) {
                 const struct diff_key *row = diff_names_key(names, key);
-                struct report_string s = diff_names_string(names, row->name);
+                struct text_view s = diff_names_string(names, row->name);
 
                 if (row->kind == kind && s.n_bytes == strlen(name) && memcmp(s.bytes, name, s.n_bytes) == 0)
                         return key;

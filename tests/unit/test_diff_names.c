@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-static struct report_string text(const char *words)
+static struct text_view text(const char *words)
 {
-        return (struct report_string){ .bytes = words, .n_bytes = strlen(words) };
+        return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
 }
 
-static void ck_same(struct report_string found, const char *wanted)
+static void ck_same(struct text_view found, const char *wanted)
 {
         ck_assert_uint_eq(found.n_bytes, strlen(wanted));
         ck_assert_int_eq(memcmp(found.bytes, wanted, found.n_bytes), 0);

@@ -154,9 +154,9 @@ START_TEST(test_few_instances)
 }
 END_TEST
 
-static struct report_string text(const char *s)
+static struct text_view text(const char *s)
 {
-        return (struct report_string){ s, strlen(s) };
+        return (struct text_view){ s, strlen(s) };
 }
 
 static bool is_same_program(const char *a, const char *b)

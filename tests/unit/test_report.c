@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool equals(struct report_string s, const char *text)
+static bool equals(struct text_view s, const char *text)
 {
         return s.n_bytes == strlen(text) && (s.n_bytes == 0 || memcmp(s.bytes, text, s.n_bytes) == 0);
 }

@@ -178,11 +178,11 @@ START_TEST(test_kinds_by_name)
         };
 
         for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-                struct report_string name = { names[i].name, strlen(names[i].name) };
+                struct text_view name = { names[i].name, strlen(names[i].name) };
 
                 ck_assert_int_eq(report_counter_kind_of(name), names[i].kind);
         }
-        ck_assert_int_eq(report_counter_kind_of((struct report_string){ NULL, 0 }), REPORT_COUNTER_OTHER);
+        ck_assert_int_eq(report_counter_kind_of((struct text_view){ NULL, 0 }), REPORT_COUNTER_OTHER);
 }
 END_TEST
 

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "format/trace_dictionary.h"
+#include "sampler/merge/kernel_side.h"
 #include "sampler/merge/process_intake.h"
-#include "sampler/merge/sample_source.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
@@ -177,7 +177,7 @@ START_TEST(test_add)
         struct trace_dictionary dictionary;
         struct process_table processes;
         struct loss_counter losses = { .totals = { 0 } };
-        static struct sample_source source;
+        static struct kernel_side source;
         const uint32_t sample_events[] = { 1, 2 };
         struct recording recording = { .events = &events,
                                        .processes = &processes,
@@ -197,7 +197,7 @@ START_TEST(test_add)
         ck_assert_int_eq(stack_unwinder_new(&(struct unwind_request){ .mode = UNWIND_FP }, NULL, &losses,
                                             &recording.unwinder, NULL),
                          0);
-        ck_assert_int_eq(sample_source_init(&source, &recording), 0);
+        ck_assert_int_eq(kernel_side_init(&source, &recording), 0);
 
         ck_assert_int_eq(running_process_read((uint32_t)pid, &p, NULL), 0);
         ck_assert_uint_eq(p.parent_pid, (uint32_t)getpid());
@@ -218,7 +218,7 @@ START_TEST(test_add)
 
         end_child(pid, go);
         ck_assert_int_eq(process_intake_add(&p, NULL, &source, 1000, &has_region), 0); /* gone: no harm */
-        sample_source_deinit(&source);
+        kernel_side_deinit(&source);
         stack_unwinder_free(recording.unwinder);
         process_table_deinit(&processes);
         trace_dictionary_deinit(&dictionary);

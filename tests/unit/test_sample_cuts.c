@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge/sample_source.c: a run says whether callstacks were cut in it, so that the recorder looks again soon */
+/* sampler/merge/kernel_side.c: a run says whether callstacks were cut in it, so that the recorder looks again soon */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "sampler/kernel/unwind_request.h"
-#include "sampler/merge/sample_source.h"
+#include "sampler/merge/kernel_side.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
@@ -40,7 +40,7 @@ struct fixture {
         struct process_table processes;
         struct loss_counter losses;
         struct recording recording;
-        struct sample_source source;
+        struct kernel_side source;
         struct byte_buffer record;
         struct kernel_record_identity identity;
         uint64_t registers[24]; /* in the order of perf */
@@ -51,7 +51,7 @@ static void run(struct fixture *f)
 {
         struct error err = ERROR_NONE;
 
-        ck_assert_msg(sample_source_run(&f->source, UINT64_MAX, &err) == 0, "%s", err.text);
+        ck_assert_msg(kernel_side_run(&f->source, UINT64_MAX, &err) == 0, "%s", err.text);
 }
 
 /* The thread is known, and where its code lies. */
@@ -108,7 +108,7 @@ static void set_up(struct fixture *f)
         process_table_init(&f->processes, &f->dictionary);
         ck_assert_int_eq(stack_unwinder_new(&options, &f->tables, &f->losses, &f->recording.unwinder, NULL),
                          0);
-        ck_assert_int_eq(sample_source_init(&f->source, &f->recording), 0);
+        ck_assert_int_eq(kernel_side_init(&f->source, &f->recording), 0);
         f->identity = (struct kernel_record_identity){ .pid = (uint32_t)getpid(),
                                                        .tid = (uint32_t)getpid(),
                                                        .time_ns = 10,
@@ -118,7 +118,7 @@ static void set_up(struct fixture *f)
 
 static void tear_down(struct fixture *f)
 {
-        sample_source_deinit(&f->source);
+        kernel_side_deinit(&f->source);
         process_table_deinit(&f->processes);
         stack_unwinder_free(f->recording.unwinder);
         trace_dictionary_deinit(&f->dictionary);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge/sample_source.c: a wait has the place where it was, a wake-up who woke, whether BPF tells of them or perf */
+/* sampler/merge/kernel_side.c: a wait has the place where it was, a wake-up who woke, whether BPF tells of them or perf */
 #include "format/trace_dictionary.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/merge/sample_source.h"
+#include "sampler/merge/kernel_side.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
@@ -26,7 +26,7 @@ struct fixture {
         struct process_table processes;
         struct loss_counter losses;
         struct recording recording;
-        struct sample_source source;
+        struct kernel_side source;
 };
 
 static void set_up(struct fixture *f)
@@ -42,12 +42,12 @@ static void set_up(struct fixture *f)
         process_table_init(&f->processes, &f->dictionary);
         ck_assert_int_eq(
                 stack_unwinder_new(&by_frame_pointers, NULL, &f->losses, &f->recording.unwinder, NULL), 0);
-        ck_assert_int_eq(sample_source_init(&f->source, &f->recording), 0);
+        ck_assert_int_eq(kernel_side_init(&f->source, &f->recording), 0);
 }
 
 static void tear_down(struct fixture *f)
 {
-        sample_source_deinit(&f->source);
+        kernel_side_deinit(&f->source);
         stack_unwinder_free(f->recording.unwinder);
         process_table_deinit(&f->processes);
         trace_dictionary_deinit(&f->dictionary);
@@ -81,7 +81,7 @@ static struct perf_record waiting_record(enum perf_record_kind kind, uint32_t ti
 
 static void take(struct fixture *f, const struct perf_record *rec)
 {
-        ck_assert_int_eq(sample_source_take(&f->source, rec), 0);
+        ck_assert_int_eq(kernel_side_take(&f->source, rec), 0);
 }
 
 /* A thread, made known as the kernel does it. */

@@ -91,7 +91,7 @@ static struct source_embedder_result embed(const struct source_embedder_options 
 static const struct source_text *find(const char *name)
 {
         const struct source_text *text = source_texts_find(
-                &trace.sources, (struct report_string){ .bytes = name, .n_bytes = strlen(name) });
+                &trace.sources, (struct text_view){ .bytes = name, .n_bytes = strlen(name) });
 
         ck_assert_ptr_nonnull(text);
         return text;
@@ -99,7 +99,7 @@ static const struct source_text *find(const char *name)
 
 static void check_line(const struct source_text *text, uint32_t line, const char *wanted)
 {
-        struct report_string found = source_text_line(text, line);
+        struct text_view found = source_text_line(text, line);
 
         ck_assert_uint_eq(found.n_bytes, strlen(wanted));
         ck_assert(found.n_bytes == 0 || memcmp(found.bytes, wanted, found.n_bytes) == 0);

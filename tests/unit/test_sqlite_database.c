@@ -219,7 +219,7 @@ START_TEST(many_rows)
                 sqlite_insert_number(&insert, id);
                 if (id % 7 != 0) {
                         sqlite_insert_real(&insert, (double)id / 2);
-                        sqlite_insert_string(&insert, (struct report_string){ text, n_bytes });
+                        sqlite_insert_string(&insert, (struct text_view){ text, n_bytes });
                 }
                 sqlite_insert_end_row(&insert);
         }
@@ -259,7 +259,7 @@ static void write_letter(struct sqlite_writer *w, const char *bytes, size_t n_by
         struct sqlite_insert insert;
 
         sqlite_insert_open(&insert, w, "t", 1);
-        sqlite_insert_string(&insert, (struct report_string){ bytes, n_bytes });
+        sqlite_insert_string(&insert, (struct text_view){ bytes, n_bytes });
         sqlite_insert_end_row(&insert);
         sqlite_insert_close(&insert);
 }

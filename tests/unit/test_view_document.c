@@ -46,9 +46,9 @@ static const char *const names[] = {
 };
 #define N_NAMES ((int)(sizeof(names) / sizeof(names[0])))
 
-static struct report_string string_of(const char *text)
+static struct text_view string_of(const char *text)
 {
-        return (struct report_string){ .bytes = text, .n_bytes = strlen(text) };
+        return (struct text_view){ .bytes = text, .n_bytes = strlen(text) };
 }
 
 static void put_known_row(struct view_document *d, struct view_table *t, const char *name)

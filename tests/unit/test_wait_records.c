@@ -5,7 +5,7 @@
 #include "format/trace_dictionary.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/kernel/switch_source.h"
-#include "sampler/merge/sample_source.h"
+#include "sampler/merge/kernel_side.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
@@ -20,7 +20,7 @@ static struct trace_dictionary dictionary;
 static struct process_table processes;
 static struct loss_counter losses;
 static struct recording recording;
-static struct sample_source source;
+static struct kernel_side source;
 static int bpf; /* its address stands for a source of BPF's, in which nobody looks here */
 
 static void setup(void)
@@ -34,7 +34,7 @@ static void setup(void)
                                         .switches = (struct switch_source *)(void *)&bpf,
                                         .losses = &losses,
                                         .processes = &processes };
-        source = (struct sample_source){ .recording = &recording };
+        source = (struct kernel_side){ .recording = &recording };
         ck_assert_int_eq(process_table_add_thread(&processes, PID, PID, 0, 1, &thread), 0);
         ck_assert_int_eq(process_table_add_thread(&processes, PID, OTHER, 0, 1, &thread), 0);
 }

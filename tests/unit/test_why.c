@@ -231,7 +231,7 @@ static void build(struct program *p, enum plant plant)
         trace_builder_finish(&p->b);
 }
 
-static bool equals(struct report_string s, const char *text)
+static bool equals(struct text_view s, const char *text)
 {
         return s.n_bytes == strlen(text) && (s.n_bytes == 0 || memcmp(s.bytes, text, s.n_bytes) == 0);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* analyze/why/why_profile.c: the function in which ways part, at each threshold, and where callers are not known */
-#include "analyze/trace/report_string.h"
 #include "analyze/walk/function_table.h"
 #include "analyze/why/why_profile.h"
+#include "base/text_view.h"
+#include "format/trace_dictionary.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
 
@@ -83,12 +84,12 @@ static void find(struct sampled *s)
 static const char *found(const struct sampled *s, uint32_t i)
 {
         static char text[64];
-        struct report_string name;
+        struct text_view name;
 
         if (i >= s->profile.n_labels)
                 return "";
-        name = report_string_of(&s->b.dictionary,
-                                function_table_get(&s->functions, s->profile.labels[i])->name);
+        name = trace_dictionary_text(&s->b.dictionary,
+                                     function_table_get(&s->functions, s->profile.labels[i])->name);
         memcpy(text, name.bytes, name.n_bytes);
         text[name.n_bytes] = '\0';
         return text;

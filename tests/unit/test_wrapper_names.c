@@ -34,7 +34,7 @@ static const struct {
 
 START_LOOP_TEST(test_names, 0, sizeof(cases) / sizeof(cases[0]))
 {
-        struct report_string name = { .bytes = cases[_i].name, .n_bytes = strlen(cases[_i].name) };
+        struct text_view name = { .bytes = cases[_i].name, .n_bytes = strlen(cases[_i].name) };
 
         ck_assert_msg(wrapper_names_have(name) == cases[_i].is_wrapper, "%s", cases[_i].name);
 }
@@ -57,8 +57,7 @@ static const struct {
 
 START_LOOP_TEST(test_names_of_the_client, 0, sizeof(client_cases) / sizeof(client_cases[0]))
 {
-        struct report_string name = { .bytes = client_cases[_i].name,
-                                      .n_bytes = strlen(client_cases[_i].name) };
+        struct text_view name = { .bytes = client_cases[_i].name, .n_bytes = strlen(client_cases[_i].name) };
 
         ck_assert_msg(wrapper_names_have_client(name) == client_cases[_i].is_client, "%s",
                       client_cases[_i].name);
@@ -67,7 +66,7 @@ END_TEST
 
 START_TEST(test_no_name)
 {
-        ck_assert(!wrapper_names_have_client((struct report_string){ .bytes = NULL }));
-        ck_assert(!wrapper_names_have((struct report_string){ .bytes = NULL }));
+        ck_assert(!wrapper_names_have_client((struct text_view){ .bytes = NULL }));
+        ck_assert(!wrapper_names_have((struct text_view){ .bytes = NULL }));
 }
 END_TEST

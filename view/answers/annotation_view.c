@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/answers/annotation_view.h"
+#include "format/trace_dictionary.h"
 
 #include "analyze/annotate/annotation.h"
 #include "analyze/report/report.h"
@@ -143,7 +144,7 @@ uint8_t *annotation_view_choose(const struct annotation *a, const struct annotat
 /* ---- cells ---------------------------------------------------------------------------------------------- */
 
 /* Events' names are the trace's: a key is of the letters that names of columns have elsewhere. */
-static void make_key(char key[ANNOTATION_VIEW_KEY_BYTES], struct report_string name)
+static void make_key(char key[ANNOTATION_VIEW_KEY_BYTES], struct text_view name)
 {
         static const char fine[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:.";
         size_t n = name.n_bytes < ANNOTATION_VIEW_KEY_BYTES ? name.n_bytes : ANNOTATION_VIEW_KEY_BYTES - 1;
@@ -207,8 +208,8 @@ static void put_counters(struct view_document *d, struct view_table *t, const st
 static void put_target(struct view_document *d, struct view_table *t, const struct annotation *a,
                        const struct listing_instruction *row)
 {
-        struct report_string name = row->target_name != 0 ? annotation_string(a, row->target_name)
-                                                          : (struct report_string){ .n_bytes = 0 };
+        struct text_view name = row->target_name != 0 ? annotation_string(a, row->target_name)
+                                                      : (struct text_view){ .n_bytes = 0 };
 
         if (name.n_bytes == 0)
                 view_table_put_unknown(d, t);
@@ -252,9 +253,8 @@ static void put_inlined(struct view_document *d, struct view_table *t, const str
         for (uint32_t i = 1; i < row->n_symbols; i++) {
                 uint32_t function = a->listing.symbols[row->first_symbol + i].function;
 
-                view_table_add_frame(d, t,
-                                     function != 0 ? annotation_string(a, function)
-                                                   : (struct report_string){ "?", 1 });
+                view_table_add_frame(
+                        d, t, function != 0 ? annotation_string(a, function) : (struct text_view){ "?", 1 });
         }
 }
 
@@ -429,7 +429,7 @@ static void add_functions(struct view_document *d, const struct annotation *a,
                         const struct trace_module *module = trace_dictionary_row(
                                 dictionary, TRACE_TABLE_MODULES, row->module);
 
-                        view_table_put_place(d, t, report_string_of(dictionary, module->path), 0);
+                        view_table_put_place(d, t, trace_dictionary_text(dictionary, module->path), 0);
                 } else {
                         view_table_put_unknown(d, t);
                 }
@@ -439,10 +439,10 @@ static void add_functions(struct view_document *d, const struct annotation *a,
 /* ---- facts ---------------------------------------------------------------------------------------------- */
 
 /* "hot_loop in /bin/x: 57 samples of cpu-clock, 17.4% of the trace's" */
-static void set_answer(struct view_document *d, const struct annotation *a, struct report_string path,
-                       struct report_string event, bool is_filtered)
+static void set_answer(struct view_document *d, const struct annotation *a, struct text_view path,
+                       struct text_view event, bool is_filtered)
 {
-        struct report_string name = annotation_function_name(a->trace->dictionary, &a->function);
+        struct text_view name = annotation_function_name(a->trace->dictionary, &a->function);
         double share = report_share(a->sum.weight, a->trace->events[a->event - 1].weight);
         struct byte_buffer words = { .data = NULL };
         char numbers[256];
@@ -464,16 +464,16 @@ static void set_answer(struct view_document *d, const struct annotation *a, stru
                        is_filtered ? "those that pass the filters" : "the trace's");
         byte_buffer_add(&words, numbers, strlen(numbers));
         d->failed = d->failed || words.failed;
-        view_document_set_answer(d, (struct report_string){ (const char *)words.data, words.used_bytes });
+        view_document_set_answer(d, (struct text_view){ (const char *)words.data, words.used_bytes });
         byte_buffer_deinit(&words);
 }
 
 static void add_words(struct view_document *d, const char *key, const char *title, const char *words)
 {
-        view_document_add_string(d, key, title, (struct report_string){ words, strlen(words) });
+        view_document_add_string(d, key, title, (struct text_view){ words, strlen(words) });
 }
 
-static void add_build_id(struct view_document *d, struct report_string id)
+static void add_build_id(struct view_document *d, struct text_view id)
 {
         char hex[2 * BUILD_ID_BYTES_MAX + 1] = "";
 
@@ -485,7 +485,7 @@ static void add_build_id(struct view_document *d, struct report_string id)
                 view_document_add_unknown(d, "build_id", "build-id", VIEW_STRING);
 }
 
-static void add_string(struct view_document *d, const char *key, const char *title, struct report_string s)
+static void add_string(struct view_document *d, const char *key, const char *title, struct text_view s)
 {
         if (s.n_bytes != 0)
                 view_document_add_string(d, key, title, s);
@@ -498,7 +498,7 @@ static void add_handle(struct view_document *d, uint32_t handle)
         char text[16];
 
         (void)snprintf(text, sizeof(text), "f%" PRIu32, handle);
-        add_string(d, "handle", "handle", (struct report_string){ text, handle != 0 ? strlen(text) : 0 });
+        add_string(d, "handle", "handle", (struct text_view){ text, handle != 0 ? strlen(text) : 0 });
 }
 
 /* A sum is said to people where it is not what the answer says. */
@@ -523,27 +523,27 @@ static void add_sums(struct view_document *d, const struct annotation *a)
 }
 
 static void add_facts(struct view_document *d, const struct annotation *a, uint32_t handle,
-                      struct report_string filter)
+                      struct text_view filter)
 {
         const struct trace_dictionary *dictionary = a->trace->dictionary;
         const struct trace_sample_event *event = trace_dictionary_row(dictionary, TRACE_TABLE_SAMPLE_EVENTS,
                                                                       a->event);
-        struct report_string path = { .n_bytes = 0 }, build_id = { .n_bytes = 0 };
+        struct text_view path = { .n_bytes = 0 }, build_id = { .n_bytes = 0 };
 
         if (a->function.module != 0) {
                 const struct trace_module *module = trace_dictionary_row(dictionary, TRACE_TABLE_MODULES,
                                                                          a->function.module);
 
-                path = report_string_of(dictionary, module->path);
-                build_id = report_string_of(dictionary, module->build_id);
+                path = trace_dictionary_text(dictionary, module->path);
+                build_id = trace_dictionary_text(dictionary, module->build_id);
         }
-        set_answer(d, a, path, report_string_of(dictionary, event->name), filter.n_bytes != 0);
+        set_answer(d, a, path, trace_dictionary_text(dictionary, event->name), filter.n_bytes != 0);
         view_document_add_string(d, "function", NULL, annotation_function_name(dictionary, &a->function));
         add_handle(d, handle);
         add_string(d, "module", NULL, path);
         add_build_id(d, build_id);
-        add_string(d, "event", NULL, report_string_of(dictionary, event->name));
-        add_string(d, "unit", "unit", report_string_of(dictionary, event->unit));
+        add_string(d, "event", NULL, trace_dictionary_text(dictionary, event->name));
+        add_string(d, "unit", "unit", trace_dictionary_text(dictionary, event->unit));
         add_string(d, "filter", "only", filter);
         view_document_add_bool(d, "is_inlined", NULL, a->function.is_inlined);
         add_sums(d, a);

@@ -11,7 +11,7 @@
 #define VIEW_ANSWERS_ANNOTATION_VIEW_H
 
 #include "analyze/report/report_counters.h"
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 #include "view/document/view_document.h"
 
 #include <stdbool.h>
@@ -45,7 +45,7 @@ struct annotation_view_options {
         double share_hot;            /* 0 .. 1: from here on a row is hot */
         uint32_t limit;              /* rows of each table, those with the most samples; 0 = all */
         const char *path;            /* of the trace, for hints */
-        struct report_string filter; /* whose samples count, in words; empty = all */
+        struct text_view filter;     /* whose samples count, in words; empty = all */
         const struct function_choice
                 *choice; /* functions with samples, where none was named; NULL = one was */
 };

@@ -86,7 +86,7 @@ static void counters_put_ratio(struct view_document *d, struct view_table *t, do
 
 /* The rest of a row, after its handle. */
 static void counters_put_row(struct view_document *d, struct view_table *t, const struct report_counters *c,
-                             const uint64_t *row, struct report_string name)
+                             const uint64_t *row, struct text_view name)
 {
         struct report_ratios ratios = report_counters_ratios(c, row);
 
@@ -166,7 +166,7 @@ struct counters_of {
         const char *of;
         char letter; /* of the handle; '\0' = none */
         uint32_t id;
-        struct report_string name;
+        struct text_view name;
         const uint64_t *self; /* NULL = not known */
         const uint64_t *total;
 };

@@ -41,9 +41,9 @@ static const struct trace_device *device_row(const struct event_names *n, uint32
         return trace_dictionary_row(n->trace->dictionary, TRACE_TABLE_DEVICES, device);
 }
 
-static struct report_string device_name(const struct event_names *n, uint32_t device)
+static struct text_view device_name(const struct event_names *n, uint32_t device)
 {
-        return report_string_of(n->trace->dictionary, device_row(n, device)->name);
+        return trace_dictionary_text(n->trace->dictionary, device_row(n, device)->name);
 }
 
 static const char *clock_words(const struct device_clock *clock)
@@ -125,7 +125,7 @@ static void put_zone(struct event_names *n, struct view_table *t, const struct d
         view_table_put_handle(d, t, 'z', key->location);
         view_table_put_string(
                 d, t,
-                report_string_of(dictionary, location->name != 0 ? location->name : location->function));
+                trace_dictionary_text(dictionary, location->name != 0 ? location->name : location->function));
         view_table_put_number(d, t, h->n_values);
         view_table_put_number(d, t, h->sum);
         view_table_put_number(d, t, h->sum / h->n_values);
@@ -133,7 +133,7 @@ static void put_zone(struct event_names *n, struct view_table *t, const struct d
         view_table_put_number(d, t, histogram_quantile(h, 0.99));
         view_table_put_number(d, t, h->largest);
         view_table_put_number(d, t, h->smallest);
-        view_table_put_place(d, t, report_string_of(dictionary, location->file), location->line);
+        view_table_put_place(d, t, trace_dictionary_text(dictionary, location->file), location->line);
         view_table_put_number(d, t, key->device);
 }
 

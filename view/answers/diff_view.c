@@ -123,12 +123,12 @@ static const char *verdict(const struct diff_comparison *c, const struct diff_it
         return diff_comparison_is_pair(c) ? "not certain" : "not significant";
 }
 
-static struct report_string name_of(const struct diff_comparison *c, uint32_t key)
+static struct text_view name_of(const struct diff_comparison *c, uint32_t key)
 {
         return diff_names_string(c->names, diff_names_key(c->names, key)->name);
 }
 
-static struct report_string place_of(const struct diff_comparison *c, uint32_t key)
+static struct text_view place_of(const struct diff_comparison *c, uint32_t key)
 {
         const struct diff_key *row = diff_names_key(c->names, key);
 
@@ -313,7 +313,7 @@ static void say_verdict(struct answer *a, const struct diff_verdict *v)
 
 static void say_name(struct answer *a, const struct diff_comparison *c, const struct diff_item *item)
 {
-        struct report_string name = name_of(c, item->key_after);
+        struct text_view name = name_of(c, item->key_after);
         bool is_cut = name.n_bytes > NAME_BYTES_MAX;
 
         say(a, "%s%.*s%s", item->kind == DIFF_ZONE ? "zone " : "",
@@ -422,10 +422,8 @@ static void set_answer(struct view_document *d, const struct diff_comparison *c,
                 say_uncertain(&a, c);
         view_document_set_title(d, "%s", a.text);
         if (!has_title) {
-                view_document_add_string(d, "answer", "answer",
-                                         (struct report_string){ a.text, a.used_bytes });
-                view_document_add_string(d, "verdict", "verdict",
-                                         (struct report_string){ word, strlen(word) });
+                view_document_add_string(d, "answer", "answer", (struct text_view){ a.text, a.used_bytes });
+                view_document_add_string(d, "verdict", "verdict", (struct text_view){ word, strlen(word) });
         }
         free((void *)significant);
 }

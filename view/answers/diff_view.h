@@ -7,7 +7,7 @@
 #ifndef VIEW_ANSWERS_DIFF_VIEW_H
 #define VIEW_ANSWERS_DIFF_VIEW_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,11 +18,11 @@ struct view_document;
 #define DIFF_VIEW_SCHEMA "hyprof.diff/1"
 
 struct diff_view_options {
-        uint32_t limit;              /* rows of a table; 0 = all */
-        struct report_string event;  /* whose samples are compared; empty = none's */
-        struct report_string filter; /* the chosen part, in words; empty = everything */
-        bool has_title;              /* the answer is printed as the title: it is no fact as well */
-        double threshold; /* smaller changes are left out unless they are significant; 0.05 = 5 % */
+        uint32_t limit;          /* rows of a table; 0 = all */
+        struct text_view event;  /* whose samples are compared; empty = none's */
+        struct text_view filter; /* the chosen part, in words; empty = everything */
+        bool has_title;          /* the answer is printed as the title: it is no fact as well */
+        double threshold;        /* smaller changes are left out unless they are significant; 0.05 = 5 % */
 };
 
 /* Fills @d, which is initialised with the schema. */

@@ -106,7 +106,7 @@ size_t event_names_limit(const struct event_names *n, struct view_table *t, size
 
 void event_names_put_thread(struct event_names *n, struct view_table *t, uint32_t thread)
 {
-        struct report_string name = loaded_trace_thread_name(n->trace, thread);
+        struct text_view name = loaded_trace_thread_name(n->trace, thread);
         const struct trace_thread *row = trace_dictionary_row(n->trace->dictionary, TRACE_TABLE_THREADS,
                                                               thread);
 
@@ -118,12 +118,12 @@ void event_names_put_thread(struct event_names *n, struct view_table *t, uint32_
                 view_table_put_format(n->document, t, "%u", row->tid);
 }
 
-struct report_string event_names_zone(const struct event_names *n, uint32_t location)
+struct text_view event_names_zone(const struct event_names *n, uint32_t location)
 {
         const struct trace_location *row = trace_dictionary_row(n->trace->dictionary, TRACE_TABLE_LOCATIONS,
                                                                 location);
 
-        return report_string_of(n->trace->dictionary, row->name != 0 ? row->name : row->function);
+        return trace_dictionary_text(n->trace->dictionary, row->name != 0 ? row->name : row->function);
 }
 
 static void put_words(struct event_names *n, struct view_table *t)
@@ -131,7 +131,7 @@ static void put_words(struct event_names *n, struct view_table *t)
         if (n->words.failed)
                 n->document->failed = true;
         view_table_put_string(n->document, t,
-                              (struct report_string){ (const char *)n->words.data, n->words.used_bytes });
+                              (struct text_view){ (const char *)n->words.data, n->words.used_bytes });
 }
 
 void event_names_put_path(struct event_names *n, struct view_table *t, uint32_t path)
@@ -148,7 +148,7 @@ void event_names_put_path(struct event_names *n, struct view_table *t, uint32_t 
         if (path != 0)
                 byte_buffer_add(&n->words, "…/", strlen("…/"));
         for (uint32_t i = n_locations; i > 0; i--) {
-                struct report_string name = event_names_zone(n, locations[i - 1]);
+                struct text_view name = event_names_zone(n, locations[i - 1]);
 
                 byte_buffer_add(&n->words, name.bytes, name.n_bytes);
                 if (i > 1)
@@ -199,9 +199,10 @@ void event_names_put_callstack(struct event_names *n, struct view_table *t, cons
         for (uint32_t i = 0; i < place->n_labels; i++) {
                 const struct function *f = function_table_get(&places->functions, place->labels[i]);
 
-                view_table_add_frame(n->document, t,
-                                     report_names_function(report_string_of(n->trace->dictionary, f->name),
-                                                           (enum function_kind)f->kind));
+                view_table_add_frame(
+                        n->document, t,
+                        report_names_function(trace_dictionary_text(n->trace->dictionary, f->name),
+                                              (enum function_kind)f->kind));
         }
         if (place->is_cut != 0)
                 view_table_add_frame(n->document, t, report_names_words("…"));

@@ -7,9 +7,9 @@
 #ifndef VIEW_ANSWERS_EVENT_NAMES_H
 #define VIEW_ANSWERS_EVENT_NAMES_H
 
-#include "analyze/trace/report_string.h"
 #include "analyze/walk/trace_filter.h"
 #include "base/byte_buffer.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,10 +24,10 @@ struct wait_places;
 struct zone_paths;
 
 struct event_view_options {
-        const char *path;            /* of the trace, for the hints; NULL = the usual one */
-        uint32_t limit;              /* rows of each table; 0 = all */
-        struct report_string filter; /* the request, in words */
-        struct trace_range range;    /* of the time */
+        const char *path;         /* of the trace, for the hints; NULL = the usual one */
+        uint32_t limit;           /* rows of each table; 0 = all */
+        struct text_view filter;  /* the request, in words */
+        struct trace_range range; /* of the time */
         bool is_filtered;
 };
 
@@ -58,7 +58,7 @@ void event_names_warn(struct event_names *n, uint64_t count, const char *words);
 size_t event_names_limit(const struct event_names *n, struct view_table *t, size_t n_rows);
 
 /* The name of a zone of a place in the source: its name, else its function. */
-struct report_string event_names_zone(const struct event_names *n, uint32_t location);
+struct text_view event_names_zone(const struct event_names *n, uint32_t location);
 
 /* As the filters take it. */
 uint64_t event_names_since_start(const struct event_names *n, uint64_t time_ns);

@@ -52,12 +52,11 @@ struct shown_set {
         struct frame_zone outside; /* of zones, on the thread that marks */
 };
 
-struct report_string frame_zones_view_name(const struct event_names *n, const struct frame_stats *s,
-                                           uint32_t set)
+struct text_view frame_zones_view_name(const struct event_names *n, const struct frame_stats *s, uint32_t set)
 {
         const struct frame_set_key *key = intern_get(&s->keys, set, NULL);
 
-        return key->name != 0 ? report_string_of(n->trace->dictionary, key->name)
+        return key->name != 0 ? trace_dictionary_text(n->trace->dictionary, key->name)
                               : report_names_words("[main]");
 }
 
@@ -161,7 +160,7 @@ static void put_place(const struct shown_set *s, struct view_table *t, const str
                 return;
         }
         location = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, row->key->location);
-        view_table_put_place(s->names->document, t, report_string_of(d, location->file), location->line);
+        view_table_put_place(s->names->document, t, trace_dictionary_text(d, location->file), location->line);
 }
 
 static void put_row(const struct shown_set *s, struct view_table *t, const struct shown_row *row)

@@ -8,7 +8,7 @@
 #ifndef VIEW_ANSWERS_FRAME_ZONES_VIEW_H
 #define VIEW_ANSWERS_FRAME_ZONES_VIEW_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stdint.h>
 
@@ -17,8 +17,8 @@ struct frame_stats;
 struct frame_zones;
 
 /* The name of a set of frames, by id; "[main]" if it has no name. */
-struct report_string frame_zones_view_name(const struct event_names *n, const struct frame_stats *s,
-                                           uint32_t set);
+struct text_view frame_zones_view_name(const struct event_names *n, const struct frame_stats *s,
+                                       uint32_t set);
 
 /*
  * For the sets 1 .. @n_sets: all frames together; and each of the slowest.  No tables if no zone is in them.

@@ -67,7 +67,7 @@ static bool text_fits(const char *glob, const char *text)
 }
 
 /* A glob has to fit the whole name; "name" fits "name(int)" as well. */
-static bool name_fits(const char *glob, struct report_string name)
+static bool name_fits(const char *glob, struct text_view name)
 {
         char text[NAME_BYTES_MAX];
         char *parenthesis;
@@ -86,14 +86,14 @@ static bool name_fits(const char *glob, struct report_string name)
         return text_fits(glob, text);
 }
 
-static bool part_fits(const char *part, struct report_string name)
+static bool part_fits(const char *part, struct text_view name)
 {
         return part[0] != '\0' && name.n_bytes != 0 && memmem(name.bytes, name.n_bytes, part, strlen(part));
 }
 
 /* Marks the functions that fit.  Returns how many. */
 static uint32_t mark(const struct report *report, const char *wanted,
-                     bool (*fits)(const char *wanted, struct report_string name), bool *chosen)
+                     bool (*fits)(const char *wanted, struct text_view name), bool *chosen)
 {
         const struct function_table *functions = &report->samples.functions;
         uint32_t n = 0;
@@ -101,10 +101,10 @@ static uint32_t mark(const struct report *report, const char *wanted,
         for (uint32_t label = 1; label <= functions->functions.n_items; label++) {
                 const struct function *function = function_table_get(functions, label);
 
-                chosen[label] = fits(
-                        wanted,
-                        report_names_function(report_string_of(report->samples.dictionary, function->name),
-                                              (enum function_kind)function->kind));
+                chosen[label] = fits(wanted,
+                                     report_names_function(trace_dictionary_text(report->samples.dictionary,
+                                                                                 function->name),
+                                                           (enum function_kind)function->kind));
                 n += chosen[label];
         }
         return n;
@@ -139,8 +139,8 @@ static int no_function(const struct report *report, const char *wanted, struct e
 
         name_guess_init(&guess, wanted, strlen(wanted));
         for (uint32_t label = 1; label <= functions->functions.n_items; label++) {
-                struct report_string name = report_string_of(report->samples.dictionary,
-                                                             function_table_get(functions, label)->name);
+                struct text_view name = trace_dictionary_text(report->samples.dictionary,
+                                                              function_table_get(functions, label)->name);
                 const char *end = name.n_bytes != 0 ? memchr(name.bytes, '(', name.n_bytes) : NULL;
 
                 name_guess_offer_bytes(&guess, name.bytes, end ? (size_t)(end - name.bytes) : name.n_bytes);

@@ -67,8 +67,7 @@ static size_t whole_characters(const char *bytes, size_t n_bytes)
         return n_bytes;
 }
 
-void group_rows_put_text(struct view_document *d, struct view_table *t, struct report_string text,
-                         bool is_cut)
+void group_rows_put_text(struct view_document *d, struct view_table *t, struct text_view text, bool is_cut)
 {
         struct byte_buffer cut = { .data = NULL };
 
@@ -81,11 +80,11 @@ void group_rows_put_text(struct view_document *d, struct view_table *t, struct r
         if (cut.failed)
                 d->failed = true;
         else
-                view_table_put_string(d, t, (struct report_string){ (const char *)cut.data, cut.used_bytes });
+                view_table_put_string(d, t, (struct text_view){ (const char *)cut.data, cut.used_bytes });
         byte_buffer_deinit(&cut);
 }
 
-static struct report_string name_of_thread(const struct report *report, uint32_t id)
+static struct text_view name_of_thread(const struct report *report, uint32_t id)
 {
         const struct report_thread *thread = report_heading_find_thread(report, id);
 

@@ -7,7 +7,7 @@
 #ifndef VIEW_ANSWERS_GROUP_ROWS_H
 #define VIEW_ANSWERS_GROUP_ROWS_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,7 +26,6 @@ void group_rows_add(struct view_document *d, const struct report *report, uint32
                     bool has_histograms);
 
 /* A text of the program's in a cell, with an ellipsis if it goes on; unknown if it is empty. */
-void group_rows_put_text(struct view_document *d, struct view_table *t, struct report_string text,
-                         bool is_cut);
+void group_rows_put_text(struct view_document *d, struct view_table *t, struct text_view text, bool is_cut);
 
 #endif /* VIEW_ANSWERS_GROUP_ROWS_H */

@@ -28,7 +28,7 @@ struct view_table *histogram_rows_begin(struct view_document *d, const char *tit
 }
 
 void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t location,
-                        struct report_string name, const struct histogram *h)
+                        struct text_view name, const struct histogram *h)
 {
         struct histogram_bins bins;
 

@@ -7,7 +7,7 @@
 #ifndef VIEW_ANSWERS_HISTOGRAM_ROWS_H
 #define VIEW_ANSWERS_HISTOGRAM_ROWS_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +21,6 @@ struct view_table *histogram_rows_begin(struct view_document *d, const char *tit
 
 /* @location, @name: shown if it has names.  0: not a zone's. */
 void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t location,
-                        struct report_string name, const struct histogram *h);
+                        struct text_view name, const struct histogram *h);
 
 #endif /* VIEW_ANSWERS_HISTOGRAM_ROWS_H */

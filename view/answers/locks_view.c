@@ -55,7 +55,7 @@ static const struct view_column wait_columns[] = {
         { .key = "id", .title = "id", .type = VIEW_ID, .n_columns_max = 10 },
 };
 
-static struct report_string lock_name(const struct event_names *n, const struct lock_stats *s, uint32_t lock)
+static struct text_view lock_name(const struct event_names *n, const struct lock_stats *s, uint32_t lock)
 {
         const struct trace_dictionary *d = n->trace->dictionary;
         const struct trace_lock *row = trace_dictionary_row(d, TRACE_TABLE_LOCKS, lock);
@@ -65,7 +65,7 @@ static struct report_string lock_name(const struct event_names *n, const struct 
 
         if (name == 0 && location)
                 name = location->name != 0 ? location->name : location->function;
-        return report_string_of(d, name);
+        return trace_dictionary_text(d, name);
 }
 
 static void put_location(const struct event_names *n, struct view_table *t, uint32_t location)
@@ -78,7 +78,7 @@ static void put_location(const struct event_names *n, struct view_table *t, uint
                 return;
         }
         row = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, location);
-        view_table_put_place(n->document, t, report_string_of(d, row->file), row->line);
+        view_table_put_place(n->document, t, trace_dictionary_text(d, row->file), row->line);
 }
 
 static void put_lock(struct event_names *n, struct view_table *t, const struct lock_stats *s, uint32_t id)

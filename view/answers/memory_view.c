@@ -4,6 +4,7 @@
 #include "analyze/walk/event_walk.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/array.h"
+#include "format/trace_dictionary.h"
 #include "view/answers/event_names.h"
 #include "view/answers/event_view.h"
 #include "view/answers/report_heading.h"
@@ -107,7 +108,7 @@ static void put_pool_name(struct event_names *n, struct view_table *t, const str
         if (*name == 0)
                 view_table_put_words(n->document, t, "[main]");
         else
-                view_table_put_string(n->document, t, report_string_of(n->trace->dictionary, *name));
+                view_table_put_string(n->document, t, trace_dictionary_text(n->trace->dictionary, *name));
 }
 
 static void put_pool(struct event_names *n, struct view_table *t, const struct memory_stats *s, uint32_t id)

@@ -30,7 +30,7 @@ static void put_message(struct event_names *n, struct view_table *t, const struc
         event_names_put_time(n, t, message->time_ns);
         view_table_put_handle(d, t, 't', message->thread);
         view_table_put_words(d, t, message_list_severity(message->severity));
-        view_table_put_string(d, t, (struct report_string){ message->text, message->n_bytes });
+        view_table_put_string(d, t, (struct text_view){ message->text, message->n_bytes });
         event_names_put_thread(n, t, message->thread);
         event_names_put_path(n, t, message->path);
         if (message->color != 0)

@@ -128,7 +128,7 @@ static const char *words_of_symbols(const struct module_sum *sum, uint32_t kind)
         return "none: no symbols in the file, no debug file found";
 }
 
-static void put_build_id(struct view_document *d, struct view_table *t, struct report_string id)
+static void put_build_id(struct view_document *d, struct view_table *t, struct text_view id)
 {
         char hex[2 * 20 + 1] = "";
 
@@ -152,7 +152,7 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
         report_heading_put_share(d, t, sum->self.weight, report->event ? report->event->sum.weight : 0, true);
         report_heading_put_share(d, t, sum->named.weight, sum->self.weight, true);
         if (sum->path != 0)
-                view_table_put_place(d, t, report_string_of(dictionary, sum->path), 0);
+                view_table_put_place(d, t, trace_dictionary_text(dictionary, sum->path), 0);
         else
                 view_table_put_unknown(d, t);
         view_table_put_words(d, t, words_of_symbols(sum, module->kind));
@@ -162,7 +162,7 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
                 view_table_put_words(d, t, words_of_kind(module->kind));
         else
                 view_table_put_unknown(d, t);
-        put_build_id(d, t, report_string_of(dictionary, module->build_id));
+        put_build_id(d, t, trace_dictionary_text(dictionary, module->build_id));
 }
 
 static void add_hints(struct view_document *d, const struct report *report,

@@ -129,7 +129,7 @@ static const struct report_wait_frame *off_cpu_frame(const struct report_wait_pl
         return &place->frames[place->frame < place->n_frames ? place->frame : 0];
 }
 
-static struct report_string off_cpu_place_name(const struct report_wait_place *place)
+static struct text_view off_cpu_place_name(const struct report_wait_place *place)
 {
         const struct report_wait_frame *frame = off_cpu_frame(place);
 
@@ -243,8 +243,7 @@ static void off_cpu_put_path(struct view_document *d, struct view_table *t,
         if (zone->n_names == 0)
                 view_table_put_unknown(d, t);
         else
-                view_table_put_string(d, t,
-                                      (struct report_string){ (const char *)words.data, words.used_bytes });
+                view_table_put_string(d, t, (struct text_view){ (const char *)words.data, words.used_bytes });
         byte_buffer_deinit(&words);
 }
 

@@ -38,7 +38,7 @@ static void overview_say(struct overview_answer *a, const char *format, ...)
 }
 
 /* Not cut within a character of UTF-8. */
-static void overview_say_name(struct overview_answer *a, struct report_string name)
+static void overview_say_name(struct overview_answer *a, struct text_view name)
 {
         bool is_cut = name.n_bytes > NAME_BYTES_MAX;
 
@@ -151,7 +151,7 @@ void overview_view_fill(struct view_document *d, const struct report *report,
         struct overview_answer answer;
 
         overview_answer(&answer, report);
-        view_document_set_answer(d, (struct report_string){ answer.text, answer.used_bytes });
+        view_document_set_answer(d, (struct text_view){ answer.text, answer.used_bytes });
         recording_view_add_facts(d, report);
         recording_view_add_also(d, report);
         report_heading_add_missing(d, report);

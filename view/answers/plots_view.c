@@ -50,7 +50,7 @@ static void put_unit(struct event_names *n, struct view_table *t, uint32_t name)
         const struct trace_plot *row = find_row(n->trace->dictionary, name);
 
         if (row && row->unit != 0)
-                view_table_put_string(n->document, t, report_string_of(n->trace->dictionary, row->unit));
+                view_table_put_string(n->document, t, trace_dictionary_text(n->trace->dictionary, row->unit));
         else if (row && row->format < sizeof(formats) / sizeof(formats[0]) && formats[row->format][0] != '\0')
                 view_table_put_words(n->document, t, formats[row->format]);
         else
@@ -72,7 +72,7 @@ static void put_course(struct event_names *n, struct view_table *t, const struct
                         block = blocks[(uint32_t)(heights[i] * (HEIGHTS - 1) + 0.5)];
                 end = stpcpy(end, block);
         }
-        view_table_put_string(n->document, t, (struct report_string){ text, (size_t)(end - text) });
+        view_table_put_string(n->document, t, (struct text_view){ text, (size_t)(end - text) });
 }
 
 /* How the values of a plot are told. */
@@ -84,11 +84,11 @@ static bool are_bytes(const struct event_names *n, uint32_t name)
 {
         const struct trace_plot *row = find_row(n->trace->dictionary, name);
 
-        struct report_string unit;
+        struct text_view unit;
 
         if (!row || row->unit == 0)
                 return row && row->format == TRACE_PLOT_BYTES;
-        unit = report_string_of(n->trace->dictionary, row->unit);
+        unit = trace_dictionary_text(n->trace->dictionary, row->unit);
         return unit.n_bytes == 1 && unit.bytes[0] == 'B';
 }
 
@@ -111,7 +111,7 @@ static void put_plot(struct event_names *n, struct view_table *t, const struct p
         uint32_t name = *(const uint32_t *)intern_get(&s->names, id, NULL);
         struct plot_manner manner = { row->n_values > row->n_not_finite, are_bytes(n, name) };
 
-        view_table_put_string(n->document, t, report_string_of(n->trace->dictionary, name));
+        view_table_put_string(n->document, t, trace_dictionary_text(n->trace->dictionary, name));
         put_course(n, t, row);
         put_reals(n, t, (const double[]){ row->min, row->mean, row->max, row->last }, 4, &manner);
         put_unit(n, t, name);

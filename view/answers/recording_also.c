@@ -52,7 +52,7 @@ static void also_add_line(struct view_document *d, const struct also_kind *kind)
                                      text_number_bytes(c->count).text);
                 used += n > 0 ? (size_t)n : 0;
         }
-        view_document_add_string(d, NULL, kind->label, (struct report_string){ line, strlen(line) });
+        view_document_add_string(d, NULL, kind->label, (struct text_view){ line, strlen(line) });
 }
 
 static void also_add_rows(struct view_document *d, struct view_table *t, const struct also_kind *kind)

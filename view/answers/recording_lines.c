@@ -35,7 +35,7 @@ static void recording_add(struct byte_buffer *line, const char *format, ...)
         byte_buffer_add(line, text, strlen(text));
 }
 
-static void recording_add_name(struct byte_buffer *line, struct report_string name)
+static void recording_add_name(struct byte_buffer *line, struct text_view name)
 {
         if (name.n_bytes != 0)
                 byte_buffer_add(line, name.bytes, name.n_bytes);
@@ -51,13 +51,13 @@ static void recording_put_line(struct view_document *d, const char *label, struc
 {
         d->failed = d->failed || line->failed;
         view_document_add_string(d, NULL, label,
-                                 (struct report_string){ (const char *)line->data, line->used_bytes });
+                                 (struct text_view){ (const char *)line->data, line->used_bytes });
         byte_buffer_clear(line);
 }
 
 /* ------------------------------------------------------------------ where and how long */
 
-static bool recording_is_digits(struct report_string s)
+static bool recording_is_digits(struct text_view s)
 {
         for (size_t i = 0; i < s.n_bytes; i++)
                 if (s.bytes[i] < '0' || s.bytes[i] > '9')
@@ -65,7 +65,7 @@ static bool recording_is_digits(struct report_string s)
         return s.n_bytes != 0 && s.n_bytes < 10;
 }
 
-static uint64_t recording_number_of(struct report_string s)
+static uint64_t recording_number_of(struct text_view s)
 {
         uint64_t number = 0;
 

@@ -96,7 +96,7 @@ void report_heading_add_lost(struct view_document *d, const struct lost_zones *l
                 return;
         }
         view_document_add_number(d, "n_zones_lost", "zones lost", VIEW_COUNT, lost->n_lost);
-        view_document_add_string(d, "lost", "lost", (struct report_string){ words, strlen(words) });
+        view_document_add_string(d, "lost", "lost", (struct text_view){ words, strlen(words) });
 }
 
 void report_heading_add_length(struct view_document *d, const struct trace_range *range, uint64_t duration_ns)
@@ -110,7 +110,7 @@ void report_heading_add_length(struct view_document *d, const struct trace_range
                                  VIEW_DURATION, duration_ns);
 }
 
-void report_heading_add(struct view_document *d, const struct report *report, struct report_string filter)
+void report_heading_add(struct view_document *d, const struct report *report, struct text_view filter)
 {
         const struct report_event *event = report->event;
 
@@ -164,13 +164,13 @@ void report_heading_put_weight(struct view_document *d, struct view_table *t, co
         view_table_put_amount(d, t, weight, report->event && report_names_is_time(report->event->unit));
 }
 
-void report_heading_put_function(struct view_document *d, struct view_table *t, struct report_string name,
+void report_heading_put_function(struct view_document *d, struct view_table *t, struct text_view name,
                                  enum function_kind kind)
 {
         view_table_put_string(d, t, report_names_function(name, kind));
 }
 
-void report_heading_put_name(struct view_document *d, struct view_table *t, struct report_string name)
+void report_heading_put_name(struct view_document *d, struct view_table *t, struct text_view name)
 {
         if (name.n_bytes != 0)
                 view_table_put_string(d, t, name);

@@ -7,8 +7,8 @@
 #ifndef VIEW_ANSWERS_REPORT_HEADING_H
 #define VIEW_ANSWERS_REPORT_HEADING_H
 
-#include "analyze/trace/report_string.h"
 #include "analyze/walk/function_table.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ struct view_table;
  * Command, duration, samples and missing data: the facts and warnings of every view.  @filter:
  * empty = everything.
  */
-void report_heading_add(struct view_document *d, const struct report *report, struct report_string filter);
+void report_heading_add(struct view_document *d, const struct report *report, struct text_view filter);
 
 /* Of these only what is missing: warnings, and for programs the table "missing". */
 void report_heading_add_missing(struct view_document *d, const struct report *report);
@@ -50,9 +50,9 @@ void report_heading_put_share(struct view_document *d, struct view_table *t, uin
 void report_heading_put_weight(struct view_document *d, struct view_table *t, const struct report *report,
                                uint64_t weight);
 /* A function's name, or in brackets why it has none; a zone or thread without a name is unknown. */
-void report_heading_put_function(struct view_document *d, struct view_table *t, struct report_string name,
+void report_heading_put_function(struct view_document *d, struct view_table *t, struct text_view name,
                                  enum function_kind kind);
-void report_heading_put_name(struct view_document *d, struct view_table *t, struct report_string name);
+void report_heading_put_name(struct view_document *d, struct view_table *t, struct text_view name);
 
 /* The row of the report's threads that is a thread of the trace; NULL if it has no events. */
 const struct report_thread *report_heading_find_thread(const struct report *report, uint32_t thread);

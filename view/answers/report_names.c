@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-struct report_string report_names_words(const char *words)
+struct text_view report_names_words(const char *words)
 {
-        return (struct report_string){ .bytes = words, .n_bytes = strlen(words) };
+        return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
 }
 
-struct report_string report_names_function(struct report_string name, enum function_kind kind)
+struct text_view report_names_function(struct text_view name, enum function_kind kind)
 {
         switch (kind) {
         case FUNCTION_NAMED:
@@ -28,7 +28,7 @@ struct report_string report_names_function(struct report_string name, enum funct
         return name;
 }
 
-struct report_string report_names_file(struct report_string path)
+struct text_view report_names_file(struct text_view path)
 {
         const char *slash = path.n_bytes != 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
         size_t skip = slash ? (size_t)(slash - path.bytes) + 1 : 0;
@@ -37,7 +37,7 @@ struct report_string report_names_file(struct report_string path)
                 return report_names_words("-");
         if (skip == path.n_bytes)
                 skip = 0;
-        return (struct report_string){ .bytes = path.bytes + skip, .n_bytes = path.n_bytes - skip };
+        return (struct text_view){ .bytes = path.bytes + skip, .n_bytes = path.n_bytes - skip };
 }
 
 const char *report_names_kind(enum function_kind kind)
@@ -63,7 +63,7 @@ const char *report_names_kind(enum function_kind kind)
         return "named";
 }
 
-bool report_names_is_time(struct report_string unit)
+bool report_names_is_time(struct text_view unit)
 {
         return unit.n_bytes == 2 && memcmp(unit.bytes, "ns", 2) == 0;
 }

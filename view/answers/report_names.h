@@ -7,24 +7,24 @@
 #ifndef VIEW_ANSWERS_REPORT_NAMES_H
 #define VIEW_ANSWERS_REPORT_NAMES_H
 
-#include "analyze/trace/report_string.h"
 #include "analyze/walk/function_table.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 
 /* The function's name, or in brackets why it has none. */
-struct report_string report_names_function(struct report_string name, enum function_kind kind);
+struct text_view report_names_function(struct text_view name, enum function_kind kind);
 
 /* Without folders: the JSON has the whole path. "-" for none. */
-struct report_string report_names_file(struct report_string path);
+struct text_view report_names_file(struct text_view path);
 
 /* Static words as a string. */
-struct report_string report_names_words(const char *words);
+struct text_view report_names_words(const char *words);
 
 /* The same for programs: "named", "no_symbol" ... */
 const char *report_names_kind(enum function_kind kind);
 
 /* Whether what an event counts is ns. */
-bool report_names_is_time(struct report_string unit);
+bool report_names_is_time(struct text_view unit);
 
 #endif /* VIEW_ANSWERS_REPORT_NAMES_H */

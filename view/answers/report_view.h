@@ -10,7 +10,7 @@
 #ifndef VIEW_ANSWERS_REPORT_VIEW_H
 #define VIEW_ANSWERS_REPORT_VIEW_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,18 +29,18 @@ struct view_document;
 #define OVERVIEW_VIEW_SCHEMA  "hyprof.report/2"
 
 struct report_view_options {
-        const char *path;            /* of the trace, for the hints */
-        struct report_string filter; /* the chosen part, in words; empty = everything */
-        uint32_t limit;              /* rows of each table; 0 = all */
-        uint32_t tree_limit;         /* rows of each tree: the heaviest; 0 = all */
-        double share_min;            /* of a tree's rows, of all samples */
-        uint32_t depth_max;          /* levels of a tree; 0 = all */
-        uint32_t up_depth_max;       /* the same from the bottom; 0 = depth_max */
-        const char *function;        /* handle or glob: only these; NULL = all */
-        const char *zone;            /* what zone_view is about, as it was asked for */
-        uint32_t n_histograms;       /* for how many zones; 0 = all */
-        uint32_t group_limit;        /* rows of a zone's groups; 0 = all */
-        bool has_group_histograms;   /* of these groups, instead of one histogram of all */
+        const char *path;          /* of the trace, for the hints */
+        struct text_view filter;   /* the chosen part, in words; empty = everything */
+        uint32_t limit;            /* rows of each table; 0 = all */
+        uint32_t tree_limit;       /* rows of each tree: the heaviest; 0 = all */
+        double share_min;          /* of a tree's rows, of all samples */
+        uint32_t depth_max;        /* levels of a tree; 0 = all */
+        uint32_t up_depth_max;     /* the same from the bottom; 0 = depth_max */
+        const char *function;      /* handle or glob: only these; NULL = all */
+        const char *zone;          /* what zone_view is about, as it was asked for */
+        uint32_t n_histograms;     /* for how many zones; 0 = all */
+        uint32_t group_limit;      /* rows of a zone's groups; 0 = all */
+        bool has_group_histograms; /* of these groups, instead of one histogram of all */
         bool top_down, bottom_up;
         bool skips_common; /* leave out of a tree from the top the frames around all of it */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/answers/tree_rows.h"
+#include "format/trace_dictionary.h"
 
 #include "analyze/report/report.h"
 #include "analyze/walk/call_tree.h"
@@ -100,10 +101,11 @@ static void add_row(struct tree_printing *p, const struct call_tree_node *node)
         report_heading_put_share(d, p->table, node->total.weight, p->whole, true);
         if (!p->from_bottom)
                 report_heading_put_share(d, p->table, node->self.weight, p->whole, kind != FUNCTION_MARK);
-        report_heading_put_function(d, p->table, report_string_of(samples->dictionary, function->name), kind);
+        report_heading_put_function(d, p->table, trace_dictionary_text(samples->dictionary, function->name),
+                                    kind);
         view_table_put_handle(d, p->table, 'f', node->label);
         view_table_put_number(d, p->table, node->total.n_samples);
-        view_table_put_place(d, p->table, report_string_of(samples->dictionary, function->module), 0);
+        view_table_put_place(d, p->table, trace_dictionary_text(samples->dictionary, function->module), 0);
 }
 
 /* Without recursion: a tree may be thousands of nodes deep.  Each node is left by its next sibling, or that of a parent. */
@@ -137,8 +139,9 @@ static void add_name(const struct tree_printing *p, const struct call_tree_node 
 {
         const struct report_samples *samples = &p->report->samples;
         const struct function *function = function_table_get(&samples->functions, node->label);
-        struct report_string name = report_names_function(
-                report_string_of(samples->dictionary, function->name), (enum function_kind)function->kind);
+        struct text_view name = report_names_function(
+                trace_dictionary_text(samples->dictionary, function->name),
+                (enum function_kind)function->kind);
 
         if (names->used_bytes > COMMON_NAMES_BYTES)
                 return;

@@ -61,7 +61,7 @@ static void add_string_fact(const struct filling *f, const char *key, const char
                             struct byte_buffer *words)
 {
         view_document_add_string(f->document, key, title,
-                                 (struct report_string){ (const char *)words->data, words->used_bytes });
+                                 (struct text_view){ (const char *)words->data, words->used_bytes });
         f->document->failed = f->document->failed || words->failed;
         byte_buffer_deinit(words);
 }
@@ -85,7 +85,7 @@ static void add_groups(const struct filling *f)
         add_mean(f, "typical_mean_ns", "others, mean", WHY_TYPICAL);
         view_document_add_delta(d, "extra_ns", "extra time", whole(w->extra_ns));
         view_document_add_string(d, "ranked_by", "ranked by",
-                                 (struct report_string){ why_words_by(w->by), strlen(why_words_by(w->by)) });
+                                 (struct text_view){ why_words_by(w->by), strlen(why_words_by(w->by)) });
         view_document_add_real(d, "machine_share", "others had the CPU", VIEW_SHARE, w->machine_share);
         if (w->cost.is_known) {
                 view_document_add_number(d, "sample_cost_ns", "a sample costs", VIEW_DURATION,
@@ -189,10 +189,10 @@ static void add_answer(const struct filling *f)
 {
         const struct why_cause *answer = why_find_answer(f->why);
         struct byte_buffer words = { .data = NULL };
-        struct report_string sentence;
+        struct text_view sentence;
 
         why_words_answer(f->why, f->trace, &words);
-        sentence = (struct report_string){ .bytes = (const char *)words.data, .n_bytes = words.used_bytes };
+        sentence = (struct text_view){ .bytes = (const char *)words.data, .n_bytes = words.used_bytes };
         view_document_set_title(f->document, "%.*s",
                                 (int)(sentence.n_bytes < INT32_MAX ? sentence.n_bytes : INT32_MAX),
                                 sentence.bytes ? sentence.bytes : "");
@@ -202,10 +202,10 @@ static void add_answer(const struct filling *f)
 
                 view_document_add_string(f->document, "answer", "answer", sentence);
                 view_document_add_string(f->document, "cause", "cause",
-                                         (struct report_string){ .bytes = key, .n_bytes = strlen(key) });
+                                         (struct text_view){ .bytes = key, .n_bytes = strlen(key) });
                 view_document_add_string(
                         f->document, "confidence", "confidence",
-                        (struct report_string){ .bytes = confidence, .n_bytes = strlen(confidence) });
+                        (struct text_view){ .bytes = confidence, .n_bytes = strlen(confidence) });
         }
         f->document->failed = f->document->failed || words.failed;
         byte_buffer_deinit(&words);
@@ -252,7 +252,7 @@ static void put_cause(const struct filling *f, struct view_table *t, const struc
         view_table_put_string(d, t, why_words_name(w, cause->kind, cause->id));
         view_table_put_string(d, t,
                               cause->kind == WHY_CAUSE_WAIT ? why_words_kernel(w, cause->id)
-                                                            : (struct report_string){ .n_bytes = 0 });
+                                                            : (struct text_view){ .n_bytes = 0 });
         view_table_put_real(d, t, cause->share.value);
         view_table_put_real(d, t, cause->share.low);
         view_table_put_real(d, t, cause->share.high);
@@ -468,7 +468,7 @@ static void add_wakers(const struct filling *f)
                 put_thread(f, t, row->thread);
                 view_table_put_string(f->document, t,
                                       row->thread != 0 ? loaded_trace_thread_name(f->trace, row->thread)
-                                                       : report_string_of(w->dictionary, row->name));
+                                                       : trace_dictionary_text(w->dictionary, row->name));
                 view_table_put_string(f->document, t, why_words_function(w, row->label));
                 view_table_put_number(f->document, t, row->n);
                 view_table_put_number(f->document, t, row->ns);
@@ -535,7 +535,7 @@ static void add_counters(const struct filling *f)
                 const struct trace_sample_event *event = trace_dictionary_row(
                         w->dictionary, TRACE_TABLE_SAMPLE_EVENTS, part->id);
 
-                view_table_put_string(f->document, t, report_string_of(w->dictionary, event->name));
+                view_table_put_string(f->document, t, trace_dictionary_text(w->dictionary, event->name));
                 view_table_put_real(f->document, t, part->slow);
                 view_table_put_real(f->document, t, part->typical);
                 view_table_put_real(f->document, t, part->slow * 1e6 / fmax(w->on_cpu_ns[WHY_SLOW], 1));
@@ -653,8 +653,7 @@ static void add_warnings(const struct filling *f)
 }
 
 /* "hyprof BEFORE WHAT AFTER TRACE"; without WHAT if that is NULL. */
-static void hint(const struct filling *f, const char *before, const struct report_string *what,
-                 const char *after)
+static void hint(const struct filling *f, const char *before, const struct text_view *what, const char *after)
 {
         view_document_hint(f->document, "hyprof %s%s%s%s %s", before, what ? " " : "",
                            what ? shell_word_of_name(*what).text : "", after,
@@ -675,12 +674,12 @@ static void add_hints(const struct filling *f)
 {
         const struct why *w = f->why;
         const struct why_cause *answer = why_find_answer(w);
-        struct report_string zone = { .bytes = w->request.zone, .n_bytes = strlen(w->request.zone) };
+        struct text_view zone = { .bytes = w->request.zone, .n_bytes = strlen(w->request.zone) };
         bool has_slow = w->groups[WHY_SLOW].n != 0;
 
         if (answer && (answer->kind == WHY_CAUSE_FUNCTION || answer->kind == WHY_CAUSE_FAULTS) &&
             answer->id != 0) {
-                struct report_string name = why_words_function(w, answer->id);
+                struct text_view name = why_words_function(w, answer->id);
 
                 hint(f, "annotate", &name, " -i");
         }

@@ -7,7 +7,7 @@
 #ifndef VIEW_ANSWERS_WHY_VIEW_H
 #define VIEW_ANSWERS_WHY_VIEW_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,10 +19,10 @@ struct why;
 #define WHY_VIEW_SCHEMA "hyprof.why/1"
 
 struct why_view_options {
-        const char *path;            /* of the trace, for hints */
-        uint32_t limit;              /* rows of a table; 0 = all */
-        struct report_string filter; /* the chosen part, in words; empty = everything */
-        bool has_title;              /* the format shows the title, which is the answer; else it is a fact */
+        const char *path;        /* of the trace, for hints */
+        uint32_t limit;          /* rows of a table; 0 = all */
+        struct text_view filter; /* the chosen part, in words; empty = everything */
+        bool has_title;          /* the format shows the title, which is the answer; else it is a fact */
 };
 
 /* Fills a document that is initialised.  @trace: with threads' names. */

@@ -69,12 +69,12 @@ const char *why_words_by(enum why_by by)
         return words[by];
 }
 
-static struct report_string words_of(const char *words)
+static struct text_view words_of(const char *words)
 {
-        return (struct report_string){ .bytes = words, .n_bytes = strlen(words) };
+        return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
 }
 
-struct report_string why_words_function(const struct why *w, uint32_t label)
+struct text_view why_words_function(const struct why *w, uint32_t label)
 {
         const struct function *f;
 
@@ -96,7 +96,7 @@ struct report_string why_words_function(const struct why *w, uint32_t label)
         case FUNCTION_KIND_COUNT:
                 break;
         }
-        return report_string_of(w->dictionary, f->name);
+        return trace_dictionary_text(w->dictionary, f->name);
 }
 
 /* The label of the function of the program; else of the innermost that is known; 0 = none is. */
@@ -109,7 +109,7 @@ static uint32_t label_of_place(const struct wait_places *places, const struct wa
         return place->n_labels != 0 ? place->labels[0] : 0;
 }
 
-static struct report_string place_name(const struct why *w, uint32_t id)
+static struct text_view place_name(const struct why *w, uint32_t id)
 {
         struct wait_place place;
         uint32_t label;
@@ -121,7 +121,7 @@ static struct report_string place_name(const struct why *w, uint32_t id)
         return place.has_stack ? words_of("[kernel]") : words_of("[no call stack]");
 }
 
-struct report_string why_words_kernel(const struct why *w, uint32_t id)
+struct text_view why_words_kernel(const struct why *w, uint32_t id)
 {
         struct wait_place place;
 
@@ -129,7 +129,7 @@ struct report_string why_words_kernel(const struct why *w, uint32_t id)
         return why_words_function(w, place.kernel_label);
 }
 
-static struct report_string lock_name(const struct why *w, uint32_t id)
+static struct text_view lock_name(const struct why *w, uint32_t id)
 {
         const struct trace_lock *lock = trace_dictionary_row(w->dictionary, TRACE_TABLE_LOCKS, id);
         const struct trace_location *location = trace_dictionary_row(w->dictionary, TRACE_TABLE_LOCATIONS,
@@ -138,18 +138,19 @@ static struct report_string lock_name(const struct why *w, uint32_t id)
 
         if (name == 0)
                 name = location->name != 0 ? location->name : location->function;
-        return name != 0 ? report_string_of(w->dictionary, name) : words_of("[no name]");
+        return name != 0 ? trace_dictionary_text(w->dictionary, name) : words_of("[no name]");
 }
 
-static struct report_string zone_name(const struct why *w, uint32_t id)
+static struct text_view zone_name(const struct why *w, uint32_t id)
 {
         const struct trace_location *location = trace_dictionary_row(w->dictionary, TRACE_TABLE_LOCATIONS,
                                                                      id);
 
-        return report_string_of(w->dictionary, location->name != 0 ? location->name : location->function);
+        return trace_dictionary_text(w->dictionary,
+                                     location->name != 0 ? location->name : location->function);
 }
 
-struct report_string why_words_name(const struct why *w, enum why_cause_kind kind, uint32_t id)
+struct text_view why_words_name(const struct why *w, enum why_cause_kind kind, uint32_t id)
 {
         if (id == 0)
                 return words_of("");
@@ -177,21 +178,21 @@ __attribute__((format(printf, 2, 3))) static void add(struct byte_buffer *out, c
                 byte_buffer_add(out, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
-static void add_string(struct byte_buffer *out, struct report_string s)
+static void add_string(struct byte_buffer *out, struct text_view s)
 {
         if (s.n_bytes != 0)
                 byte_buffer_add(out, s.bytes, s.n_bytes);
 }
 
 /* "flush()", and as it is where it has parameters or is no name. */
-static void add_function(struct byte_buffer *out, struct report_string name)
+static void add_function(struct byte_buffer *out, struct text_view name)
 {
         add_string(out, name);
         if (name.n_bytes != 0 && name.bytes[0] != '[' && !memchr(name.bytes, '(', name.n_bytes))
                 add(out, "()");
 }
 
-static void add_quoted(struct byte_buffer *out, struct report_string name)
+static void add_quoted(struct byte_buffer *out, struct text_view name)
 {
         add(out, "'");
         add_string(out, name);
@@ -200,7 +201,7 @@ static void add_quoted(struct byte_buffer *out, struct report_string name)
 
 static void add_thread(const struct loaded_trace *trace, struct byte_buffer *out, uint32_t thread)
 {
-        struct report_string name = loaded_trace_thread_name(trace, thread);
+        struct text_view name = loaded_trace_thread_name(trace, thread);
 
         add(out, "thread t%u", thread);
         if (name.n_bytes != 0) {
@@ -235,8 +236,8 @@ static void add_wait(const struct why *w, const struct loaded_trace *trace, uint
                      struct byte_buffer *out)
 {
         const struct why_waker *waker = why_find_waker(w, WHY_CAUSE_WAIT, place);
-        struct report_string kernel = why_words_kernel(w, place);
-        struct report_string name = place_name(w, place);
+        struct text_view kernel = why_words_kernel(w, place);
+        struct text_view name = place_name(w, place);
 
         add(out, "waiting");
         if (name.n_bytes != 0 && name.bytes[0] != '[') {
@@ -261,7 +262,7 @@ static void add_wait(const struct why *w, const struct loaded_trace *trace, uint
 static void add_cause(const struct why *w, const struct loaded_trace *trace, const struct why_cause *cause,
                       struct byte_buffer *out)
 {
-        struct report_string name = why_words_name(w, cause->kind, cause->id);
+        struct text_view name = why_words_name(w, cause->kind, cause->id);
 
         if (cause->kind == WHY_CAUSE_LOCK) {
                 add_lock(w, trace, cause->id, out);
@@ -356,7 +357,7 @@ static void add_counter(const struct why *w, struct byte_buffer *out)
                 return;
         event = trace_dictionary_row(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS, best->id);
         add(out, "; %.1f times as many ", best_rise);
-        add_string(out, report_string_of(w->dictionary, event->name));
+        add_string(out, trace_dictionary_text(w->dictionary, event->name));
         add(out, " in the same time on a CPU");
 }
 

@@ -7,8 +7,8 @@
 #ifndef VIEW_ANSWERS_WHY_WORDS_H
 #define VIEW_ANSWERS_WHY_WORDS_H
 
-#include "analyze/trace/report_string.h"
 #include "analyze/why/why.h"
+#include "base/text_view.h"
 
 struct byte_buffer;
 struct loaded_trace;
@@ -23,13 +23,13 @@ const char *why_words_kind(enum why_cause_kind kind);
 const char *why_words_confidence(enum why_confidence confidence);
 
 /* The function, lock, place or zone that a cause is about; empty if it is about none. */
-struct report_string why_words_name(const struct why *w, enum why_cause_kind kind, uint32_t id);
+struct text_view why_words_name(const struct why *w, enum why_cause_kind kind, uint32_t id);
 
 /* A function's name, or in brackets why it has none; empty for label 0. */
-struct report_string why_words_function(const struct why *w, uint32_t label);
+struct text_view why_words_function(const struct why *w, uint32_t label);
 
 /* Where a wait is: the function of the kernel that says what for; empty if unknown. */
-struct report_string why_words_kernel(const struct why *w, uint32_t id);
+struct text_view why_words_kernel(const struct why *w, uint32_t id);
 
 /* By what instances are ranked: "wall time"; static. */
 const char *why_words_by(enum why_by by);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report.h"
 #include "analyze/walk/zone_cost.h"
+#include "format/trace_dictionary.h"
 #include "view/answers/group_rows.h"
 #include "view/answers/histogram_rows.h"
 #include "view/answers/report_heading.h"
@@ -139,7 +140,7 @@ static const struct view_column waker_columns[] = {
         { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
 };
 
-static struct report_string name_of_place(const struct report_wait_place *place)
+static struct text_view name_of_place(const struct report_wait_place *place)
 {
         uint32_t i = place->frame < place->n_frames ? place->frame : 0;
 
@@ -370,12 +371,12 @@ static uint64_t since_start(const struct report *report, uint64_t time_ns)
         return time_ns > report->trace.start_ns ? time_ns - report->trace.start_ns : 0;
 }
 
-static struct report_string name_of_location(const struct report *report, uint32_t location)
+static struct text_view name_of_location(const struct report *report, uint32_t location)
 {
         const struct trace_location *row = trace_dictionary_row(report->trace.dictionary,
                                                                 TRACE_TABLE_LOCATIONS, location);
 
-        return report_string_of(report->trace.dictionary, row->name != 0 ? row->name : row->function);
+        return trace_dictionary_text(report->trace.dictionary, row->name != 0 ? row->name : row->function);
 }
 
 /* The program's texts about this zone alone: which request it was. */

@@ -12,22 +12,22 @@
 #define UNKNOWN     "-"
 #define STACK_ARROW " < "
 
-struct report_string cell_text_string(const struct view_document *d, const struct view_cell *cell)
+struct text_view cell_text_string(const struct view_document *d, const struct view_cell *cell)
 {
         if (!cell->is_known)
-                return (struct report_string){ .bytes = UNKNOWN, .n_bytes = strlen(UNKNOWN) };
+                return (struct text_view){ .bytes = UNKNOWN, .n_bytes = strlen(UNKNOWN) };
         if (cell->string.n_bytes == 0)
-                return (struct report_string){ .bytes = "", .n_bytes = 0 };
-        return (struct report_string){
+                return (struct text_view){ .bytes = "", .n_bytes = 0 };
+        return (struct text_view){
                 .bytes = (const char *)d->strings.data + cell->string.at_bytes,
                 .n_bytes = cell->string.n_bytes,
         };
 }
 
-struct report_string cell_text_next_frame(struct report_string *stack)
+struct text_view cell_text_next_frame(struct text_view *stack)
 {
         const char *end = memchr(stack->bytes, '\0', stack->n_bytes);
-        struct report_string frame = {
+        struct text_view frame = {
                 .bytes = stack->bytes,
                 .n_bytes = end ? (size_t)(end - stack->bytes) : stack->n_bytes,
         };
@@ -38,13 +38,13 @@ struct report_string cell_text_next_frame(struct report_string *stack)
         return frame;
 }
 
-static void add_stack(struct byte_buffer *out, struct report_string stack, bool is_short)
+static void add_stack(struct byte_buffer *out, struct text_view stack, bool is_short)
 {
         uint32_t n_frames = 0;
         char words[32];
 
         while (stack.n_bytes != 0) {
-                struct report_string frame = cell_text_next_frame(&stack);
+                struct text_view frame = cell_text_next_frame(&stack);
 
                 if (n_frames++ >= CELL_STACK_FRAMES && is_short)
                         continue;
@@ -61,7 +61,7 @@ static void add_stack(struct byte_buffer *out, struct report_string stack, bool 
 void cell_text_add_string(struct byte_buffer *out, const struct view_document *d, enum view_type type,
                           const struct view_cell *cell, bool is_short)
 {
-        struct report_string s = cell_text_string(d, cell);
+        struct text_view s = cell_text_string(d, cell);
         const char *slash = type == VIEW_PLACE && is_short && s.n_bytes != 0
                                     ? memrchr(s.bytes, '/', s.n_bytes)
                                     : NULL;

@@ -19,7 +19,7 @@
  * The text of a string cell, a stack divided by NUL; "-" if it is not known.  Borrowed
  * from the document; hostile.
  */
-struct report_string cell_text_string(const struct view_document *d, const struct view_cell *cell);
+struct text_view cell_text_string(const struct view_document *d, const struct view_cell *cell);
 
 /*
  * cell_text_add_string() - the same as one text: the functions of a stack with " < " between them
@@ -29,7 +29,7 @@ void cell_text_add_string(struct byte_buffer *out, const struct view_document *d
                           const struct view_cell *cell, bool is_short);
 
 /* The next function of a stack, from the rest of it in @stack, which must not be empty. */
-struct report_string cell_text_next_frame(struct report_string *stack);
+struct text_view cell_text_next_frame(struct text_view *stack);
 
 /*
  * cell_text_add_number() - what a cell of another type holds, or "-"

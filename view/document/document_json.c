@@ -15,7 +15,7 @@
 
 #define DUMP_FLAGS (JSON_PRESERVE_ORDER | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12))
 
-static json_t *pack_stack(struct report_string stack)
+static json_t *pack_stack(struct text_view stack)
 {
         json_t *list = json_array();
 
@@ -104,7 +104,7 @@ static int print_lines(const char *key, const struct byte_buffer *lines, FILE *o
                 const char *end = memchr(at, '\n', n_left);
                 size_t n = end ? (size_t)(end - at) : n_left;
 
-                if (json_array_append_new(list, json_value_string((struct report_string){ at, n })) < 0) {
+                if (json_array_append_new(list, json_value_string((struct text_view){ at, n })) < 0) {
                         json_decref(list);
                         list = NULL;
                 }
@@ -141,7 +141,7 @@ fail:
 
 static int print_table(const struct view_document *d, const struct view_table *t, FILE *out)
 {
-        struct report_string about = { (const char *)t->about.data, t->about.used_bytes };
+        struct text_view about = { (const char *)t->about.data, t->about.used_bytes };
         size_t n_rows = view_table_count(t);
         int r = dump_key(t->key, out);
 

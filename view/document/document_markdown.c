@@ -47,7 +47,7 @@ static void put_in_table(const char *bytes, size_t n_bytes, FILE *out)
 }
 
 /* Returns 0 or -ENOMEM. */
-static int put_name(struct report_string string, FILE *out)
+static int put_name(struct text_view string, FILE *out)
 {
         struct byte_buffer escaped = { .data = NULL };
         size_t n_fence;
@@ -112,7 +112,7 @@ static int put_cell(const struct view_document *d, const struct view_column *col
         if (text.failed)
                 r = -ENOMEM;
         else if (view_type_is_text(column->type))
-                r = put_name((struct report_string){ (const char *)text.data, text.used_bytes }, out);
+                r = put_name((struct text_view){ (const char *)text.data, text.used_bytes }, out);
         else if (text.used_bytes != 0)
                 (void)fwrite(text.data, 1, text.used_bytes, out);
         byte_buffer_deinit(&text);
@@ -150,7 +150,7 @@ static int print_lines(const char *title, const struct byte_buffer *lines, bool 
                 int r;
 
                 (void)fputs("- ", out);
-                r = is_code ? put_name((struct report_string){ at, n }, out) : put_words(at, n, out);
+                r = is_code ? put_name((struct text_view){ at, n }, out) : put_words(at, n, out);
                 (void)fputc('\n', out);
                 if (r < 0)
                         return r;

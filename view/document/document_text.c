@@ -27,7 +27,7 @@ struct printing {
         struct byte_buffer line;
 };
 
-static struct report_string shorten(const struct printing *p, struct report_string s)
+static struct text_view shorten(const struct printing *p, struct text_view s)
 {
         if (p->has_limit && !p->full_names && s.n_bytes > STRING_BYTES_MAX)
                 s.n_bytes = STRING_BYTES_MAX;
@@ -53,7 +53,7 @@ static void switch_color(const struct printing *p, const char *code)
 /* Words that may be hostile, on lines of their own. */
 static int print_words(struct printing *p, const char *words, size_t n_bytes, uint32_t n_indent)
 {
-        struct report_string s = shorten(p, (struct report_string){ .bytes = words, .n_bytes = n_bytes });
+        struct text_view s = shorten(p, (struct text_view){ .bytes = words, .n_bytes = n_bytes });
 
         (void)text_escape(&p->line, s.bytes, s.n_bytes);
         (void)fprintf(p->out, "%*s", (int)n_indent, "");
@@ -103,7 +103,7 @@ static int print_facts(struct printing *p)
                         continue;
                 (void)fprintf(p->out, "%*s%-*.*s  ", INDENT, "", (int)n_label, (int)n_label, fact->title);
                 if (view_type_is_text(fact->type)) {
-                        struct report_string s = shorten(p, cell_text_string(d, &fact->cell));
+                        struct text_view s = shorten(p, cell_text_string(d, &fact->cell));
 
                         (void)text_escape(&p->line, s.bytes, s.n_bytes);
                 } else {
@@ -133,7 +133,7 @@ static int print_lines(struct printing *p, const char *title, const struct byte_
         while (n_left > 0) {
                 const char *end = memchr(at, '\n', n_left);
                 size_t n = end ? (size_t)(end - at) : n_left;
-                struct report_string s = shorten(p, (struct report_string){ .bytes = at, .n_bytes = n });
+                struct text_view s = shorten(p, (struct text_view){ .bytes = at, .n_bytes = n });
                 int r;
 
                 (void)fprintf(p->out, "%*s%s", INDENT, "", bullet);
@@ -232,8 +232,8 @@ static bool is_repeated(const struct printing *p, const struct view_table *t, si
         if (column >= t->n_grouping || row == 0)
                 return false;
         for (uint32_t c = 0; c < t->n_grouping; c++) {
-                struct report_string a = cell_text_string(p->document, &cells[c]);
-                struct report_string b = cell_text_string(p->document, &cells[c] - t->n_columns);
+                struct text_view a = cell_text_string(p->document, &cells[c]);
+                struct text_view b = cell_text_string(p->document, &cells[c] - t->n_columns);
 
                 assert(view_type_is_text(t->columns[c].type));
                 if (a.n_bytes != b.n_bytes || memcmp(a.bytes, b.bytes, a.n_bytes) != 0)
@@ -251,7 +251,7 @@ static void format_cell(struct printing *p, const struct view_column *column, co
                 cell_text_add_string(&p->line, p->document, column->type, cell,
                                      column->type == VIEW_PLACE || (column->is_below && !p->full_names));
         } else {
-                struct report_string s = shorten(p, cell_text_string(p->document, cell));
+                struct text_view s = shorten(p, cell_text_string(p->document, cell));
 
                 byte_buffer_add(&p->line, s.bytes, s.n_bytes);
         }

@@ -4,7 +4,7 @@
 #include "base/byte_buffer.h"
 #include "view/text/utf8.h"
 
-json_t *json_value_string(struct report_string string)
+json_t *json_value_string(struct text_view string)
 {
         struct byte_buffer clean = { .data = NULL };
         json_t *json = NULL;

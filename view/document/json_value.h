@@ -7,13 +7,13 @@
 #ifndef VIEW_DOCUMENT_JSON_VALUE_H
 #define VIEW_DOCUMENT_JSON_VALUE_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <jansson.h>
 #include <stdint.h>
 
 /* Invalid UTF-8 becomes U+FFFD.  NULL without memory. */
-json_t *json_value_string(struct report_string string);
+json_t *json_value_string(struct text_view string);
 
 /* JSON numbers end where the readers' do, at 2^63 - 1. */
 json_t *json_value_number(uint64_t number);

@@ -127,7 +127,7 @@ static void add_fact(struct view_document *d, const struct view_fact *fact)
         d->facts[d->n_facts++] = *fact;
 }
 
-static struct view_cell string_cell(struct view_document *d, struct report_string string)
+static struct view_cell string_cell(struct view_document *d, struct text_view string)
 {
         struct view_cell cell = {
                 .is_known = true,
@@ -144,7 +144,7 @@ static struct view_cell string_cell(struct view_document *d, struct report_strin
 }
 
 void view_document_add_string(struct view_document *d, const char *key, const char *title,
-                              struct report_string string)
+                              struct text_view string)
 {
         struct view_fact fact = { .key = key, .title = title, .type = VIEW_STRING };
 
@@ -195,7 +195,7 @@ void view_document_add_known(struct view_document *d, const char *key, const cha
                 view_document_add_unknown(d, key, title, type);
 }
 
-void view_document_set_answer(struct view_document *d, struct report_string sentence)
+void view_document_set_answer(struct view_document *d, struct text_view sentence)
 {
         view_document_set_title(d, "%.*s", (int)sentence.n_bytes,
                                 sentence.n_bytes != 0 ? sentence.bytes : "");
@@ -289,7 +289,7 @@ static void put_cell(struct view_document *d, struct view_table *t, struct view_
         t->cells[t->n_cells++] = cell;
 }
 
-void view_table_put_string(struct view_document *d, struct view_table *t, struct report_string string)
+void view_table_put_string(struct view_document *d, struct view_table *t, struct text_view string)
 {
         if (!t)
                 return;
@@ -299,7 +299,7 @@ void view_table_put_string(struct view_document *d, struct view_table *t, struct
 
 void view_table_put_words(struct view_document *d, struct view_table *t, const char *words)
 {
-        view_table_put_string(d, t, (struct report_string){ .bytes = words, .n_bytes = strlen(words) });
+        view_table_put_string(d, t, (struct text_view){ .bytes = words, .n_bytes = strlen(words) });
 }
 
 void view_table_put_format(struct view_document *d, struct view_table *t, const char *format, ...)
@@ -367,8 +367,7 @@ void view_table_put_real_bytes(struct view_document *d, struct view_table *t, do
         put_cell(d, t, (struct view_cell){ .is_known = true, .is_bytes = true, .real = n_bytes });
 }
 
-void view_table_put_place(struct view_document *d, struct view_table *t, struct report_string file,
-                          uint32_t line)
+void view_table_put_place(struct view_document *d, struct view_table *t, struct text_view file, uint32_t line)
 {
         struct view_cell cell;
         char digits[16];
@@ -402,10 +401,10 @@ void view_table_begin_stack(struct view_document *d, struct view_table *t)
         if (!t)
                 return;
         assert(d->failed || next_type(t) == VIEW_STACK);
-        put_cell(d, t, string_cell(d, (struct report_string){ .n_bytes = 0 }));
+        put_cell(d, t, string_cell(d, (struct text_view){ .n_bytes = 0 }));
 }
 
-void view_table_add_frame(struct view_document *d, struct view_table *t, struct report_string name)
+void view_table_add_frame(struct view_document *d, struct view_table *t, struct text_view name)
 {
         struct view_cell *cell;
 

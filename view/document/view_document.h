@@ -15,8 +15,8 @@
 #ifndef VIEW_DOCUMENT_VIEW_DOCUMENT_H
 #define VIEW_DOCUMENT_VIEW_DOCUMENT_H
 
-#include "analyze/trace/report_string.h"
 #include "base/byte_buffer.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -124,11 +124,11 @@ void view_document_hint(struct view_document *d, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 
 /* The answer in one sentence: the title, and for programs the fact "answer". */
-void view_document_set_answer(struct view_document *d, struct report_string sentence);
+void view_document_set_answer(struct view_document *d, struct text_view sentence);
 
 /* Facts; @key and @title are borrowed, static; see struct view_column for which may be NULL. */
 void view_document_add_string(struct view_document *d, const char *key, const char *title,
-                              struct report_string string);
+                              struct text_view string);
 void view_document_add_number(struct view_document *d, const char *key, const char *title,
                               enum view_type type, uint64_t number);
 void view_document_add_real(struct view_document *d, const char *key, const char *title, enum view_type type,
@@ -157,7 +157,7 @@ void view_table_set_about(struct view_document *d, struct view_table *t, const c
 void view_table_begin_row(struct view_document *d, struct view_table *t, uint32_t depth);
 
 /* The next cell of the row; the type of its column says which. */
-void view_table_put_string(struct view_document *d, struct view_table *t, struct report_string string);
+void view_table_put_string(struct view_document *d, struct view_table *t, struct text_view string);
 void view_table_put_words(struct view_document *d, struct view_table *t, const char *words);
 void view_table_put_format(struct view_document *d, struct view_table *t, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
@@ -170,13 +170,13 @@ void view_table_put_delta(struct view_document *d, struct view_table *t, int64_t
 void view_table_put_real(struct view_document *d, struct view_table *t, double real);
 /* For a column of REAL, where the kind of number differs by row. */
 void view_table_put_real_bytes(struct view_document *d, struct view_table *t, double n_bytes);
-void view_table_put_place(struct view_document *d, struct view_table *t, struct report_string file,
+void view_table_put_place(struct view_document *d, struct view_table *t, struct text_view file,
                           uint32_t line);
 void view_table_put_unknown(struct view_document *d, struct view_table *t);
 
 /* A cell of a STACK, frame by frame, the innermost first; none at all: the stack is empty, not unknown. */
 void view_table_begin_stack(struct view_document *d, struct view_table *t);
-void view_table_add_frame(struct view_document *d, struct view_table *t, struct report_string name);
+void view_table_add_frame(struct view_document *d, struct view_table *t, struct text_view name);
 
 /*
  * view_table_pack() - the table as people see it: without columns for programs alone, and without optional ones of

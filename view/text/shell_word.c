@@ -35,7 +35,7 @@ static void add_bytes(struct shell_word *word, const char *bytes, size_t n_bytes
         (void)snprintf(word->text + n, sizeof(word->text) - n, "%s", mark);
 }
 
-struct shell_word shell_word_of_name(struct report_string name)
+struct shell_word shell_word_of_name(struct text_view name)
 {
         struct shell_word word = { .text = "" };
 

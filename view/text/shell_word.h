@@ -7,7 +7,7 @@
 #ifndef VIEW_TEXT_SHELL_WORD_H
 #define VIEW_TEXT_SHELL_WORD_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #define SHELL_WORD_BYTES_MAX 2048 /* a longer one is cut: people do not type it */
 
@@ -22,6 +22,6 @@ struct shell_word {
 struct shell_word shell_word_of(const char *path);
 
 /* The same for a name, as the value of an option: never after "-- ". */
-struct shell_word shell_word_of_name(struct report_string name);
+struct shell_word shell_word_of_name(struct text_view name);
 
 #endif /* VIEW_TEXT_SHELL_WORD_H */

@@ -19,7 +19,7 @@ void text_line_add(struct byte_buffer *line, const char *format, ...)
         byte_buffer_add(line, text, strlen(text));
 }
 
-void text_line_add_string(struct byte_buffer *line, struct report_string string)
+void text_line_add_string(struct byte_buffer *line, struct text_view string)
 {
         (void)text_escape(line, string.bytes, string.n_bytes);
 }

@@ -10,7 +10,7 @@
 #ifndef VIEW_TEXT_TEXT_LINE_H
 #define VIEW_TEXT_TEXT_LINE_H
 
-#include "analyze/trace/report_string.h"
+#include "base/text_view.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct byte_buffer;
 
 /* Our own words and numbers, at most 255 bytes; names of a trace go in by text_line_add_string(). */
 void text_line_add(struct byte_buffer *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void text_line_add_string(struct byte_buffer *line, struct report_string string);
+void text_line_add_string(struct byte_buffer *line, struct text_view string);
 
 /* Prints and empties @line after its label; one without contents is left out.  Returns 0 or -ENOMEM. */
 int text_line_print(const char *label, struct byte_buffer *line, FILE *out);

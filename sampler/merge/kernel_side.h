@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/merge/sample_source.h - the kernel's side of the merge
+ * sampler/merge/kernel_side.h - the kernel's side of the merge
  *
- * Way of the data:  perf_ring -> perf_record, switch_source -> [sample_source] -> process_table, pending events of threads
+ * Way of the data:  perf_ring -> perf_record, switch_source -> [kernel_side] -> process_table, pending events of threads
  *
  * Takes records of all rings and of BPF in the order of time, up to a watermark, and
  * applies each: maps, names, forks and exits change the process table; samples
@@ -10,8 +10,8 @@
  * switches, wake-ups, names and exits become pending events of their thread.
  * Counters that were read with a sample become samples of their own, of the same place.
  */
-#ifndef SAMPLER_MERGE_SAMPLE_SOURCE_H
-#define SAMPLER_MERGE_SAMPLE_SOURCE_H
+#ifndef SAMPLER_MERGE_KERNEL_SIDE_H
+#define SAMPLER_MERGE_KERNEL_SIDE_H
 
 #include "sampler/events/group_counts.h"
 #include "sampler/kernel/call_chain.h"
@@ -37,7 +37,7 @@ struct ring_head {
         uint64_t scan_bytes; /* looked through for regions up to here */
 };
 
-struct sample_source {
+struct kernel_side {
         const struct recording *recording; /* borrowed */
         uint64_t bpf_follows_ns;           /* of forks after this BPF knows itself */
         struct code_images *images;        /* heap, owned */
@@ -59,38 +59,38 @@ struct sample_source {
 };
 
 /* Borrows @recording, in which all but its stacks is there already.  Returns 0 or -ENOMEM. */
-int sample_source_init(struct sample_source *s, const struct recording *recording);
-void sample_source_deinit(struct sample_source *s);
+int kernel_side_init(struct kernel_side *s, const struct recording *recording);
+void kernel_side_deinit(struct kernel_side *s);
 
-/* A code_regions_before_change; @source: a struct sample_source. */
-int sample_source_before_change(void *source, struct process_track *process);
+/* A code_regions_before_change; @source: a struct kernel_side. */
+int kernel_side_before_change(void *source, struct process_track *process);
 
 /* Applies one record that is in no ring: the state before the first one.  Returns 0 or -ENOMEM. */
-int sample_source_take(struct sample_source *s, const struct perf_record *rec);
+int kernel_side_take(struct kernel_side *s, const struct perf_record *rec);
 
 /*
- * sample_source_run() - apply every record up to @until_ns, inclusively; UINT64_MAX = all there are
+ * kernel_side_run() - apply every record up to @until_ns, inclusively; UINT64_MAX = all there are
  * Returns 0, -ENOMEM, or -EBADMSG if a ring is corrupt.
  */
-int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *err);
+int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err);
 
 /* Waits for the unwind tables that samples lack, at most @limit_ns, and then no longer.  Returns 0 or -ENOMEM. */
-int sample_source_finish(struct sample_source *s, uint64_t limit_ns, struct error *err);
+int kernel_side_finish(struct kernel_side *s, uint64_t limit_ns, struct error *err);
 
 /*
- * sample_source_scan() - the next process that mapped a client region, ahead of its turn
+ * kernel_side_scan() - the next process that mapped a client region, ahead of its turn
  * A program may end a moment after it began: its region must be opened now or never.  So must its files, which are
  * kept, and whose unwind tables are asked for, on the way.
  * Returns 1 with its PID, 0 if there is no such process, -EBADMSG, -ENOMEM.
  */
-int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err);
+int kernel_side_scan(struct kernel_side *s, uint32_t *ret_pid, struct error *err);
 
 /* ---- for wait_records.c ---- */
 
 /*
  * The thread of a sample or a switch; NULL if it has ended.  Returns 0 or -ENOMEM.
  */
-int sample_source_find_thread(struct sample_source *s, const struct perf_record *rec,
-                              struct thread_track **ret_thread);
+int kernel_side_find_thread(struct kernel_side *s, const struct perf_record *rec,
+                            struct thread_track **ret_thread);
 
-#endif /* SAMPLER_MERGE_SAMPLE_SOURCE_H */
+#endif /* SAMPLER_MERGE_KERNEL_SIDE_H */

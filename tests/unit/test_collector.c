@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge/merge.c: from records and zones to a whole trace, in which each thread's stream is in order and nothing is lost */
+/* sampler/merge/collector.c: from records and zones to a whole trace, in which each thread's stream is in order and nothing is lost */
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -11,7 +11,7 @@
 #include "instrument/client_abi.h"
 #include "instrument/region_inbox.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/merge/merge.h"
+#include "sampler/merge/collector.h"
 #include "sampler/merge/writer_thread.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "tests/unit/event_list.h"
@@ -46,7 +46,7 @@ struct fixture {
         struct trace_dictionary dictionary;
         struct event_set events;
         struct region_inbox inbox;
-        struct merge merge;
+        struct collector merge;
         struct byte_buffer record; /* on its way into a ring */
 
         struct trace_reader *reader; /* after finish() */
@@ -62,7 +62,7 @@ static void set_up(struct fixture *f)
                 .events = &f->events,
                 .sample_events = sample_events,
         };
-        struct merge_options options = {
+        struct collector_options options = {
                 .unwinder = { .mode = UNWIND_FP },
                 .families = CLIENT_ABI_FAMILIES,
                 .inbox = &f->inbox,
@@ -80,14 +80,14 @@ static void set_up(struct fixture *f)
                         trace_dictionary_add(&f->dictionary, TRACE_TABLE_SAMPLE_EVENTS, &sampled, &id), 0);
         fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | PERF_SAMPLE_CALLCHAIN);
         options.writer = f->writer_thread;
-        ck_assert_int_eq(merge_init(&f->merge, &recording, &options, NULL), 0);
+        ck_assert_int_eq(collector_init(&f->merge, &recording, &options, NULL), 0);
 }
 
 static void cycle(struct fixture *f, bool final)
 {
         struct error err = ERROR_NONE;
 
-        ck_assert_msg(merge_cycle(&f->merge, final, &err) == 0, "%s", err.text);
+        ck_assert_msg(collector_cycle(&f->merge, final, &err) == 0, "%s", err.text);
 }
 
 /* Merges the rest, ends the trace and reads it back. */
@@ -109,7 +109,7 @@ static void tear_down(struct fixture *f)
 {
         event_list_deinit(&f->list);
         trace_reader_close(f->reader);
-        merge_deinit(&f->merge);
+        collector_deinit(&f->merge);
         event_set_close(&f->events);
         trace_dictionary_deinit(&f->dictionary);
         trace_writer_free(f->writer);

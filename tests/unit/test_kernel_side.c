@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge/sample_source.c: records of all rings act in the order of time, and each ends as what it says or as a loss */
+/* sampler/merge/kernel_side.c: records of all rings act in the order of time, and each ends as what it says or as a loss */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "sampler/code/code_tables.h"
 #include "sampler/code/table_process.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/merge/sample_source.h"
+#include "sampler/merge/kernel_side.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
@@ -36,7 +36,7 @@ struct fixture {
         struct process_table processes;
         struct loss_counter losses;
         struct recording recording;
-        struct sample_source source;
+        struct kernel_side source;
         struct byte_buffer record; /* on its way into a ring */
 };
 
@@ -53,12 +53,12 @@ static void set_up(struct fixture *f, uint32_t n_rows_max)
         process_table_init(&f->processes, &f->dictionary);
         ck_assert_int_eq(
                 stack_unwinder_new(&by_frame_pointers, NULL, &f->losses, &f->recording.unwinder, NULL), 0);
-        ck_assert_int_eq(sample_source_init(&f->source, &f->recording), 0);
+        ck_assert_int_eq(kernel_side_init(&f->source, &f->recording), 0);
 }
 
 static void tear_down(struct fixture *f)
 {
-        sample_source_deinit(&f->source);
+        kernel_side_deinit(&f->source);
         stack_unwinder_free(f->recording.unwinder);
         process_table_deinit(&f->processes);
         trace_dictionary_deinit(&f->dictionary);
@@ -113,7 +113,7 @@ static void run(struct fixture *f, uint64_t until_ns)
 {
         struct error err = ERROR_NONE;
 
-        ck_assert_msg(sample_source_run(&f->source, until_ns, &err) == 0, "%s", err.text);
+        ck_assert_msg(kernel_side_run(&f->source, until_ns, &err) == 0, "%s", err.text);
 }
 
 /* The n-th event that waits on a thread. */
@@ -201,7 +201,7 @@ START_TEST(test_unmapped_ring)
         perf_ring_unmap(&f.events.rings[FAKE_TRACKER_0]);
         put_mapping(&f, FAKE_TRACKER_1, &times[0], CODE, "/bin/first");
         put_sample(&f, FAKE_SAMPLES_1, &times[1], FAKE_EVENT_SPEC_0_B, CODE);
-        ck_assert_int_eq(sample_source_scan(&f.source, &pid, &err), 0);
+        ck_assert_int_eq(kernel_side_scan(&f.source, &pid, &err), 0);
         run(&f, UINT64_MAX);
         expect_path(&f, pending(&f, PID, 0), "/bin/first");
         ck_assert_uint_eq(f.source.n_samples, 1);
@@ -521,21 +521,21 @@ START_TEST(test_scan_ahead)
 
         set_up(&f, 0);
         times[2].pid = PID + 1;
-        ck_assert_int_eq(sample_source_scan(&f.source, &pid, NULL), 0);
+        ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
         put_mapping(&f, FAKE_TRACKER_0, &times[0], CODE, "/bin/true");
         put_mapping(&f, FAKE_TRACKER_0, &times[1], CODE + 0x1000, region);
         put_mapping(&f, FAKE_TRACKER_1, &times[2], CODE + 0x2000, region);
         put_mapping(&f, FAKE_SAMPLES_0, &times[3], CODE + 0x3000, region); /* not where mappings are told */
         run(&f, 10);
-        ck_assert_int_eq(sample_source_scan(&f.source, &pid, NULL), 1);
+        ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 1);
         ck_assert_uint_eq(pid, PID);
-        ck_assert_int_eq(sample_source_scan(&f.source, &pid, NULL), 1);
+        ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 1);
         ck_assert_uint_eq(pid, PID + 1);
-        ck_assert_int_eq(sample_source_scan(&f.source, &pid, NULL), 0);
+        ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 1);
         run(&f, UINT64_MAX);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 4);
-        ck_assert_int_eq(sample_source_scan(&f.source, &pid, NULL), 0);
+        ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
         tear_down(&f);
 }
 END_TEST
@@ -557,7 +557,7 @@ START_TEST(test_tables_are_wanted_ahead)
         put_mapping(&f, FAKE_TRACKER_0, &identity, CODE, "/nowhere/a");
         put_mapping(&f, FAKE_TRACKER_0, &identity, CODE + 0x1000, "//anon");
         put_mapping(&f, FAKE_TRACKER_1, &identity, CODE + 0x2000, "/nowhere/b");
-        ck_assert_int_eq(sample_source_scan(&f.source, &pid, NULL), 0);
+        ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
         ck_assert_uint_eq(*n_wanted, 2);
         ck_assert_uint_eq(f.processes.n_threads, 0);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MODULES), 2);
@@ -572,7 +572,7 @@ START_TEST(test_tables_are_wanted_ahead)
                                            .executable = true,
                                            .path = "/nowhere/c",
                                            .path_bytes = 10 };
-        ck_assert_int_eq(sample_source_take(&f.source, &running), 0);
+        ck_assert_int_eq(kernel_side_take(&f.source, &running), 0);
         ck_assert_uint_eq(*n_wanted, 3);
         code_tables_free(f.recording.tables);
         tear_down(&f);
@@ -595,7 +595,7 @@ START_TEST(test_scan_does_not_disturb)
                 if (i == 0)
                         continue;
                 run(&f, 0); /* the record is decoded, and waits */
-                ck_assert_int_eq(sample_source_scan(&f.source, &pid, NULL), 0);
+                ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
                 run(&f, 1000 + i - 1);
                 (void)snprintf(name, sizeof(name), "n%05u", i - 1);
                 ck_assert(is_text(&f, pending(&f, PID, i - 1)->thread_name.name, name));
@@ -615,9 +615,9 @@ START_TEST(test_corrupt_ring)
         put_sample(&f, FAKE_SAMPLES_0, &when, FAKE_EVENT_SPEC_0, CODE);
         byte_buffer_add_u64(&f.record, 0);
         into(&f, FAKE_TRACKER_1);
-        ck_assert_int_eq(sample_source_run(&f.source, UINT64_MAX, &err), -EBADMSG);
+        ck_assert_int_eq(kernel_side_run(&f.source, UINT64_MAX, &err), -EBADMSG);
         ck_assert_int_eq(err.code, -EBADMSG);
-        ck_assert_int_eq(sample_source_scan(&f.source, &pid, &err), -EBADMSG);
+        ck_assert_int_eq(kernel_side_scan(&f.source, &pid, &err), -EBADMSG);
         tear_down(&f);
 }
 END_TEST

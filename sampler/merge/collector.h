@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/merge/merge.h - the kernel's and the programs' events -> one time-ordered stream a thread
+ * sampler/merge/collector.h - the kernel's and the programs' events -> one time-ordered stream a thread
  *
- * Way of the data:  sample_source, zone_source -> [merge] -> event_encoder -> chunk bodies -> writer_thread
+ * Way of the data:  kernel_side, zone_source -> [collector] -> event_encoder -> chunk bodies -> writer_thread
  *
  * Works in cycles up to a watermark W, a moment ago: first all kernel records up to W are applied, then
  * zone_merge goes through all client events up to W, each preceded by its thread's pending kernel events; a
  * sample thus gets the zones that were open on its thread at its instant.  W lies a little in the past, so
  * that events stamped before it have been published.
  */
-#ifndef SAMPLER_MERGE_MERGE_H
-#define SAMPLER_MERGE_MERGE_H
+#ifndef SAMPLER_MERGE_COLLECTOR_H
+#define SAMPLER_MERGE_COLLECTOR_H
 
 #include "format/event_encoder.h"
 #include "sampler/code/code_keeper.h"
 #include "sampler/kernel/unwind_request.h"
-#include "sampler/merge/sample_source.h"
+#include "sampler/merge/kernel_side.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
@@ -33,12 +33,12 @@ struct table_process;
 struct writer_thread;
 struct zone_trigger;
 
-struct merge {
+struct collector {
         struct recording recording;   /* of its own: all but what the recorder opened */
         struct writer_thread *writer; /* borrowed */
         struct process_table processes;
         struct loss_counter losses;
-        struct sample_source samples;
+        struct kernel_side samples;
         struct zone_source zones;
         struct event_encoder encoder;
         struct thread_sink sink;
@@ -46,7 +46,7 @@ struct merge {
         struct state_keeper states;
         struct region_inbox *inbox; /* borrowed */
         uint64_t n_zones;           /* beginnings written */
-        bool in_ring;               /* see merge_options */
+        bool in_ring;               /* see collector_options */
         uint64_t until_ns;          /* everything before it was merged in the last cycle */
         uint64_t cycled_ns;         /* when the last cycle began */
         uint64_t chunk_age_ns;      /* chunks are handed to the writer when they are so old */
@@ -60,7 +60,7 @@ struct merge {
 /* A program that delays the merge for this long has had its share of the raised priority. */
 #define MERGE_BEHIND_NS (5 * NS_PER_S)
 
-struct merge_options {
+struct collector_options {
         struct writer_thread *writer; /* borrowed */
         struct unwind_request unwinder;
         struct table_process *table_process; /* borrowed; NULL = the unwinder needs no tables */
@@ -74,28 +74,28 @@ struct merge_options {
 };
 
 /*
- * It stays where it is until merge_deinit().
+ * It stays where it is until collector_deinit().
  * @recording:  what the recorder opened; copied, and what it points to outlives the merge
  * Returns 0, -ENOMEM, -errno.
  */
-int merge_init(struct merge *m, const struct recording *recording, const struct merge_options *options,
-               struct error *err);
-void merge_deinit(struct merge *m);
+int collector_init(struct collector *m, const struct recording *recording,
+                   const struct collector_options *options, struct error *err);
+void collector_deinit(struct collector *m);
 
 /* Opens regions that were just handed in or announced, and files of code.  Returns 0, -ENOMEM, -EBADMSG. */
-int merge_open_regions(struct merge *m, struct error *err);
+int collector_open_regions(struct collector *m, struct error *err);
 
 /*
- * merge_cycle() - merge everything up to the watermark, and hand full chunks to the writer
+ * collector_cycle() - merge everything up to the watermark, and hand full chunks to the writer
  * @final:  everything there is, and all of it to the writer
  * Returns 0, -ENOMEM, -EBADMSG, or the -errno of a failed write.
  */
-int merge_cycle(struct merge *m, bool final, struct error *err);
+int collector_cycle(struct collector *m, bool final, struct error *err);
 
 /* Hands all events so far to the writer.  Returns 0 or -errno. */
-int merge_flush(struct merge *m);
+int collector_flush(struct collector *m);
 
 /* Hands all rows to the writer, but those of dump_head.h.  Returns 0 or -errno. */
-int merge_flush_tables(struct merge *m);
+int collector_flush_tables(struct collector *m);
 
-#endif /* SAMPLER_MERGE_MERGE_H */
+#endif /* SAMPLER_MERGE_COLLECTOR_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge/merge.c: the first chunks are written soon, a failed write ends it, a program that keeps it behind lowers its priority */
+/* sampler/merge/collector.c: the first chunks are written soon, a failed write ends it, a program that keeps it behind lowers its priority */
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -9,7 +9,7 @@
 #include "instrument/client_abi.h"
 #include "instrument/region_inbox.h"
 #include "sampler/kernel/thread_priority.h"
-#include "sampler/merge/merge.h"
+#include "sampler/merge/collector.h"
 #include "sampler/merge/writer_thread.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "tests/unit/fake_events.h"
@@ -40,7 +40,7 @@ struct fixture {
         struct trace_dictionary dictionary;
         struct event_set events;
         struct region_inbox inbox;
-        struct merge merge;
+        struct collector merge;
         struct byte_buffer record; /* on its way into a ring */
 };
 
@@ -52,7 +52,7 @@ static void set_up(struct fixture *f)
                 .sample_events = sample_events,
                 .stop_fd = -1,
         };
-        struct merge_options options = {
+        struct collector_options options = {
                 .unwinder = { .mode = UNWIND_FP },
                 .families = CLIENT_ABI_FAMILIES,
                 .inbox = &f->inbox,
@@ -67,14 +67,14 @@ static void set_up(struct fixture *f)
         trace_dictionary_init(&f->dictionary, 0);
         fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | PERF_SAMPLE_CALLCHAIN);
         options.writer = f->writer_thread;
-        ck_assert_int_eq(merge_init(&f->merge, &recording, &options, NULL), 0);
+        ck_assert_int_eq(collector_init(&f->merge, &recording, &options, NULL), 0);
 }
 
 static void cycle(struct fixture *f, bool final)
 {
         struct error err = ERROR_NONE;
 
-        ck_assert_msg(merge_cycle(&f->merge, final, &err) == 0, "%s", err.text);
+        ck_assert_msg(collector_cycle(&f->merge, final, &err) == 0, "%s", err.text);
 }
 
 static void finish(struct fixture *f)
@@ -86,7 +86,7 @@ static void finish(struct fixture *f)
 static void tear_down(struct fixture *f)
 {
         byte_buffer_deinit(&f->record);
-        merge_deinit(&f->merge);
+        collector_deinit(&f->merge);
         event_set_close(&f->events);
         trace_dictionary_deinit(&f->dictionary);
         trace_writer_free(f->writer);
@@ -171,7 +171,7 @@ START_TEST(test_writer_fails)
         io_close(&full_fd);
         for (uint64_t i = 0; r == 0 && i < 100000; i++) {
                 put_sample(&f, 10 + i, CODE + i % 0x500);
-                r = merge_cycle(&f.merge, true, &err);
+                r = collector_cycle(&f.merge, true, &err);
         }
         ck_assert_int_eq(r, -ENOSPC);
         ck_assert_uint_ne(strlen(err.text), 0);

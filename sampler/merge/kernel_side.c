@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/merge/sample_source.h"
+#include "sampler/merge/kernel_side.h"
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -34,11 +34,11 @@
 #define RECORDS_UNHURRIED 64
 #define SCANS_MAX         4 /* rounds through the rings at once, while there is new code in them */
 
-int sample_source_init(struct sample_source *s, const struct recording *recording)
+int kernel_side_init(struct kernel_side *s, const struct recording *recording)
 {
         bool of_threads = recording->events->options.scope == EVENT_SCOPE_THREADS;
 
-        *s = (struct sample_source){
+        *s = (struct kernel_side){
                 .recording = recording,
                 .stacks = { .dictionary = recording->dictionary, .keeper = recording->keeper },
                 .heads = calloc(recording->events->n_rings, sizeof(struct ring_head)),
@@ -51,7 +51,7 @@ int sample_source_init(struct sample_source *s, const struct recording *recordin
         return 0;
 }
 
-void sample_source_deinit(struct sample_source *s)
+void kernel_side_deinit(struct kernel_side *s)
 {
         group_counts_deinit(&s->counts);
         stack_builder_deinit(&s->stacks);
@@ -68,7 +68,7 @@ static bool names_a_thread(const struct perf_record *rec)
 }
 
 /* The thread of a record.  A table that is full costs the record, not the recording. */
-static int thread_of(struct sample_source *s, const struct perf_record *rec, struct thread_track **ret_thread)
+static int thread_of(struct kernel_side *s, const struct perf_record *rec, struct thread_track **ret_thread)
 {
         int r = -EOVERFLOW;
 
@@ -87,7 +87,7 @@ static int thread_of(struct sample_source *s, const struct perf_record *rec, str
  * A process of which the kernel never told: it was moved into the cgroup that is recorded, or the record was
  * lost.  The facts in /proc are of now, which is better than nothing.
  */
-static int meet(struct sample_source *s, const struct perf_record *rec)
+static int meet(struct kernel_side *s, const struct perf_record *rec)
 {
         struct running_process p;
         bool has_region;
@@ -102,8 +102,8 @@ static int meet(struct sample_source *s, const struct perf_record *rec)
  * The thread of a sample or a switch.  Events of a CPU or a cgroup go on after a thread's end, for as long as
  * it takes to leave the CPU for good: then it is known, but not among the living.
  */
-int sample_source_find_thread(struct sample_source *s, const struct perf_record *rec,
-                              struct thread_track **ret_thread)
+int kernel_side_find_thread(struct kernel_side *s, const struct perf_record *rec,
+                            struct thread_track **ret_thread)
 {
         int r = 0;
 
@@ -117,7 +117,7 @@ int sample_source_find_thread(struct sample_source *s, const struct perf_record 
 }
 
 /* Added before its sample; counts beyond the limit are left out. */
-static int queue_copy(struct sample_source *s, struct thread_track *thread, const struct perf_record *rec)
+static int queue_copy(struct kernel_side *s, struct thread_track *thread, const struct perf_record *rec)
 {
         struct pending_event pending = { .event = { .op = TRACE_OP_STACK_COPY, .time_ns = rec->time_ns } };
         int r = kept_copy_new(&rec->sample.stack, &s->kept_bytes, &pending.copy);
@@ -133,7 +133,7 @@ static int queue_copy(struct sample_source *s, struct thread_track *thread, cons
 }
 
 /* The counts of the sample's group members: samples of theirs, in the same place. */
-static int queue_counts(struct sample_source *s, struct thread_track *thread,
+static int queue_counts(struct kernel_side *s, struct thread_track *thread,
                         const struct pending_event *leader)
 {
         struct pending_event pending = *leader;
@@ -150,9 +150,9 @@ static int queue_counts(struct sample_source *s, struct thread_track *thread,
         return r;
 }
 
-static int take_images(struct sample_source *s, uint64_t until_ns);
+static int take_images(struct kernel_side *s, uint64_t until_ns);
 
-static int take_sample(struct sample_source *s, const struct perf_record *rec)
+static int take_sample(struct kernel_side *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SAMPLE, .time_ns = rec->time_ns };
         struct pending_event pending = { .cut = 0 };
@@ -165,7 +165,7 @@ static int take_sample(struct sample_source *s, const struct perf_record *rec)
                 loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
-        r = sample_source_find_thread(s, rec, &thread);
+        r = kernel_side_find_thread(s, rec, &thread);
         if (r < 0 || !thread)
                 return r;
         if (!rec->sample.stack.in_kernel)
@@ -205,7 +205,7 @@ static enum trace_module_kind module_kind(const struct perf_mmap *m)
 }
 
 /* A file that is written over in its place is another module each time, unless it has a build-id.  Returns 1 if its content is lost. */
-static int add_version(struct sample_source *s, const struct perf_record *rec, struct trace_module *row,
+static int add_version(struct kernel_side *s, const struct perf_record *rec, struct trace_module *row,
                        struct perf_mmap *m)
 {
         struct file_version version;
@@ -227,7 +227,7 @@ static int add_version(struct sample_source *s, const struct perf_record *rec, s
 }
 
 /* The module of a mapping; its file is opened if it may be gone soon, and its table is asked for.  @process: its id in PROCESSES, for memory of no file. */
-static int add_module(struct sample_source *s, uint32_t process, const struct perf_record *rec,
+static int add_module(struct kernel_side *s, uint32_t process, const struct perf_record *rec,
                       uint32_t *ret_module)
 {
         struct perf_mmap mapping = rec->mmap, *m = &mapping;
@@ -263,7 +263,7 @@ static int add_module(struct sample_source *s, uint32_t process, const struct pe
 }
 
 /* Mappings are the process's: the thread that made one may be of no interest. */
-static int process_of(struct sample_source *s, const struct perf_record *rec,
+static int process_of(struct kernel_side *s, const struct perf_record *rec,
                       struct process_track **ret_process)
 {
         struct thread_track *thread = NULL;
@@ -278,14 +278,14 @@ static int process_of(struct sample_source *s, const struct perf_record *rec,
         return r;
 }
 
-int sample_source_before_change(void *source, struct process_track *process)
+int kernel_side_before_change(void *source, struct process_track *process)
 {
         int r = sample_stacks_close_all(source, process);
 
         return r == 0 ? sample_stacks_resume(source, process, UINT64_MAX) : r;
 }
 
-static int take_mmap(struct sample_source *s, const struct perf_record *rec)
+static int take_mmap(struct kernel_side *s, const struct perf_record *rec)
 {
         const struct perf_mmap *m = &rec->mmap;
         struct address_range range = { .start_avma = m->start_avma,
@@ -329,7 +329,7 @@ static int take_mmap(struct sample_source *s, const struct perf_record *rec)
  * Images in memory of no file that are there by then, or are gone.  Processes that are no longer
  * known are skipped.
  */
-static int take_images(struct sample_source *s, uint64_t until_ns)
+static int take_images(struct kernel_side *s, uint64_t until_ns)
 {
         struct image_change change;
         int r = 0;
@@ -353,7 +353,7 @@ static int take_images(struct sample_source *s, uint64_t until_ns)
         return r;
 }
 
-static int name_thread(struct sample_source *s, struct thread_track *thread, uint32_t name, uint64_t now_ns,
+static int name_thread(struct kernel_side *s, struct thread_track *thread, uint32_t name, uint64_t now_ns,
                        bool closes_zones)
 {
         struct pending_event pending = { .event = { .op = TRACE_OP_THREAD_NAME, .time_ns = now_ns },
@@ -364,7 +364,7 @@ static int name_thread(struct sample_source *s, struct thread_track *thread, uin
         return process_table_add_pending(s->recording->processes, thread, &pending);
 }
 
-static int end_thread(struct sample_source *s, struct thread_track *thread, uint64_t now_ns)
+static int end_thread(struct kernel_side *s, struct thread_track *thread, uint64_t now_ns)
 {
         struct pending_event pending = { .event = { .op = TRACE_OP_THREAD_EXIT, .time_ns = now_ns } };
         int r = sample_stacks_close(s, thread);
@@ -379,7 +379,7 @@ static int end_thread(struct sample_source *s, struct thread_track *thread, uint
  * Whichever thread calls execve(2) goes on with the number of the first one, whose end the kernel has told
  * before.  The kernel reports nothing more about its previous number.
  */
-static int take_exec(struct sample_source *s, const struct perf_record *rec, struct thread_track *thread)
+static int take_exec(struct kernel_side *s, const struct perf_record *rec, struct thread_track *thread)
 {
         struct thread_track *other;
         uint32_t at = 0;
@@ -399,7 +399,7 @@ static int take_exec(struct sample_source *s, const struct perf_record *rec, str
         return r;
 }
 
-static int take_comm(struct sample_source *s, const struct perf_record *rec)
+static int take_comm(struct kernel_side *s, const struct perf_record *rec)
 {
         struct thread_track *thread;
         uint32_t name = 0;
@@ -415,7 +415,7 @@ static int take_comm(struct sample_source *s, const struct perf_record *rec)
         return r < 0 && r != -EOVERFLOW ? r : name_thread(s, thread, name, rec->time_ns, rec->comm.exec);
 }
 
-static int take_fork(struct sample_source *s, const struct perf_record *rec)
+static int take_fork(struct kernel_side *s, const struct perf_record *rec)
 {
         const struct thread_track *parent = process_table_find_thread(s->recording->processes,
                                                                       rec->fork.parent_tid);
@@ -438,7 +438,7 @@ static int take_fork(struct sample_source *s, const struct perf_record *rec)
         return name_thread(s, thread, parent->name, rec->time_ns, false);
 }
 
-static int take_exit(struct sample_source *s, const struct perf_record *rec)
+static int take_exit(struct kernel_side *s, const struct perf_record *rec)
 {
         struct thread_track *thread = process_table_find_thread(s->recording->processes, rec->tid);
 
@@ -450,21 +450,21 @@ static int take_exit(struct sample_source *s, const struct perf_record *rec)
 }
 
 /* The use of a sample.  An unknown event: NULL. */
-static const struct event_spec *spec_of(const struct sample_source *s, const struct perf_record *rec)
+static const struct event_spec *spec_of(const struct kernel_side *s, const struct perf_record *rec)
 {
         int spec = event_set_find_spec(s->recording->events, rec->event);
 
         return spec < 0 ? NULL : &s->recording->events->options.attr.request->specs[spec];
 }
 
-static bool is_waker(const struct sample_source *s, const struct perf_record *rec)
+static bool is_waker(const struct kernel_side *s, const struct perf_record *rec)
 {
         const struct event_spec *spec = rec->kind == PERF_RECORD_KIND_SAMPLE ? spec_of(s, rec) : NULL;
 
         return spec && spec->role == EVENT_ROLE_WAKERS;
 }
 
-static int take_any_sample(struct sample_source *s, const struct perf_record *rec)
+static int take_any_sample(struct kernel_side *s, const struct perf_record *rec)
 {
         const struct event_spec *spec = spec_of(s, rec);
 
@@ -476,7 +476,7 @@ static int take_any_sample(struct sample_source *s, const struct perf_record *re
 }
 
 /* Is the oldest record one that is wanted, for the first time?  The waker may be any thread. */
-static bool takes(struct sample_source *s, const struct perf_record *rec)
+static bool takes(struct kernel_side *s, const struct perf_record *rec)
 {
         /* Both learn from forks. */
         bool is_double = event_set_is_double(s->recording->events, rec);
@@ -486,7 +486,7 @@ static bool takes(struct sample_source *s, const struct perf_record *rec)
                !is_double;
 }
 
-static int take(struct sample_source *s, const struct perf_record *rec)
+static int take(struct kernel_side *s, const struct perf_record *rec)
 {
         switch (rec->kind) {
         case PERF_RECORD_KIND_SAMPLE:
@@ -519,7 +519,7 @@ static int take(struct sample_source *s, const struct perf_record *rec)
 }
 
 /* Additions to a mapping come after it, additions to other records before them. */
-static int take_in_turn(struct sample_source *s, const struct perf_record *rec)
+static int take_in_turn(struct kernel_side *s, const struct perf_record *rec)
 {
         bool is_mapping = rec->kind == PERF_RECORD_KIND_MMAP;
         int r = rec->time_ns > 0 ? take_images(s, rec->time_ns - is_mapping) : 0;
@@ -529,7 +529,7 @@ static int take_in_turn(struct sample_source *s, const struct perf_record *rec)
         return r == 0 && is_mapping ? take_images(s, rec->time_ns) : r;
 }
 
-int sample_source_take(struct sample_source *s, const struct perf_record *rec)
+int kernel_side_take(struct kernel_side *s, const struct perf_record *rec)
 {
         int r = rec->kind == PERF_RECORD_KIND_MMAP ? code_images_look(s->images, rec) : 0;
 
@@ -537,7 +537,7 @@ int sample_source_take(struct sample_source *s, const struct perf_record *rec)
 }
 
 /* Decodes the oldest record of a ring into its head, if it is not there yet. */
-static int fill_head(struct sample_source *s, size_t i, struct error *err)
+static int fill_head(struct kernel_side *s, size_t i, struct error *err)
 {
         struct ring_head *head = &s->heads[i];
         const uint8_t *bytes;
@@ -560,7 +560,7 @@ static int fill_head(struct sample_source *s, size_t i, struct error *err)
 }
 
 /* The ring whose oldest record is the oldest of all; n_rings if all are empty. */
-static int find_oldest(struct sample_source *s, size_t *ret_ring, struct error *err)
+static int find_oldest(struct kernel_side *s, size_t *ret_ring, struct error *err)
 {
         size_t oldest = s->recording->events->n_rings;
 
@@ -578,7 +578,7 @@ static int find_oldest(struct sample_source *s, size_t *ret_ring, struct error *
 }
 
 /* Applies the oldest record of a ring and steps over it. */
-static int take_from_ring(struct sample_source *s, size_t ring)
+static int take_from_ring(struct kernel_side *s, size_t ring)
 {
         struct ring_head *head = &s->heads[ring];
         int r = group_counts_take(&s->counts, s->recording->events,
@@ -592,7 +592,7 @@ static int take_from_ring(struct sample_source *s, size_t ring)
 }
 
 /* A ring that is half full has no time to lose. */
-static void look_at_rings(struct sample_source *s)
+static void look_at_rings(struct kernel_side *s)
 {
         bool is_hurried = false;
 
@@ -604,8 +604,8 @@ static void look_at_rings(struct sample_source *s)
 }
 
 /* Code that was there before the next record, as jitdumps tell. */
-static int run_jit(struct sample_source *s, const struct perf_record *of_bpf,
-                   const struct perf_record *of_ring, uint64_t until_ns)
+static int run_jit(struct kernel_side *s, const struct perf_record *of_bpf, const struct perf_record *of_ring,
+                   uint64_t until_ns)
 {
         if (of_bpf && of_bpf->time_ns < until_ns)
                 until_ns = of_bpf->time_ns;
@@ -616,7 +616,7 @@ static int run_jit(struct sample_source *s, const struct perf_record *of_bpf,
                        : 0;
 }
 
-int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *err)
+int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
 {
         const struct perf_record *of_bpf = NULL;
         bool more_of_bpf = s->recording->switches != NULL;
@@ -659,7 +659,7 @@ int sample_source_run(struct sample_source *s, uint64_t until_ns, struct error *
         return r;
 }
 
-int sample_source_finish(struct sample_source *s, uint64_t limit_ns, struct error *err)
+int kernel_side_finish(struct kernel_side *s, uint64_t limit_ns, struct error *err)
 {
         uint64_t now_ns = clock_raw_ns(), end_ns = now_ns + limit_ns;
         int r = 0;
@@ -683,7 +683,7 @@ static bool may_matter(const struct perf_mmap *m)
 }
 
 /* Ahead of its turn: its file may be gone by then.  A table that is full is no reason to stop. */
-static int want_file(struct sample_source *s, const struct perf_record *rec)
+static int want_file(struct kernel_side *s, const struct perf_record *rec)
 {
         uint32_t module;
         int r;
@@ -699,7 +699,7 @@ static int want_file(struct sample_source *s, const struct perf_record *rec)
 }
 
 /* One round through the rings.  Returns 1 if a region is announced, 0, -ENOMEM, -errno. */
-static int scan_rings(struct sample_source *s, bool *ret_has_code, uint32_t *ret_pid, struct error *err)
+static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_pid, struct error *err)
 {
         *ret_has_code = false;
         for (size_t i = 0; i < s->recording->events->n_rings; i++) {
@@ -734,7 +734,7 @@ static int scan_rings(struct sample_source *s, bool *ret_has_code, uint32_t *ret
 }
 
 /* To look at code takes time, in which more may have come that is gone soon: once more, until there is nothing new. */
-int sample_source_scan(struct sample_source *s, uint32_t *ret_pid, struct error *err)
+int kernel_side_scan(struct kernel_side *s, uint32_t *ret_pid, struct error *err)
 {
         bool has_code = true;
         int r = 0;

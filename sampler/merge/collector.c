@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/merge/merge.h"
+#include "sampler/merge/collector.h"
 
 #include "base/byte_buffer.h"
 #include "base/clock.h"
@@ -49,7 +49,7 @@
 static int flush_if_full(void *context);
 
 /* The stages that know code: the kept files, unwind tables, the walker of stacks, the code that processes make. */
-static int make_code(struct merge *m, const struct merge_options *options, struct error *err)
+static int make_code(struct collector *m, const struct collector_options *options, struct error *err)
 {
         struct recording *shared = &m->recording;
         int r = code_keeper_new(shared, &options->keeper, &shared->keeper, err);
@@ -63,24 +63,24 @@ static int make_code(struct merge *m, const struct merge_options *options, struc
         r = stack_unwinder_new(&options->unwinder, shared->tables, shared->losses, &shared->unwinder, err);
         if (r < 0)
                 return r;
-        r = code_regions_new(shared, sample_source_before_change, &m->samples, &shared->regions, err);
+        r = code_regions_new(shared, kernel_side_before_change, &m->samples, &shared->regions, err);
         return r < 0 ? r : jit_files_new(shared, &shared->jit, err);
 }
 
-int merge_init(struct merge *m, const struct recording *recording, const struct merge_options *options,
-               struct error *err)
+int collector_init(struct collector *m, const struct recording *recording,
+                   const struct collector_options *options, struct error *err)
 {
         struct recording *shared = &m->recording;
         int r;
 
-        *m = (struct merge){ .recording = *recording,
-                             .writer = options->writer,
-                             .inbox = options->inbox,
-                             .in_ring = options->in_ring,
-                             .chunk_age_ns = CHUNK_AGE_FIRST_NS,
-                             .priority = options->priority,
-                             .tables_wait_ns = TABLES_WAIT_NS,
-                             .flushed_ns = clock_raw_ns() };
+        *m = (struct collector){ .recording = *recording,
+                                 .writer = options->writer,
+                                 .inbox = options->inbox,
+                                 .in_ring = options->in_ring,
+                                 .chunk_age_ns = CHUNK_AGE_FIRST_NS,
+                                 .priority = options->priority,
+                                 .tables_wait_ns = TABLES_WAIT_NS,
+                                 .flushed_ns = clock_raw_ns() };
         m->accounted_ns = m->flushed_ns;
         m->sink = (struct thread_sink){ .encoder = &m->encoder,
                                         .dictionary = shared->dictionary,
@@ -102,7 +102,7 @@ int merge_init(struct merge *m, const struct recording *recording, const struct 
         r = make_code(m, options, err);
         if (r < 0)
                 goto fail;
-        r = sample_source_init(&m->samples, shared);
+        r = kernel_side_init(&m->samples, shared);
         if (r < 0) {
                 (void)error_set(err, r, "no memory for the merge");
                 goto fail;
@@ -110,13 +110,13 @@ int merge_init(struct merge *m, const struct recording *recording, const struct 
         return 0;
 
 fail:
-        merge_deinit(m);
+        collector_deinit(m);
         return r;
 }
 
-void merge_deinit(struct merge *m)
+void collector_deinit(struct collector *m)
 {
-        sample_source_deinit(&m->samples);
+        kernel_side_deinit(&m->samples);
         jit_files_free(m->recording.jit);
         code_regions_free(m->recording.regions);
         code_keeper_free(m->recording.keeper);
@@ -134,7 +134,7 @@ void merge_deinit(struct merge *m)
  * than the end of its process.  To open one that was announced takes longer: not
  * all at once, for while programs are born there are events to be merged.
  */
-static int open_regions(struct merge *m, unsigned n_announced_max, struct error *err)
+static int open_regions(struct collector *m, unsigned n_announced_max, struct error *err)
 {
         uint32_t pid;
         int fd;
@@ -143,7 +143,7 @@ static int open_regions(struct merge *m, unsigned n_announced_max, struct error 
                 if (zone_source_receive(&m->zones, pid, fd) < 0)
                         return error_set(err, -ENOMEM, "no memory for a client region");
         for (unsigned n = 0; n < n_announced_max; n++) {
-                int r = sample_source_scan(&m->samples, &pid, err);
+                int r = kernel_side_scan(&m->samples, &pid, err);
 
                 if (r <= 0)
                         return r;
@@ -153,7 +153,7 @@ static int open_regions(struct merge *m, unsigned n_announced_max, struct error 
         return 0;
 }
 
-int merge_open_regions(struct merge *m, struct error *err)
+int collector_open_regions(struct collector *m, struct error *err)
 {
         int r = open_regions(m, ANNOUNCED_AT_ONCE, err);
 
@@ -165,7 +165,7 @@ int merge_open_regions(struct merge *m, struct error *err)
 /* ---- chunks -------------------------------------------------------------------------------------------- */
 
 /* The kernel reports its losses in records, but the last ones only on request. */
-static int add_accounts(struct merge *m, bool final, uint64_t now_ns)
+static int add_accounts(struct collector *m, bool final, uint64_t now_ns)
 {
         uint64_t n_lost = m->samples.n_lost_records;
         int r;
@@ -187,7 +187,7 @@ static int add_accounts(struct merge *m, bool final, uint64_t now_ns)
         return r < 0 ? r : loss_counter_flush(&m->losses, m->recording.dictionary, now_ns);
 }
 
-int merge_flush_tables(struct merge *m)
+int collector_flush_tables(struct collector *m)
 {
         uint32_t table = TRACE_TABLE_FIRST;
 
@@ -212,7 +212,7 @@ int merge_flush_tables(struct merge *m)
 }
 
 /* From time to time, the open state is written after the events. */
-static int flush_states(struct merge *m, size_t n_event_bytes)
+static int flush_states(struct collector *m, size_t n_event_bytes)
 {
         struct byte_buffer body = { .data = NULL };
         struct trace_chunk_header header;
@@ -224,7 +224,7 @@ static int flush_states(struct merge *m, size_t n_event_bytes)
         return r;
 }
 
-static int flush_events(struct merge *m)
+static int flush_events(struct collector *m)
 {
         struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS };
         struct byte_buffer body = { .data = NULL };
@@ -243,7 +243,7 @@ static int flush_events(struct merge *m)
         return r == 0 && !m->in_ring ? flush_states(m, n_bytes) : r;
 }
 
-static int flush_attachments(struct merge *m)
+static int flush_attachments(struct collector *m)
 {
         struct byte_buffer body = { .data = NULL };
         int r;
@@ -260,7 +260,7 @@ static int flush_attachments(struct merge *m)
 }
 
 /* @all: else a few parts, and only if the writer has nothing else to do. */
-static int flush_code(struct merge *m, bool all)
+static int flush_code(struct collector *m, bool all)
 {
         struct byte_buffer body = { .data = NULL };
         unsigned n_parts = 0;
@@ -282,13 +282,13 @@ static int flush_code(struct merge *m, bool all)
 }
 
 /* Hands everything so far to the writer, tables before what refers to them. */
-static int flush(struct merge *m, uint64_t now_ns)
+static int flush(struct collector *m, uint64_t now_ns)
 {
         int r = 0;
 
         thread_sink_switch(&m->sink, NULL);
         if (!m->in_ring || dump_head_count_others(m->recording.dictionary) >= RING_ROWS_AT_ONCE)
-                r = merge_flush_tables(m);
+                r = collector_flush_tables(m);
         if (r == 0) {
                 code_keeper_rows_written(m->recording.keeper);
                 r = flush_attachments(m);
@@ -301,7 +301,7 @@ static int flush(struct merge *m, uint64_t now_ns)
 
 static int flush_if_full(void *context)
 {
-        struct merge *m = context;
+        struct collector *m = context;
 
         if (event_encoder_count_bytes(&m->encoder) < CHUNK_BYTES &&
             m->zones.translator.attachments.waiting_bytes < CHUNK_BYTES)
@@ -309,14 +309,14 @@ static int flush_if_full(void *context)
         return flush(m, m->cycled_ns);
 }
 
-int merge_flush(struct merge *m)
+int collector_flush(struct collector *m)
 {
         return flush(m, m->cycled_ns);
 }
 
 /* ---- one cycle ----------------------------------------------------------------------------------------- */
 
-static int merge_zones(struct merge *m, uint64_t until_ns, bool final)
+static int merge_zones(struct collector *m, uint64_t until_ns, bool final)
 {
         int r = zone_source_begin_cycle(&m->zones);
 
@@ -329,7 +329,7 @@ static int merge_zones(struct merge *m, uint64_t until_ns, bool final)
 }
 
 /* A thread whose exit was written; with the last one its process ends. */
-static void forget_thread(struct merge *m, struct thread_track *thread)
+static void forget_thread(struct collector *m, struct thread_track *thread)
 {
         struct process_track *process = thread->process;
         uint32_t ended_pid;
@@ -345,7 +345,7 @@ static void forget_thread(struct merge *m, struct thread_track *thread)
 }
 
 /* Writes what no client event came after, and forgets the threads that have ended. */
-static int merge_pending(struct merge *m, uint64_t until_ns)
+static int merge_pending(struct collector *m, uint64_t until_ns)
 {
         struct process_table *t = &m->processes;
         size_t n_kept = 0;
@@ -372,7 +372,7 @@ static int merge_pending(struct merge *m, uint64_t until_ns)
 }
 
 /* Other programs need the processor as well. */
-static void give_way(struct merge *m, uint64_t now_ns)
+static void give_way(struct collector *m, uint64_t now_ns)
 {
         uint64_t since_ns = m->zone_merge.behind_since_ns;
 
@@ -383,7 +383,7 @@ static void give_way(struct merge *m, uint64_t now_ns)
 }
 
 /* Events that are held back with the samples that wait for a table take memory. */
-static bool holds_much(const struct merge *m)
+static bool holds_much(const struct collector *m)
 {
         size_t n_pending = 0;
 
@@ -394,7 +394,8 @@ static bool holds_much(const struct merge *m)
 }
 
 /* The kernel's records, and what JITs say of the code in them; at the end also of processes that came with these records. */
-static int take_samples(struct merge *m, uint64_t now_ns, uint64_t until_ns, bool final, struct error *err)
+static int take_samples(struct collector *m, uint64_t now_ns, uint64_t until_ns, bool final,
+                        struct error *err)
 {
         int r;
 
@@ -402,15 +403,15 @@ static int take_samples(struct merge *m, uint64_t now_ns, uint64_t until_ns, boo
                 return error_set(err, -ENOMEM, "no memory for files about code");
         if (holds_much(m) && sample_stacks_resume(&m->samples, NULL, UINT64_MAX) < 0)
                 return error_set(err, -ENOMEM, "no memory for kernel records");
-        r = sample_source_run(&m->samples, until_ns, err);
+        r = kernel_side_run(&m->samples, until_ns, err);
         if (r == 0 && final)
-                r = sample_source_finish(&m->samples, m->tables_wait_ns, err);
+                r = kernel_side_finish(&m->samples, m->tables_wait_ns, err);
         if (r == 0 && final && jit_files_read(m->recording.jit, clock_raw_ns(), true) < 0)
                 return error_set(err, -ENOMEM, "no memory for files about code");
         return r;
 }
 
-int merge_cycle(struct merge *m, bool final, struct error *err)
+int collector_cycle(struct collector *m, bool final, struct error *err)
 {
         uint64_t now_ns = clock_raw_ns();
         uint64_t until_ns = final ? UINT64_MAX : now_ns - WATERMARK_LAG_NS;
