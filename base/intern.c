@@ -55,7 +55,7 @@ static uint32_t hash_of(const void *bytes, size_t n_bytes)
         return (uint32_t)XXH3_64bits(bytes, n_bytes);
 }
 
-static bool equals(const struct intern *t, uint32_t id, const void *bytes, size_t n_bytes)
+static bool intern_equals(const struct intern *t, uint32_t id, const void *bytes, size_t n_bytes)
 {
         size_t known_bytes;
         const void *known = intern_get(t, id, &known_bytes);
@@ -64,13 +64,13 @@ static bool equals(const struct intern *t, uint32_t id, const void *bytes, size_
 }
 
 /* The slot that holds an equal item, or the empty one where it belongs.  Other items are told by their hashes. */
-static uint64_t *slot_of(const struct intern *t, uint32_t hash, const void *bytes, size_t n_bytes)
+static uint64_t *intern_slot_of(const struct intern *t, uint32_t hash, const void *bytes, size_t n_bytes)
 {
         size_t mask = t->n_slots - 1;
         size_t at = hash & mask;
 
         while (t->slots[at] != 0 &&
-               (t->slots[at] >> 32 != hash || !equals(t, (uint32_t)t->slots[at], bytes, n_bytes)))
+               (t->slots[at] >> 32 != hash || !intern_equals(t, (uint32_t)t->slots[at], bytes, n_bytes)))
                 at = (at + 1) & mask;
         return &t->slots[at];
 }
@@ -81,7 +81,7 @@ static uint64_t slot_value(uint32_t hash, uint32_t id)
 }
 
 /* Moves the hashes into a larger table; the items themselves are not touched. */
-static int grow(struct intern *t, size_t n_slots)
+static int intern_grow(struct intern *t, size_t n_slots)
 {
         uint64_t *slots = calloc(n_slots, sizeof(*slots));
 
@@ -112,20 +112,20 @@ static int hash_all(struct intern *t)
         while (wanted / 2 < (size_t)t->n_items + 1)
                 wanted *= 2;
         if (wanted != t->n_slots)
-                r = grow(t, wanted);
+                r = intern_grow(t, wanted);
         while (r == 0 && t->n_hashed < t->n_items) {
                 size_t n_bytes;
                 const void *bytes = intern_get(t, t->n_hashed + 1, &n_bytes);
                 uint32_t hash = hash_of(bytes, n_bytes);
 
-                *slot_of(t, hash, bytes, n_bytes) = slot_value(hash, ++t->n_hashed);
+                *intern_slot_of(t, hash, bytes, n_bytes) = slot_value(hash, ++t->n_hashed);
         }
         return r;
 }
 
 uint32_t intern_find(const struct intern *t, const void *bytes, size_t n_bytes)
 {
-        return t->n_slots ? (uint32_t)*slot_of(t, hash_of(bytes, n_bytes), bytes, n_bytes) : 0;
+        return t->n_slots ? (uint32_t)*intern_slot_of(t, hash_of(bytes, n_bytes), bytes, n_bytes) : 0;
 }
 
 int intern_append(struct intern *t, const void *bytes, size_t n_bytes)
@@ -183,7 +183,7 @@ int intern_add(struct intern *t, const void *bytes, size_t n_bytes, uint32_t *re
 
         if (r < 0)
                 return r;
-        slot = slot_of(t, hash, bytes, n_bytes);
+        slot = intern_slot_of(t, hash, bytes, n_bytes);
         if (*slot != 0) {
                 *ret_id = (uint32_t)*slot;
                 return 0;

@@ -40,7 +40,7 @@ static size_t distance(const char *a, const char *b)
         return row[n];
 }
 
-static void take(struct name_guess *g, const char *name, size_t n_bytes, size_t found)
+static void name_guess_take(struct name_guess *g, const char *name, size_t n_bytes, size_t found)
 {
         if (found >= g->distance)
                 return;
@@ -58,7 +58,7 @@ void name_guess_offer(struct name_guess *g, const char *name)
                 return;
         found = distance(name, g->wanted);
         if (found <= n_wanted / 4 + 1 && found < n_wanted)
-                take(g, name, n_bytes, found);
+                name_guess_take(g, name, n_bytes, found);
 }
 
 /* As if one letter were wrong, so that a name that differs in less goes before. */
@@ -88,5 +88,5 @@ void name_guess_offer_bytes(struct name_guess *g, const char *bytes, size_t n_by
                 if (found > n_wanted / 3 + 1 || found >= n_wanted)
                         return;
         }
-        take(g, name, n_bytes, found);
+        name_guess_take(g, name, n_bytes, found);
 }

@@ -17,7 +17,7 @@ void attachment_tally_deinit(struct attachment_tally *t)
         *t = (struct attachment_tally){ .n_bytes = NULL };
 }
 
-static int reserve(struct attachment_tally *t, uint32_t n_attachments)
+static int attachment_tally_reserve(struct attachment_tally *t, uint32_t n_attachments)
 {
         int r;
 
@@ -36,7 +36,7 @@ int attachment_tally_add(struct attachment_tally *t, const struct trace_dictiona
 {
         uint64_t *n_bytes;
 
-        if (reserve(t, trace_dictionary_count(dictionary, TRACE_TABLE_ATTACHMENTS)) < 0)
+        if (attachment_tally_reserve(t, trace_dictionary_count(dictionary, TRACE_TABLE_ATTACHMENTS)) < 0)
                 return error_set(err, -ENOMEM, "no memory for the attachments");
         n_bytes = &t->n_bytes[part->attachment - 1];
         if (part->offset_bytes != *n_bytes)

@@ -77,7 +77,7 @@ static int fill_run(struct event_batch *b, uint32_t n_max)
 }
 
 /* Returns 1 if there is more, 0, -EBADMSG, -ENOMEM. */
-static int fill(struct event_batch *b, uint32_t n_max)
+static int event_batch_fill(struct event_batch *b, uint32_t n_max)
 {
         struct event_run run;
         int r;
@@ -108,7 +108,7 @@ static int next(struct event_batch *b, uint32_t n_max)
 
         if (b->fault.code != 0)
                 return b->fault.code;
-        r = fill(b, n_max);
+        r = event_batch_fill(b, n_max);
         if (r == -ENOMEM)
                 return error_set(&b->fault, r, "out of memory");
         /* At its end, or at a fault, there may be events before. */

@@ -96,8 +96,8 @@ int event_decoder_next_run(struct event_decoder *d, struct event_run *ret_run, s
         return 1;
 }
 
-static int decode_text(struct event_decoder *d, const struct trace_operand *operand, uint32_t i,
-                       struct trace_event *event, struct error *err)
+static int event_decoder_decode_text(struct event_decoder *d, const struct trace_operand *operand, uint32_t i,
+                                     struct trace_event *event, struct error *err)
 {
         struct byte_reader *column = &d->operands[event->op][i];
 
@@ -134,8 +134,9 @@ static int decode_operands(struct event_decoder *d, const struct trace_op_schema
 {
         for (uint32_t i = 0; i < schema->n_operands; i++) {
                 const struct trace_operand *operand = &schema->operands[i];
-                int r = operand->encoding == TRACE_ENCODING_TEXT ? decode_text(d, operand, i, event, err)
-                                                                 : decode_operand(d, operand, i, event, err);
+                int r = operand->encoding == TRACE_ENCODING_TEXT
+                                ? event_decoder_decode_text(d, operand, i, event, err)
+                                : decode_operand(d, operand, i, event, err);
 
                 if (r < 0)
                         return r;

@@ -122,7 +122,7 @@ static void put_columns(const struct event_encoder *e, struct byte_buffer *body,
                         put_column(body, op * TRACE_COLUMNS_PER_OP + i, &e->operands[op][i], list);
 }
 
-static uint32_t count_columns(const struct event_encoder *e)
+static uint32_t event_encoder_count_columns(const struct event_encoder *e)
 {
         uint32_t n = 2; /* op and time */
 
@@ -142,7 +142,7 @@ static bool any_failed(const struct event_encoder *e)
         return failed;
 }
 
-static void clear(struct event_encoder *e)
+static void event_encoder_clear(struct event_encoder *e)
 {
         byte_buffer_clear(&e->runs);
         byte_buffer_clear(&e->ops);
@@ -171,10 +171,10 @@ int event_encoder_take(struct event_encoder *e, struct byte_buffer *body, uint64
         if (n_events > 0 && !failed) {
                 byte_buffer_add_varint(body, e->n_runs);
                 byte_buffer_add(body, e->runs.data, e->runs.used_bytes);
-                byte_buffer_add_varint(body, count_columns(e));
+                byte_buffer_add_varint(body, event_encoder_count_columns(e));
                 put_columns(e, body, true);
                 put_columns(e, body, false);
         }
-        clear(e);
+        event_encoder_clear(e);
         return failed || body->failed ? -ENOMEM : 0;
 }

@@ -63,7 +63,7 @@ static bool has_events(const struct trace_chunk_header *header)
         return header->kind == TRACE_CHUNK_EVENTS || header->kind == TRACE_CHUNK_STATES;
 }
 
-static void unpack(struct ahead_slot *s)
+static void read_ahead_unpack(struct ahead_slot *s)
 {
         const struct trace_stored_chunk *chunk = &s->chunk;
 
@@ -72,22 +72,22 @@ static void unpack(struct ahead_slot *s)
 }
 
 /* Up to the next chunk with events: all others are checked on the way. */
-static void fetch(struct read_ahead *a, struct ahead_slot *s)
+static void read_ahead_fetch(struct read_ahead *a, struct ahead_slot *s)
 {
         s->unpacked = 0;
         while ((s->fetched = trace_reader_fetch(a->reader, &s->chunk, &s->fault)) == 1) {
                 if (has_events(&s->chunk.header))
                         return;
-                unpack(s);
+                read_ahead_unpack(s);
                 if (s->unpacked < 0)
                         return;
         }
 }
 
 /* @is_ahead: no caller waits for it; else its first events are wanted at once. */
-static void decode(const struct read_ahead *a, struct ahead_slot *s, bool is_ahead)
+static void read_ahead_decode(const struct read_ahead *a, struct ahead_slot *s, bool is_ahead)
 {
-        unpack(s);
+        read_ahead_unpack(s);
         if (s->unpacked < 0)
                 return;
 
@@ -103,13 +103,13 @@ static bool can_take(const struct read_ahead *a)
 }
 
 /* With the lock, which it gives up meanwhile: fetches, unpacks and decodes the next chunk. */
-static void take(struct read_ahead *a, bool is_ahead)
+static void read_ahead_take(struct read_ahead *a, bool is_ahead)
 {
         struct ahead_slot *s = &a->slots[a->n_taken++ % a->n_slots];
 
         a->is_fetching = true;
         (void)pthread_mutex_unlock(&a->lock);
-        fetch(a, s);
+        read_ahead_fetch(a, s);
         (void)pthread_mutex_lock(&a->lock);
         a->is_fetching = false;
         a->fetched_to_bytes = trace_reader_position(a->reader);
@@ -117,7 +117,7 @@ static void take(struct read_ahead *a, bool is_ahead)
         (void)pthread_cond_broadcast(&a->changed);
         if (s->fetched == 1 && s->unpacked == 0) {
                 (void)pthread_mutex_unlock(&a->lock);
-                decode(a, s, is_ahead);
+                read_ahead_decode(a, s, is_ahead);
 
                 (void)pthread_mutex_lock(&a->lock);
         }
@@ -140,7 +140,7 @@ static void *help(void *context)
         (void)pthread_mutex_lock(&a->lock);
         while (!a->no_more) {
                 if (can_help(a))
-                        take(a, true);
+                        read_ahead_take(a, true);
                 else
                         (void)pthread_cond_wait(&a->changed, &a->lock);
         }
@@ -206,7 +206,7 @@ static struct ahead_slot *wait_for_next(struct read_ahead *a)
 
                 /* While another thread works on the next one, there is time for the one after it. */
                 if (is_next ? can_take(a) : can_help(a))
-                        take(a, !is_next);
+                        read_ahead_take(a, !is_next);
                 else
                         (void)pthread_cond_wait(&a->changed, &a->lock);
         }
@@ -226,7 +226,7 @@ static void stop_fetching(struct read_ahead *a)
         (void)pthread_mutex_unlock(&a->lock);
 }
 
-static int end(struct read_ahead *a, const struct ahead_slot *s, struct error *err)
+static int read_ahead_end(struct read_ahead *a, const struct ahead_slot *s, struct error *err)
 {
         a->has_ended = true;
         stop_fetching(a);
@@ -246,7 +246,7 @@ int read_ahead_next(struct read_ahead *a, struct read_ahead_item *ret_item, stru
                 start_helpers(a);
         s = wait_for_next(a);
         if (s->fetched != 1 || s->unpacked < 0)
-                return end(a, s, err);
+                return read_ahead_end(a, s, err);
         header = &s->chunk.header;
         *ret_item = (struct read_ahead_item){
                 .item = { .header = *header,

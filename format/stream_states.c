@@ -38,7 +38,7 @@ void stream_states_deinit(struct stream_states *s)
 }
 
 /* Makes entry @id - 1 of an array be there, zero if it is new. */
-static int reach(void *items, size_t *capacity, uint32_t id, size_t item_bytes)
+static int stream_states_reach(void *items, size_t *capacity, uint32_t id, size_t item_bytes)
 {
         size_t before = *capacity;
         int r = array_reserve(items, capacity, id, item_bytes);
@@ -76,18 +76,19 @@ int stream_states_copy(const struct stream_states *s, struct stream_states *ret)
 
         *ret = (struct stream_states){ .threads = NULL };
         if (s->threads_capacity > 0)
-                r = reach(&ret->threads, &ret->threads_capacity, (uint32_t)s->threads_capacity,
-                          sizeof(struct stream_state *));
+                r = stream_states_reach(&ret->threads, &ret->threads_capacity, (uint32_t)s->threads_capacity,
+                                        sizeof(struct stream_state *));
         for (size_t i = 0; r == 0 && i < s->threads_capacity; i++)
                 if (s->threads[i])
                         r = copy_state(s->threads[i], &ret->threads[i]);
         if (r == 0 && s->ended_capacity > 0)
-                r = reach(&ret->ended, &ret->ended_capacity, (uint32_t)s->ended_capacity, sizeof(*s->ended));
+                r = stream_states_reach(&ret->ended, &ret->ended_capacity, (uint32_t)s->ended_capacity,
+                                        sizeof(*s->ended));
         if (r == 0 && s->ended_capacity > 0)
                 memcpy(ret->ended, s->ended, s->ended_capacity * sizeof(*s->ended));
         if (r == 0 && s->locks_capacity > 0)
-                r = reach(&ret->lock_names, &ret->locks_capacity, (uint32_t)s->locks_capacity,
-                          sizeof(uint32_t));
+                r = stream_states_reach(&ret->lock_names, &ret->locks_capacity, (uint32_t)s->locks_capacity,
+                                        sizeof(uint32_t));
         if (r == 0 && s->locks_capacity > 0)
                 memcpy(ret->lock_names, s->lock_names, s->locks_capacity * sizeof(uint32_t));
         if (r < 0)
@@ -99,7 +100,7 @@ int stream_states_copy(const struct stream_states *s, struct stream_states *ret)
 
 static int find_state(struct stream_states *s, uint32_t thread, struct stream_state **ret)
 {
-        int r = reach(&s->threads, &s->threads_capacity, thread, sizeof(struct stream_state *));
+        int r = stream_states_reach(&s->threads, &s->threads_capacity, thread, sizeof(struct stream_state *));
 
         if (r < 0)
                 return r;
@@ -109,7 +110,7 @@ static int find_state(struct stream_states *s, uint32_t thread, struct stream_st
         return *ret ? 0 : -ENOMEM;
 }
 
-static int push_zone(struct stream_state *state, uint32_t location)
+static int stream_states_push_zone(struct stream_state *state, uint32_t location)
 {
         int r = array_reserve(&state->zones, &state->zones_capacity, state->n_zones + 1,
                               sizeof(*state->zones));
@@ -121,7 +122,7 @@ static int push_zone(struct stream_state *state, uint32_t location)
 
 static int name_lock(struct stream_states *s, uint32_t lock, uint32_t name)
 {
-        int r = reach(&s->lock_names, &s->locks_capacity, lock, sizeof(*s->lock_names));
+        int r = stream_states_reach(&s->lock_names, &s->locks_capacity, lock, sizeof(*s->lock_names));
 
         if (r == 0)
                 s->lock_names[lock - 1] = name;
@@ -129,9 +130,9 @@ static int name_lock(struct stream_states *s, uint32_t lock, uint32_t name)
 }
 
 /* The kernel leaves that state afterwards, whatever happens. */
-static int forget_thread(struct stream_states *s, uint32_t thread)
+static int stream_states_forget_thread(struct stream_states *s, uint32_t thread)
 {
-        int r = reach(&s->ended, &s->ended_capacity, thread, sizeof(*s->ended));
+        int r = stream_states_reach(&s->ended, &s->ended_capacity, thread, sizeof(*s->ended));
 
         if (r < 0)
                 return r;
@@ -153,7 +154,7 @@ int stream_states_apply(struct stream_states *s, uint32_t thread, const struct t
                 return r;
         switch (event->op) {
         case TRACE_OP_ZONE_BEGIN:
-                return push_zone(state, (uint32_t)event->zone_begin.location);
+                return stream_states_push_zone(state, (uint32_t)event->zone_begin.location);
         case TRACE_OP_ZONE_END:
                 state->n_zones -= state->n_zones > 0;
                 return 0;
@@ -182,7 +183,7 @@ int stream_states_apply(struct stream_states *s, uint32_t thread, const struct t
         case TRACE_OP_LOCK_GONE:
                 return name_lock(s, (uint32_t)event->lock_gone.lock, 0);
         case TRACE_OP_THREAD_EXIT:
-                return forget_thread(s, thread);
+                return stream_states_forget_thread(s, thread);
         default:
                 return 0;
         }
@@ -190,7 +191,7 @@ int stream_states_apply(struct stream_states *s, uint32_t thread, const struct t
 
 /* ---- and back ------------------------------------------------------------------------------------------ */
 
-static void add(struct event_encoder *encoder, struct trace_event event, uint64_t time_ns)
+static void stream_states_add(struct event_encoder *encoder, struct trace_event event, uint64_t time_ns)
 {
         event.time_ns = time_ns;
         event_encoder_add(encoder, &event);
@@ -203,20 +204,20 @@ static void encode_state(const struct stream_state *state, uint64_t time_ns, str
 
         event.thread_name.name = state->name;
         if (state->name != 0)
-                add(encoder, event, time_ns);
+                stream_states_add(encoder, event, time_ns);
         if (state->has_group)
-                add(encoder, state->group, time_ns);
+                stream_states_add(encoder, state->group, time_ns);
         if (state->last_switch.op != 0)
-                add(encoder, state->last_switch, time_ns);
+                stream_states_add(encoder, state->last_switch, time_ns);
         for (size_t i = 0; i < state->n_zones; i++) {
                 event = (struct trace_event){ .op = TRACE_OP_ZONE_BEGIN };
                 event.zone_begin.location = state->zones[i];
-                add(encoder, event, time_ns);
+                stream_states_add(encoder, event, time_ns);
         }
         event = (struct trace_event){ .op = TRACE_OP_FIBER_ENTER };
         event.fiber_enter.fiber = state->fiber;
         if (state->fiber != 0)
-                add(encoder, event, time_ns);
+                stream_states_add(encoder, event, time_ns);
 }
 
 static void encode_lock_names(const struct stream_states *s, uint64_t time_ns, struct event_encoder *encoder)
@@ -227,7 +228,7 @@ static void encode_lock_names(const struct stream_states *s, uint64_t time_ns, s
                 event.lock_name.lock = i + 1;
                 event.lock_name.name = s->lock_names[i];
                 if (s->lock_names[i] != 0)
-                        add(encoder, event, time_ns);
+                        stream_states_add(encoder, event, time_ns);
         }
 }
 

@@ -350,7 +350,7 @@ static int decode_string(struct trace_dictionary *d, struct incoming *in, uint32
         return intern_append(&d->tables[index_of(TRACE_TABLE_STRINGS)], bytes, n_bytes);
 }
 
-static int decode_rows(struct trace_dictionary *d, struct incoming *in, struct error *err)
+static int trace_dictionary_decode_rows(struct trace_dictionary *d, struct incoming *in, struct error *err)
 {
         uint64_t previous[FIELDS_MAX] = { 0 };
         int r = 0;
@@ -402,7 +402,7 @@ int trace_dictionary_decode(struct trace_dictionary *d, enum trace_table table, 
         if (r == 0)
                 r = find_columns(&in, &list, err);
         if (r == 0)
-                r = decode_rows(d, &in, err);
+                r = trace_dictionary_decode_rows(d, &in, err);
         if (r < 0) {
                 forget_rows(t, n_items, items_used_bytes);
                 return error_prefix(err, r, "table %s", in.schema->name);

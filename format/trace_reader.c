@@ -32,7 +32,7 @@ struct trace_reader {
 };
 
 /* Ends reading for good; returns 0, the "no more" of trace_reader_next(). */
-static int end(struct trace_reader *r, enum trace_ending ending)
+static int trace_reader_end(struct trace_reader *r, enum trace_ending ending)
 {
         r->ending = ending;
         return 0;
@@ -48,14 +48,14 @@ static int end_after_index(struct trace_reader *r, const uint8_t *bytes, size_t 
         if (in.short_read) {
                 (void)error_set(&r->why, -ENODATA, "cut off at byte %" PRIu64 ", in the trailer",
                                 r->at_bytes + n_bytes);
-                return end(r, TRACE_ENDING_CUT_OFF);
+                return trace_reader_end(r, TRACE_ENDING_CUT_OFF);
         }
         if (magic != TRACE_TRAILER_MAGIC || index_at != r->index_at_bytes || in.left > 0) {
                 (void)error_set(&r->why, -EBADMSG, "damaged at byte %" PRIu64 ": malformed trailer",
                                 r->at_bytes);
-                return end(r, TRACE_ENDING_DAMAGED);
+                return trace_reader_end(r, TRACE_ENDING_DAMAGED);
         }
-        return end(r, TRACE_ENDING_WHOLE);
+        return trace_reader_end(r, TRACE_ENDING_WHOLE);
 }
 
 static int end_cut_off(struct trace_reader *r, size_t n_more)
@@ -69,14 +69,14 @@ static int end_cut_off(struct trace_reader *r, size_t n_more)
                 (void)error_set(&r->why, -ENODATA,
                                 "cut off at byte %" PRIu64 ", in the chunk that starts at %" PRIu64,
                                 r->at_bytes + n_more, r->at_bytes);
-        return end(r, TRACE_ENDING_CUT_OFF);
+        return trace_reader_end(r, TRACE_ENDING_CUT_OFF);
 }
 
 static int end_damaged(struct trace_reader *r, const struct error *cause)
 {
         (void)error_set(&r->why, -EBADMSG, "damaged in the chunk at byte %" PRIu64 ": %s", r->at_bytes,
                         cause->text);
-        return end(r, TRACE_ENDING_DAMAGED);
+        return trace_reader_end(r, TRACE_ENDING_DAMAGED);
 }
 
 int trace_reader_refuse(struct trace_reader *r, const struct trace_stored_chunk *chunk, int code,
@@ -89,7 +89,8 @@ int trace_reader_refuse(struct trace_reader *r, const struct trace_stored_chunk 
 }
 
 /* Reads the header of the next chunk.  Returns 1, 0 at an ending, -errno of the read. */
-static int read_header(struct trace_reader *r, struct trace_stored_chunk *chunk, struct error *err)
+static int trace_reader_read_header(struct trace_reader *r, struct trace_stored_chunk *chunk,
+                                    struct error *err)
 {
         struct error cause = ERROR_NONE;
         size_t got;
@@ -111,7 +112,7 @@ static int read_header(struct trace_reader *r, struct trace_stored_chunk *chunk,
         return 1;
 }
 
-static void step_over(struct trace_reader *r, const struct trace_chunk_header *header)
+static void trace_reader_step_over(struct trace_reader *r, const struct trace_chunk_header *header)
 {
         if (header->kind == TRACE_CHUNK_INDEX)
                 r->index_at_bytes = r->at_bytes;
@@ -134,7 +135,7 @@ static int read_body(struct trace_reader *r, struct trace_stored_chunk *chunk, s
                 return error_prefix(err, result, "%s", r->path);
         if (got < chunk->header.stored_bytes)
                 return end_cut_off(r, TRACE_CHUNK_HEADER_BYTES + got);
-        step_over(r, &chunk->header);
+        trace_reader_step_over(r, &chunk->header);
         return 1;
 }
 
@@ -144,7 +145,7 @@ int trace_reader_fetch(struct trace_reader *r, struct trace_stored_chunk *chunk,
 
         if (r->ending != TRACE_ENDING_OPEN)
                 return 0;
-        result = read_header(r, chunk, err);
+        result = trace_reader_read_header(r, chunk, err);
         return result == 1 ? read_body(r, chunk, err) : result;
 }
 
@@ -163,7 +164,7 @@ static int check_version(const struct trace_reader *r, struct error *err)
 }
 
 /* Unpacks the chunk that was read, and takes in a table.  Returns 1, 0 at an ending, -ENOMEM. */
-static int take_chunk(struct trace_reader *r, struct trace_item *item, struct error *err)
+static int trace_reader_take_chunk(struct trace_reader *r, struct trace_item *item, struct error *err)
 {
         const struct trace_stored_chunk *chunk = &r->chunk;
         struct error cause = ERROR_NONE;
@@ -190,7 +191,7 @@ int trace_reader_next(struct trace_reader *r, struct trace_item *ret_item, struc
         int result = trace_reader_fetch(r, &r->chunk, err);
 
         if (result == 1)
-                result = take_chunk(r, &item, err);
+                result = trace_reader_take_chunk(r, &item, err);
         if (result == 1)
                 *ret_item = item;
         return result;
@@ -304,7 +305,7 @@ static int skip_body(struct trace_reader *r, struct trace_stored_chunk *chunk, s
                 return read_body(r, chunk, err);
         if (lseek(r->fd, (off_t)header->stored_bytes, SEEK_CUR) < 0)
                 return error_errno(err, "%s: lseek", r->path);
-        step_over(r, header);
+        trace_reader_step_over(r, header);
         return 1;
 }
 
@@ -316,7 +317,7 @@ int trace_reader_next_wanted(struct trace_reader *r,
         int result = r->ending == TRACE_ENDING_OPEN;
 
         while (result == 1) {
-                result = read_header(r, &r->chunk, err);
+                result = trace_reader_read_header(r, &r->chunk, err);
                 if (result != 1 || is_wanted(&r->chunk.header))
                         break;
                 result = skip_body(r, &r->chunk, err);
@@ -324,7 +325,7 @@ int trace_reader_next_wanted(struct trace_reader *r,
         if (result == 1)
                 result = read_body(r, &r->chunk, err);
         if (result == 1)
-                result = take_chunk(r, &item, err);
+                result = trace_reader_take_chunk(r, &item, err);
         if (result == 1)
                 *ret_item = item;
         return result;
@@ -338,14 +339,14 @@ static bool is_stepped_over(uint16_t kind)
 static int read_table_chunk(struct trace_reader *r, struct error *err)
 {
         struct trace_item item = { .body = NULL };
-        int result = read_header(r, &r->chunk, err);
+        int result = trace_reader_read_header(r, &r->chunk, err);
 
         if (result != 1)
                 return result;
         if (is_stepped_over(r->chunk.header.kind))
                 return skip_body(r, &r->chunk, err);
         result = read_body(r, &r->chunk, err);
-        return result == 1 ? take_chunk(r, &item, err) : result;
+        return result == 1 ? trace_reader_take_chunk(r, &item, err) : result;
 }
 
 int trace_reader_read_tables(struct trace_reader *r, uint64_t *ret_first_ns, uint64_t *ret_last_ns,
@@ -374,13 +375,14 @@ int trace_reader_read_tables(struct trace_reader *r, uint64_t *ret_first_ns, uin
 }
 
 /* A look at all headers from the second chunk on. */
-static int find_range(struct trace_reader *r, struct trace_reader_range *range, struct error *err)
+static int trace_reader_find_range(struct trace_reader *r, struct trace_reader_range *range,
+                                   struct error *err)
 {
         const struct trace_chunk_header *header = &r->chunk.header;
         uint64_t last_ns = 0;
         int result;
 
-        while ((result = read_header(r, &r->chunk, err)) == 1) {
+        while ((result = trace_reader_read_header(r, &r->chunk, err)) == 1) {
                 if (header->kind == TRACE_CHUNK_STATES && last_ns < range->from_ns)
                         range->states_at_bytes = r->at_bytes;
                 result = skip_body(r, &r->chunk, err);
@@ -402,7 +404,7 @@ int trace_reader_seek_range(struct trace_reader *r, struct trace_reader_range *r
 
         range->states_at_bytes = range->end_bytes = 0;
         if (result == 0)
-                result = find_range(r, range, err);
+                result = trace_reader_find_range(r, range, err);
         if (result == 0)
                 result = trace_reader_rewind(r, err);
         return result < 0 || range->states_at_bytes == 0 ? result

@@ -90,7 +90,8 @@ static struct client_abi_slot *shared_slot(const struct client_region *region, u
 }
 
 /* True if @n entries of @entry_bytes at @offset lie within the region, after the header's room. */
-static bool lies_within(const struct client_abi_header *h, uint64_t offset, uint64_t n, uint64_t entry_bytes)
+static bool client_region_lies_within(const struct client_abi_header *h, uint64_t offset, uint64_t n,
+                                      uint64_t entry_bytes)
 {
         uint64_t bytes, end;
 
@@ -107,7 +108,7 @@ static int check_layout(const struct client_abi_header *h, uint64_t file_bytes, 
         if (h->n_slots == 0 || h->n_slots > CLIENT_REGION_SLOTS_MAX ||
             h->slot_bytes < sizeof(struct client_abi_slot) || h->slot_bytes > CLIENT_REGION_ENTRY_BYTES_MAX ||
             h->slot_bytes % CLIENT_ABI_WORD_BYTES != 0 || h->slots_offset % CLIENT_ABI_WORD_BYTES != 0 ||
-            !lies_within(h, h->slots_offset, h->n_slots, h->slot_bytes) ||
+            !client_region_lies_within(h, h->slots_offset, h->n_slots, h->slot_bytes) ||
             h->slots_offset + (uint64_t)h->n_slots * h->slot_bytes > CLIENT_REGION_MAPPED_MAX)
                 return error_set(err, -EBADMSG, "client region: %u slots of %u bytes at %llu", h->n_slots,
                                  h->slot_bytes, (unsigned long long)h->slots_offset);
@@ -115,27 +116,27 @@ static int check_layout(const struct client_abi_header *h, uint64_t file_bytes, 
             h->location_bytes < sizeof(struct client_abi_location) ||
             h->location_bytes > CLIENT_REGION_ENTRY_BYTES_MAX ||
             (uint64_t)h->n_locations_max * h->location_bytes > CLIENT_REGION_TABLE_BYTES_MAX ||
-            !lies_within(h, h->locations_offset, h->n_locations_max, h->location_bytes))
+            !client_region_lies_within(h, h->locations_offset, h->n_locations_max, h->location_bytes))
                 return error_set(err, -EBADMSG, "client region: %u locations of %u bytes at %llu",
                                  h->n_locations_max, h->location_bytes,
                                  (unsigned long long)h->locations_offset);
-        if (!lies_within(h, h->strings_offset, h->strings_bytes, 1))
+        if (!client_region_lies_within(h, h->strings_offset, h->strings_bytes, 1))
                 return error_set(err, -EBADMSG, "client region: %llu bytes of strings at %llu",
                                  (unsigned long long)h->strings_bytes, (unsigned long long)h->strings_offset);
         if (h->ring_bytes < CLIENT_ABI_WORD_BYTES || (h->ring_bytes & (h->ring_bytes - 1)) != 0 ||
             h->ring_bytes > CLIENT_REGION_RING_BYTES_MAX ||
-            !lies_within(h, h->rings_offset, h->n_slots, h->ring_bytes))
+            !client_region_lies_within(h, h->rings_offset, h->n_slots, h->ring_bytes))
                 return error_set(err, -EBADMSG, "client region: rings of %llu bytes at %llu",
                                  (unsigned long long)h->ring_bytes, (unsigned long long)h->rings_offset);
         if (h->blobs_bytes != 0 &&
             (h->blobs_bytes % CLIENT_ABI_WORD_BYTES != 0 || h->blobs_offset % CLIENT_ABI_WORD_BYTES != 0 ||
-             !lies_within(h, h->blobs_offset, h->blobs_bytes, 1)))
+             !client_region_lies_within(h, h->blobs_offset, h->blobs_bytes, 1)))
                 return error_set(err, -EBADMSG, "client region: %llu bytes of blobs at %llu",
                                  (unsigned long long)h->blobs_bytes, (unsigned long long)h->blobs_offset);
         if (h->n_chunks != 0 &&
             (h->n_chunks > CLIENT_ABI_CHUNKS_MAX || h->chunk_bytes < CLIENT_ABI_CHUNK_BYTES_MIN ||
              (h->chunk_bytes & (h->chunk_bytes - 1)) != 0 ||
-             !lies_within(h, h->chunks_offset, h->n_chunks, h->chunk_bytes)))
+             !client_region_lies_within(h, h->chunks_offset, h->n_chunks, h->chunk_bytes)))
                 return error_set(err, -EBADMSG, "client region: %u chunks of %u bytes at %llu", h->n_chunks,
                                  h->chunk_bytes, (unsigned long long)h->chunks_offset);
         return 0;
@@ -158,7 +159,7 @@ static int check_file(int fd, uint64_t *ret_file_bytes, struct error *err)
         return 0;
 }
 
-static int read_header(int fd, struct client_abi_header *ret_header, struct error *err)
+static int client_region_read_header(int fd, struct client_abi_header *ret_header, struct error *err)
 {
         struct client_abi_header h;
         uint64_t file_bytes = 0;
@@ -247,7 +248,7 @@ static void remember_drops(struct client_region *region)
 int client_region_measure(int fd, uint64_t *ret_bytes, struct error *err)
 {
         struct client_abi_header h = { .n_slots = 0 };
-        int r = read_header(fd, &h, err);
+        int r = client_region_read_header(fd, &h, err);
 
         if (r == 0)
                 *ret_bytes = h.slots_offset +
@@ -261,7 +262,7 @@ int client_region_open(int fd, struct client_region **ret_region, struct error *
         struct client_abi_header h = { .n_slots = 0 };
         struct client_region *region;
         void *map;
-        int r = read_header(fd, &h, err);
+        int r = client_region_read_header(fd, &h, err);
 
         if (r < 0)
                 return r;
@@ -453,7 +454,8 @@ void client_region_disable(struct client_region *region)
                                           __ATOMIC_RELAXED);
 }
 
-static int explain(const struct client_region *region, uint32_t slot, int code, struct error *err)
+static int client_region_explain(const struct client_region *region, uint32_t slot, int code,
+                                 struct error *err)
 {
         return error_set(err, code, "client region of process %u: ring %u cannot be read from byte %llu on",
                          region->header.pid, slot, (unsigned long long)region->slots[slot].reader.tail_bytes);
@@ -471,13 +473,13 @@ int64_t client_region_drain(struct client_region *region, uint32_t slot, size_t 
         if (n == 0)
                 return 0;
         if (!ring_reader_is_possible(reader, &region->chunks, unread))
-                return explain(region, slot, -EBADMSG, err);
+                return client_region_explain(region, slot, -EBADMSG, err);
         to = byte_buffer_reserve(pending, n);
         if (!to)
                 return error_set(err, -ENOMEM, "client region: no memory for %zu ring bytes", n);
         r = ring_reader_drain(reader, &region->chunks, slot, to, n, &n);
         if (r < 0 && n == 0)
-                return explain(region, slot, r, err);
+                return client_region_explain(region, slot, r, err);
         location_reader_forget(&region->locations);
         pending->used_bytes += n;
         return (int64_t)n;
@@ -489,7 +491,7 @@ uint64_t client_region_count_unread(const struct client_region *region, uint32_t
 }
 
 /* A counter that went backwards says nothing. */
-static uint64_t grown(uint64_t now, uint64_t base)
+static uint64_t client_region_grown(uint64_t now, uint64_t base)
 {
         return now > base ? now - base : 0;
 }
@@ -500,25 +502,25 @@ struct client_drops client_region_drops(const struct client_region *region, uint
         const struct client_drops *base = &region->slots[slot].base;
 
         return (struct client_drops){
-                .n_zones = grown(now.n_zones, base->n_zones),
-                .n_messages = grown(now.n_messages, base->n_messages),
-                .n_plots = grown(now.n_plots, base->n_plots),
-                .n_frames = grown(now.n_frames, base->n_frames),
-                .n_memory = grown(now.n_memory, base->n_memory),
-                .n_locks = grown(now.n_locks, base->n_locks),
-                .n_devices = grown(now.n_devices, base->n_devices),
-                .n_other = grown(now.n_other, base->n_other),
+                .n_zones = client_region_grown(now.n_zones, base->n_zones),
+                .n_messages = client_region_grown(now.n_messages, base->n_messages),
+                .n_plots = client_region_grown(now.n_plots, base->n_plots),
+                .n_frames = client_region_grown(now.n_frames, base->n_frames),
+                .n_memory = client_region_grown(now.n_memory, base->n_memory),
+                .n_locks = client_region_grown(now.n_locks, base->n_locks),
+                .n_devices = client_region_grown(now.n_devices, base->n_devices),
+                .n_other = client_region_grown(now.n_other, base->n_other),
         };
 }
 
 uint64_t client_region_drops_no_ring(const struct client_region *region)
 {
-        return grown(read_drops_no_ring(region), region->no_ring_base);
+        return client_region_grown(read_drops_no_ring(region), region->no_ring_base);
 }
 
 uint64_t client_region_blobs_refused(const struct client_region *region)
 {
-        return grown(read_blobs_refused(region), region->blobs_refused_base);
+        return client_region_grown(read_blobs_refused(region), region->blobs_refused_base);
 }
 
 /* ---- locations ------------------------------------------------------------------------------------- */
@@ -614,7 +616,7 @@ static void punch_hole(struct client_region *region, uint64_t at, uint64_t whole
                                 (off_t)(to - from));
 }
 
-static void give_back(struct client_region *region, uint64_t whole_bytes)
+static void client_region_give_back(struct client_region *region, uint64_t whole_bytes)
 {
         region->blobs_taken_bytes += whole_bytes;
         /* Not a store: the client adds the gaps at the area's end. */
@@ -653,12 +655,12 @@ int client_region_read_blob(struct client_region *region, uint64_t at, uint64_t 
                 goto fail;
         to->used_bytes += (size_t)n_bytes;
         punch_hole(region, at, whole);
-        give_back(region, whole);
+        client_region_give_back(region, whole);
         return 0;
 
 fail:
         if (r == -ESTALE)
-                give_back(region, whole);
+                client_region_give_back(region, whole);
         return r;
 }
 
@@ -670,5 +672,5 @@ void client_region_free_blob(struct client_region *region, uint64_t at, uint64_t
                 return;
         if (check_blob(region, at, NULL) == 0)
                 punch_hole(region, at, whole);
-        give_back(region, whole);
+        client_region_give_back(region, whole);
 }

@@ -38,7 +38,7 @@ int client_stream_move(struct client_stream *s, struct byte_buffer *buffer)
         return 0;
 }
 
-static uint32_t event_of(uint64_t word)
+static uint32_t client_stream_event_of(uint64_t word)
 {
         return (uint32_t)(word >> CLIENT_ABI_EVENT_SHIFT);
 }
@@ -54,7 +54,7 @@ static size_t payload_bytes(uint64_t word)
         const size_t one_word = CLIENT_ABI_WORD_BYTES;
         size_t text_bytes = argument_of(word);
         size_t text_words = (text_bytes + one_word - 1) / one_word * one_word;
-        uint32_t event = event_of(word);
+        uint32_t event = client_stream_event_of(word);
 
         if (event >= CLIENT_ABI_EVENT_NEW_BYTES || event == CLIENT_ABI_EVENT_THREAD_NAME)
                 return text_bytes <= CLIENT_ABI_TEXT_BYTES_MAX ? text_words : PAYLOAD_OF_NO_EVENT;
@@ -83,7 +83,7 @@ static size_t payload_bytes(uint64_t word)
 }
 
 /* True for the events that have a number in client_abi.h; those of each class are in a row. */
-static bool is_known(uint32_t event)
+static bool client_stream_is_known(uint32_t event)
 {
         if (event >= CLIENT_ABI_EVENT_NEW_BYTES)
                 return event <= CLIENT_ABI_EVENT_DEVICE_SPAN;
@@ -163,11 +163,12 @@ static void skip(struct client_stream *s, struct collected *c, size_t n, uint64_
 }
 
 /* Takes the event at `end_bytes` of @c, whose bytes are all there, to the prefixes. */
-static void collect(struct client_stream *s, struct collected *c, uint64_t word, size_t n_payload_bytes)
+static void client_stream_collect(struct client_stream *s, struct collected *c, uint64_t word,
+                                  size_t n_payload_bytes)
 {
         size_t at = c->end_bytes + CLIENT_ABI_WORD_BYTES;
         const uint8_t *payload = s->pending.data + at;
-        uint32_t kind = collected_kind(event_of(word));
+        uint32_t kind = collected_kind(client_stream_event_of(word));
         uint32_t argument = argument_of(word);
 
         if (c->seen & kind)
@@ -205,8 +206,8 @@ static void collect(struct client_stream *s, struct collected *c, uint64_t word,
 }
 
 /* Fills @e from the event at `end_bytes` of @c, whose bytes are all there. */
-static void decode(const struct client_stream *s, const struct collected *c, uint64_t word,
-                   struct client_event *e)
+static void client_stream_decode(const struct client_stream *s, const struct collected *c, uint64_t word,
+                                 struct client_event *e)
 {
         size_t at = c->end_bytes + CLIENT_ABI_WORD_BYTES;
         uint32_t n_words = 0;
@@ -216,7 +217,7 @@ static void decode(const struct client_stream *s, const struct collected *c, uin
          * stored takes longer than all the rest.
          */
         e->ticks = (uint64_t)s->ticks_high << 32 | (word & UINT32_MAX);
-        e->kind = event_of(word);
+        e->kind = client_stream_event_of(word);
         e->argument = argument_of(word);
         e->value[0] = e->value[1] = 0;
         e->text = NULL;
@@ -244,11 +245,13 @@ static void decode(const struct client_stream *s, const struct collected *c, uin
 }
 
 /* True if the whole event at `end_bytes` of @c is one for the caller; else both are stepped over. */
-static bool is_wanted(struct client_stream *s, struct collected *c, uint64_t word, size_t event_bytes)
+static bool client_stream_is_wanted(struct client_stream *s, struct collected *c, uint64_t word,
+                                    size_t event_bytes)
 {
-        uint32_t event = event_of(word);
+        uint32_t event = client_stream_event_of(word);
 
-        if (!is_known(event) || (argument_of(word) < fixed_bytes(event) && c->prefix.blob_bytes == 0)) {
+        if (!client_stream_is_known(event) ||
+            (argument_of(word) < fixed_bytes(event) && c->prefix.blob_bytes == 0)) {
                 skip(s, c, event_bytes, &s->n_garbage_bytes);
                 return false;
         }
@@ -276,10 +279,10 @@ int client_stream_peek(struct client_stream *s, struct client_event *ret_event)
                 }
                 if (payload > left - CLIENT_ABI_WORD_BYTES)
                         return 0;
-                if (collected_kind(event_of(word)) != 0) {
-                        collect(s, &c, word, payload);
-                } else if (is_wanted(s, &c, word, CLIENT_ABI_WORD_BYTES + payload)) {
-                        decode(s, &c, word, ret_event);
+                if (collected_kind(client_stream_event_of(word)) != 0) {
+                        client_stream_collect(s, &c, word, payload);
+                } else if (client_stream_is_wanted(s, &c, word, CLIENT_ABI_WORD_BYTES + payload)) {
+                        client_stream_decode(s, &c, word, ret_event);
                         s->event_bytes = c.end_bytes + CLIENT_ABI_WORD_BYTES + payload - s->at_bytes;
                         return 1;
                 }

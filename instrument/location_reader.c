@@ -56,7 +56,7 @@ static int read_exactly(const struct location_reader *r, void *to, size_t n, uin
 }
 
 /* Reads the entries around @id, which is at most n_locations_max. */
-static int read_ahead(struct location_reader *r, uint32_t id, struct error *err)
+static int location_reader_read_ahead(struct location_reader *r, uint32_t id, struct error *err)
 {
         const struct client_abi_header *h = r->header;
         uint32_t first = (id - 1) / LOCATION_READER_ENTRIES * LOCATION_READER_ENTRIES;
@@ -76,7 +76,8 @@ static int read_ahead(struct location_reader *r, uint32_t id, struct error *err)
 }
 
 /* Copies the entry to *@ret_entry if it was read ahead. */
-static bool look_up(const struct location_reader *r, uint32_t id, struct client_abi_location *ret_entry)
+static bool location_reader_look_up(const struct location_reader *r, uint32_t id,
+                                    struct client_abi_location *ret_entry)
 {
         if (r->n_entries == 0 || id < r->first_id || id - r->first_id >= r->n_entries)
                 return false;
@@ -185,13 +186,13 @@ int location_reader_find(struct location_reader *r, uint32_t id, uint32_t n_loca
 
         if (id == 0 || id > n_locations || id > r->header->n_locations_max)
                 return error_set(err, -EBADMSG, "location %u of %u", id, n_locations);
-        in_a_row = look_up(r, id, &entry) && entry.ready == 1;
+        in_a_row = location_reader_look_up(r, id, &entry) && entry.ready == 1;
         if (!in_a_row) {
-                int code = read_ahead(r, id, err);
+                int code = location_reader_read_ahead(r, id, err);
 
                 if (code < 0)
                         return code;
-                if (!look_up(r, id, &entry) || entry.ready != 1)
+                if (!location_reader_look_up(r, id, &entry) || entry.ready != 1)
                         return error_set(err, -EBADMSG, "location %u is not complete", id);
         }
         return read_location(r, &entry, id, in_a_row, ret_location, err);
@@ -210,11 +211,11 @@ int location_reader_next_plot(struct location_reader *r, uint32_t *inout_id, uin
                 int code = 0;
 
                 /* Never twice for one that is not ready: a table full of those would take for ever. */
-                if (!look_up(r, id, &entry)) {
-                        code = read_ahead(r, id, err);
+                if (!location_reader_look_up(r, id, &entry)) {
+                        code = location_reader_read_ahead(r, id, err);
                         if (code < 0)
                                 return code;
-                        if (!look_up(r, id, &entry))
+                        if (!location_reader_look_up(r, id, &entry))
                                 continue;
                 }
                 if (entry.ready != 1 || !(entry.flags & CLIENT_ABI_PLOT_SET))

@@ -39,7 +39,7 @@ int own_number_read(int proc_fd, uint32_t number, uint32_t *ret_own_number, stru
 }
 
 /* True if the thread with the directory @name calls itself @own_tid. */
-static bool is_thread(int task_fd, const char *name, uint32_t own_tid)
+static bool own_number_is_thread(int task_fd, const char *name, uint32_t own_tid)
 {
         int fd = openat(task_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
         uint32_t own = 0;
@@ -62,7 +62,7 @@ uint32_t own_number_find_thread(uint32_t pid, uint32_t own_tid)
                 return 0;
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone */
         while (tid == 0 && (entry = readdir(dir)) != NULL)
-                if (entry->d_name[0] != '.' && is_thread(dirfd(dir), entry->d_name, own_tid))
+                if (entry->d_name[0] != '.' && own_number_is_thread(dirfd(dir), entry->d_name, own_tid))
                         tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
         (void)closedir(dir);
         return tid;

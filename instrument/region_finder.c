@@ -80,7 +80,7 @@ done:
  * region's descriptor, -ENOENT if it is not there, or the last entry's -errno
  * if something that may have been it could not be looked at.
  */
-static int scan(int proc_fd, const char *name, uint32_t own_pid)
+static int region_finder_scan(int proc_fd, const char *name, uint32_t own_pid)
 {
         int dir_fd = openat(proc_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         int found = -ENOENT;
@@ -126,9 +126,9 @@ int region_finder_open(uint32_t pid, int *ret_fd, struct error *err)
         r = own_number_read(proc_fd, pid, &own_pid, err);
         if (r < 0)
                 goto done;
-        r = scan(proc_fd, "fd", own_pid);
+        r = region_finder_scan(proc_fd, "fd", own_pid);
         if (r < 0) {
-                int mapped = scan(proc_fd, "map_files", own_pid);
+                int mapped = region_finder_scan(proc_fd, "map_files", own_pid);
 
                 /* Without the capability for map_files, what /proc/PID/fd told is all that can be known. */
                 if (mapped >= 0 || (mapped != -EPERM && mapped != -EACCES))

@@ -81,7 +81,7 @@ static enum delivery receive_fd(int connection, int *ret_fd)
  * The user who connected; 0 if it is another user who may not: a program that root records may become
  * anybody.
  */
-static uint32_t pid_of(const struct region_inbox *inbox, int connection)
+static uint32_t region_inbox_pid_of(const struct region_inbox *inbox, int connection)
 {
         struct ucred peer = { .pid = 0 };
         socklen_t n = sizeof(peer);
@@ -100,7 +100,7 @@ static void forget_held(struct region_inbox *inbox, size_t i)
 }
 
 /* Keeps a connection whose sender was interrupted; the oldest makes room, for it may be mute for good. */
-static void hold(struct region_inbox *inbox, struct region_inbox_sender sender)
+static void region_inbox_hold(struct region_inbox *inbox, struct region_inbox_sender sender)
 {
         if (inbox->n_held == REGION_INBOX_HELD_MAX)
                 forget_held(inbox, 0);
@@ -143,11 +143,12 @@ int region_inbox_next(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd
                 return 1;
         while (has_sender(inbox) &&
                (connection = accept4(inbox->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-                uint32_t pid = pid_of(inbox, connection);
+                uint32_t pid = region_inbox_pid_of(inbox, connection);
                 enum delivery delivery = pid != 0 ? receive_fd(connection, ret_fd) : DELIVERY_NONE;
 
                 if (delivery == DELIVERY_NOT_YET) {
-                        hold(inbox, (struct region_inbox_sender){ .connection = connection, .pid = pid });
+                        region_inbox_hold(
+                                inbox, (struct region_inbox_sender){ .connection = connection, .pid = pid });
                         continue;
                 }
                 io_close(&connection);

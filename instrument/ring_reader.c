@@ -11,19 +11,19 @@
 #define BITS_OF_WORD 64
 #define TRIM_MAX     64
 
-static struct client_abi_slot *slot_at(const struct chunk_pool *pool, uint32_t slot)
+static struct client_abi_slot *ring_reader_slot_at(const struct chunk_pool *pool, uint32_t slot)
 {
         return (struct client_abi_slot *)(void *)(pool->map + pool->h->slots_offset +
                                                   (uint64_t)slot * pool->h->slot_bytes);
 }
 
-static const struct client_abi_link *link_of(const struct ring_reader *r, const struct chunk_pool *pool,
-                                             uint32_t slot)
+static const struct client_abi_link *ring_reader_link_of(const struct ring_reader *r,
+                                                         const struct chunk_pool *pool, uint32_t slot)
 {
         const void *links = pool->map + CLIENT_ABI_CHUNK_LINKS_OFFSET;
 
         if (r->chunk == 0)
-                return &slot_at(pool, slot)->ring_link;
+                return &ring_reader_slot_at(pool, slot)->ring_link;
         return (const struct client_abi_link *)links + (r->chunk - 1);
 }
 
@@ -39,17 +39,17 @@ static uint64_t free_bit(uint32_t index)
         return UINT64_C(1) << index % BITS_OF_WORD;
 }
 
-static uint64_t size_of(const struct ring_reader *r, const struct chunk_pool *pool)
+static uint64_t ring_reader_size_of(const struct ring_reader *r, const struct chunk_pool *pool)
 {
         return r->chunk ? pool->h->chunk_bytes : pool->h->ring_bytes;
 }
 
 /* Copies @n bytes from the tail on, in one piece or two. */
-static int copy(const struct ring_reader *r, const struct chunk_pool *pool, uint32_t slot, uint8_t *to,
-                size_t n)
+static int ring_reader_copy(const struct ring_reader *r, const struct chunk_pool *pool, uint32_t slot,
+                            uint8_t *to, size_t n)
 {
         const struct client_abi_header *h = pool->h;
-        uint64_t size = size_of(r, pool);
+        uint64_t size = ring_reader_size_of(r, pool);
         uint64_t offset = r->chunk ? h->chunks_offset + (uint64_t)(r->chunk - 1) * size
                                    : h->rings_offset + slot * size;
         uint64_t at = r->tail_bytes & (size - 1);
@@ -66,7 +66,7 @@ static int copy(const struct ring_reader *r, const struct chunk_pool *pool, uint
         return 0;
 }
 
-static void give_back(struct chunk_pool *pool, uint32_t chunk)
+static void ring_reader_give_back(struct chunk_pool *pool, uint32_t chunk)
 {
         uint32_t index = chunk - 1;
 
@@ -84,10 +84,10 @@ static void give_back(struct chunk_pool *pool, uint32_t chunk)
  * How far the ring or chunk goes that the tail is in, of what lies before @head.
  * @ret_next:  where it goes on from there; 0 = nowhere yet
  */
-static uint64_t find_end(const struct ring_reader *r, const struct chunk_pool *pool, uint32_t slot,
-                         uint64_t head, uint32_t *ret_next)
+static uint64_t ring_reader_find_end(const struct ring_reader *r, const struct chunk_pool *pool,
+                                     uint32_t slot, uint64_t head, uint32_t *ret_next)
 {
-        const struct client_abi_link *link = link_of(r, pool, slot);
+        const struct client_abi_link *link = ring_reader_link_of(r, pool, slot);
         uint32_t next;
         uint64_t at;
 
@@ -102,14 +102,14 @@ static uint64_t find_end(const struct ring_reader *r, const struct chunk_pool *p
 }
 
 /* Goes on where the thread has.  False if there is no such place. */
-static bool follow(struct ring_reader *r, struct chunk_pool *pool, uint32_t next)
+static bool ring_reader_follow(struct ring_reader *r, struct chunk_pool *pool, uint32_t next)
 {
         if (next == CLIENT_ABI_CHUNK_IS_RING)
                 next = 0;
         if (next > pool->h->n_chunks)
                 return false;
         if (r->chunk)
-                give_back(pool, r->chunk);
+                ring_reader_give_back(pool, r->chunk);
         r->chunk = next;
         return true;
 }
@@ -123,7 +123,7 @@ static int break_off(struct ring_reader *r)
 /* Pairs with the acquire in the client's look for room: it overwrites only copied words. */
 static void publish(const struct ring_reader *r, const struct chunk_pool *pool, uint32_t slot)
 {
-        struct client_abi_slot *s = slot_at(pool, slot);
+        struct client_abi_slot *s = ring_reader_slot_at(pool, slot);
 
         __atomic_store_n(&s->tail_chunk, r->chunk, __ATOMIC_RELAXED);
         __atomic_store_n(&s->tail_bytes, r->tail_bytes, __ATOMIC_RELEASE);
@@ -133,7 +133,7 @@ int ring_reader_drain(struct ring_reader *r, struct chunk_pool *pool, uint32_t s
                       size_t max_bytes, size_t *ret_bytes)
 {
         /* Pairs with the release in thread_ring_publish(): the words before the head are there. */
-        uint64_t head = __atomic_load_n(&slot_at(pool, slot)->head_bytes, __ATOMIC_ACQUIRE);
+        uint64_t head = __atomic_load_n(&ring_reader_slot_at(pool, slot)->head_bytes, __ATOMIC_ACQUIRE);
         size_t done = 0;
         int code = 0;
 
@@ -142,20 +142,21 @@ int ring_reader_drain(struct ring_reader *r, struct chunk_pool *pool, uint32_t s
         /* A thread that left a place without writing there is rare: more steps than there are chunks are a circle. */
         for (uint32_t n = 0; code == 0 && r->tail_bytes != head && done < max_bytes; n++) {
                 uint32_t next;
-                uint64_t end = find_end(r, pool, slot, head, &next);
+                uint64_t end = ring_reader_find_end(r, pool, slot, head, &next);
                 uint64_t left = end - r->tail_bytes;
                 size_t part = left < max_bytes - done ? (size_t)left : max_bytes - done;
 
-                if (n > pool->h->n_chunks + 1 || left > size_of(r, pool) || left % CLIENT_ABI_WORD_BYTES != 0)
+                if (n > pool->h->n_chunks + 1 || left > ring_reader_size_of(r, pool) ||
+                    left % CLIENT_ABI_WORD_BYTES != 0)
                         return break_off(r);
                 if (part > 0 && to)
-                        code = copy(r, pool, slot, to + done, part);
+                        code = ring_reader_copy(r, pool, slot, to + done, part);
                 if (code < 0)
                         break;
                 done += part;
                 *ret_bytes = done;
                 r->tail_bytes += part;
-                if (next != 0 && part == left && !follow(r, pool, next))
+                if (next != 0 && part == left && !ring_reader_follow(r, pool, next))
                         return break_off(r);
                 publish(r, pool, slot);
         }
@@ -166,7 +167,8 @@ uint64_t ring_reader_count_unread(const struct ring_reader *r, const struct chun
 {
         if (r->is_broken)
                 return 0;
-        return __atomic_load_n(&slot_at(pool, slot)->head_bytes, __ATOMIC_RELAXED) - r->tail_bytes;
+        return __atomic_load_n(&ring_reader_slot_at(pool, slot)->head_bytes, __ATOMIC_RELAXED) -
+               r->tail_bytes;
 }
 
 bool ring_reader_is_possible(struct ring_reader *r, const struct chunk_pool *pool, uint64_t unread_bytes)
@@ -180,7 +182,7 @@ bool ring_reader_is_possible(struct ring_reader *r, const struct chunk_pool *poo
 
 void ring_reader_resume(struct ring_reader *r, const struct chunk_pool *pool, uint32_t slot)
 {
-        const struct client_abi_slot *s = slot_at(pool, slot);
+        const struct client_abi_slot *s = ring_reader_slot_at(pool, slot);
 
         r->tail_bytes = __atomic_load_n(&s->tail_bytes, __ATOMIC_RELAXED);
         r->chunk = __atomic_load_n(&s->tail_chunk, __ATOMIC_RELAXED);
@@ -189,7 +191,7 @@ void ring_reader_resume(struct ring_reader *r, const struct chunk_pool *pool, ui
 }
 
 /* The chunk is not free, so no thread takes it meanwhile. */
-static void trim(const struct chunk_pool *pool, uint32_t index)
+static void ring_reader_trim(const struct chunk_pool *pool, uint32_t index)
 {
         const struct client_abi_header *h = pool->h;
         uint64_t *word = free_word(pool, index);
@@ -211,7 +213,7 @@ void chunk_pool_trim(struct chunk_pool *pool, uint64_t until_ns)
         for (uint32_t i = 0; i < pool->h->n_chunks && pool->n_freed > 0 && n < TRIM_MAX; i++) {
                 if (pool->freed_ns[i] == 0 || pool->freed_ns[i] > until_ns)
                         continue;
-                trim(pool, i);
+                ring_reader_trim(pool, i);
                 pool->freed_ns[i] = 0;
                 pool->n_freed--;
                 n++;

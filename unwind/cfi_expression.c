@@ -17,25 +17,25 @@ struct machine {
         int failure; /* 0 or the first -errno; sticky */
 };
 
-static void fail(struct machine *m, int code)
+static void cfi_expression_fail(struct machine *m, int code)
 {
         if (m->failure == 0)
                 m->failure = code;
 }
 
-static void push(struct machine *m, uint64_t value)
+static void cfi_expression_push(struct machine *m, uint64_t value)
 {
         if (m->n < CFI_EXPRESSION_STACK_MAX)
                 m->stack[m->n++] = value;
         else
-                fail(m, -EBADMSG);
+                cfi_expression_fail(m, -EBADMSG);
 }
 
-static uint64_t pop(struct machine *m)
+static uint64_t cfi_expression_pop(struct machine *m)
 {
         if (m->n > 0)
                 return m->stack[--m->n];
-        fail(m, -EBADMSG);
+        cfi_expression_fail(m, -EBADMSG);
         return 0;
 }
 
@@ -44,7 +44,7 @@ static uint64_t peek(struct machine *m, uint64_t depth)
 {
         if (depth < m->n)
                 return m->stack[m->n - 1 - (size_t)depth];
-        fail(m, -EBADMSG);
+        cfi_expression_fail(m, -EBADMSG);
         return 0;
 }
 
@@ -52,20 +52,20 @@ static void push_register(struct machine *m, uint64_t number, uint64_t offset)
 {
         uint64_t value = 0;
 
-        fail(m, m->view->read_register(m->view->context, number, &value));
-        push(m, value + offset);
+        cfi_expression_fail(m, m->view->read_register(m->view->context, number, &value));
+        cfi_expression_push(m, value + offset);
 }
 
 static void dereference(struct machine *m, uint64_t n_bytes)
 {
-        uint64_t avma = pop(m);
+        uint64_t avma = cfi_expression_pop(m);
         uint64_t value = 0;
 
         if (n_bytes != 1 && n_bytes != 2 && n_bytes != 4 && n_bytes != 8)
-                fail(m, -EBADMSG);
+                cfi_expression_fail(m, -EBADMSG);
         if (m->failure == 0)
-                fail(m, m->view->read_memory(m->view->context, avma, (size_t)n_bytes, &value));
-        push(m, value);
+                cfi_expression_fail(m, m->view->read_memory(m->view->context, avma, (size_t)n_bytes, &value));
+        cfi_expression_push(m, value);
 }
 
 static bool run_constant(struct machine *m, uint8_t op)
@@ -73,37 +73,37 @@ static bool run_constant(struct machine *m, uint8_t op)
         struct byte_reader *in = &m->in;
 
         if (op >= DW_OP_lit0 && op <= DW_OP_lit31) {
-                push(m, (uint64_t)op - DW_OP_lit0);
+                cfi_expression_push(m, (uint64_t)op - DW_OP_lit0);
                 return true;
         }
         switch (op) {
         case DW_OP_const1u:
-                push(m, bytes_u8(in));
+                cfi_expression_push(m, bytes_u8(in));
                 return true;
         case DW_OP_const1s:
-                push(m, (uint64_t)(int64_t)(int8_t)bytes_u8(in));
+                cfi_expression_push(m, (uint64_t)(int64_t)(int8_t)bytes_u8(in));
                 return true;
         case DW_OP_const2u:
-                push(m, bytes_u16(in));
+                cfi_expression_push(m, bytes_u16(in));
                 return true;
         case DW_OP_const2s:
-                push(m, (uint64_t)(int64_t)(int16_t)bytes_u16(in));
+                cfi_expression_push(m, (uint64_t)(int64_t)(int16_t)bytes_u16(in));
                 return true;
         case DW_OP_const4u:
-                push(m, bytes_u32(in));
+                cfi_expression_push(m, bytes_u32(in));
                 return true;
         case DW_OP_const4s:
-                push(m, (uint64_t)(int64_t)(int32_t)bytes_u32(in));
+                cfi_expression_push(m, (uint64_t)(int64_t)(int32_t)bytes_u32(in));
                 return true;
         case DW_OP_const8u:
         case DW_OP_const8s:
-                push(m, bytes_u64(in));
+                cfi_expression_push(m, bytes_u64(in));
                 return true;
         case DW_OP_constu:
-                push(m, bytes_varint(in));
+                cfi_expression_push(m, bytes_varint(in));
                 return true;
         case DW_OP_consts:
-                push(m, (uint64_t)bytes_sleb128(in));
+                cfi_expression_push(m, (uint64_t)bytes_sleb128(in));
                 return true;
         default:
                 return false;
@@ -140,30 +140,30 @@ static bool run_stack(struct machine *m, uint8_t op)
 
         switch (op) {
         case DW_OP_dup:
-                push(m, peek(m, 0));
+                cfi_expression_push(m, peek(m, 0));
                 return true;
         case DW_OP_drop:
-                (void)pop(m);
+                (void)cfi_expression_pop(m);
                 return true;
         case DW_OP_over:
-                push(m, peek(m, 1));
+                cfi_expression_push(m, peek(m, 1));
                 return true;
         case DW_OP_pick:
-                push(m, peek(m, bytes_u8(&m->in)));
+                cfi_expression_push(m, peek(m, bytes_u8(&m->in)));
                 return true;
         case DW_OP_swap:
-                a = pop(m);
-                b = pop(m);
-                push(m, a);
-                push(m, b);
+                a = cfi_expression_pop(m);
+                b = cfi_expression_pop(m);
+                cfi_expression_push(m, a);
+                cfi_expression_push(m, b);
                 return true;
         case DW_OP_rot:
-                a = pop(m);
-                b = pop(m);
-                c = pop(m);
-                push(m, a);
-                push(m, c);
-                push(m, b);
+                a = cfi_expression_pop(m);
+                b = cfi_expression_pop(m);
+                c = cfi_expression_pop(m);
+                cfi_expression_push(m, a);
+                cfi_expression_push(m, c);
+                cfi_expression_push(m, b);
                 return true;
         default:
                 return false;
@@ -176,28 +176,28 @@ static bool run_one_operand(struct machine *m, uint8_t op)
 
         switch (op) {
         case DW_OP_abs:
-                a = pop(m);
-                push(m, a >> 63 ? 0 - a : a);
+                a = cfi_expression_pop(m);
+                cfi_expression_push(m, a >> 63 ? 0 - a : a);
                 return true;
         case DW_OP_neg:
-                push(m, 0 - pop(m));
+                cfi_expression_push(m, 0 - cfi_expression_pop(m));
                 return true;
         case DW_OP_not:
-                push(m, ~pop(m));
+                cfi_expression_push(m, ~cfi_expression_pop(m));
                 return true;
         case DW_OP_plus_uconst:
-                a = pop(m);
-                push(m, a + bytes_varint(&m->in));
+                a = cfi_expression_pop(m);
+                cfi_expression_push(m, a + bytes_varint(&m->in));
                 return true;
         default:
                 return false;
         }
 }
 
-static uint64_t divide(struct machine *m, uint64_t a, uint64_t b)
+static uint64_t cfi_expression_divide(struct machine *m, uint64_t a, uint64_t b)
 {
         if (b == 0) {
-                fail(m, -EBADMSG);
+                cfi_expression_fail(m, -EBADMSG);
                 return 0;
         }
         if (b == UINT64_MAX) /* -1, whose quotient of the least number does not exist */
@@ -208,7 +208,7 @@ static uint64_t divide(struct machine *m, uint64_t a, uint64_t b)
 static uint64_t modulo(struct machine *m, uint64_t a, uint64_t b)
 {
         if (b == 0) {
-                fail(m, -EBADMSG);
+                cfi_expression_fail(m, -EBADMSG);
                 return 0;
         }
         return a % b;
@@ -227,37 +227,37 @@ static bool run_arithmetic(struct machine *m, uint8_t op, uint64_t a, uint64_t b
 {
         switch (op) {
         case DW_OP_and:
-                push(m, a & b);
+                cfi_expression_push(m, a & b);
                 return true;
         case DW_OP_or:
-                push(m, a | b);
+                cfi_expression_push(m, a | b);
                 return true;
         case DW_OP_xor:
-                push(m, a ^ b);
+                cfi_expression_push(m, a ^ b);
                 return true;
         case DW_OP_plus:
-                push(m, a + b);
+                cfi_expression_push(m, a + b);
                 return true;
         case DW_OP_minus:
-                push(m, a - b);
+                cfi_expression_push(m, a - b);
                 return true;
         case DW_OP_mul:
-                push(m, a * b);
+                cfi_expression_push(m, a * b);
                 return true;
         case DW_OP_div:
-                push(m, divide(m, a, b));
+                cfi_expression_push(m, cfi_expression_divide(m, a, b));
                 return true;
         case DW_OP_mod:
-                push(m, modulo(m, a, b));
+                cfi_expression_push(m, modulo(m, a, b));
                 return true;
         case DW_OP_shl:
-                push(m, b > 63 ? 0 : a << b);
+                cfi_expression_push(m, b > 63 ? 0 : a << b);
                 return true;
         case DW_OP_shr:
-                push(m, b > 63 ? 0 : a >> b);
+                cfi_expression_push(m, b > 63 ? 0 : a >> b);
                 return true;
         case DW_OP_shra:
-                push(m, shift_right_signed(a, b));
+                cfi_expression_push(m, shift_right_signed(a, b));
                 return true;
         default:
                 return false;
@@ -268,22 +268,22 @@ static bool run_comparison(struct machine *m, uint8_t op, int64_t a, int64_t b)
 {
         switch (op) {
         case DW_OP_eq:
-                push(m, a == b);
+                cfi_expression_push(m, a == b);
                 return true;
         case DW_OP_ne:
-                push(m, a != b);
+                cfi_expression_push(m, a != b);
                 return true;
         case DW_OP_lt:
-                push(m, a < b);
+                cfi_expression_push(m, a < b);
                 return true;
         case DW_OP_le:
-                push(m, a <= b);
+                cfi_expression_push(m, a <= b);
                 return true;
         case DW_OP_gt:
-                push(m, a > b);
+                cfi_expression_push(m, a > b);
                 return true;
         case DW_OP_ge:
-                push(m, a >= b);
+                cfi_expression_push(m, a >= b);
                 return true;
         default:
                 return false;
@@ -305,7 +305,7 @@ static void jump(struct machine *m, bool is_taken)
         if (!is_taken)
                 return;
         if (to < 0 || to > (int64_t)m->n_bytes)
-                fail(m, -EBADMSG);
+                cfi_expression_fail(m, -EBADMSG);
         else
                 m->in = byte_reader_of(m->bytes + to, m->n_bytes - (size_t)to);
 }
@@ -317,17 +317,17 @@ static void run_operation(struct machine *m)
         if (op == DW_OP_nop || run_constant(m, op) || run_look(m, op) || run_stack(m, op))
                 return;
         if (takes_two(op)) {
-                uint64_t b = pop(m);
-                uint64_t a = pop(m);
+                uint64_t b = cfi_expression_pop(m);
+                uint64_t a = cfi_expression_pop(m);
 
                 if (!run_arithmetic(m, op, a, b) && !run_comparison(m, op, (int64_t)a, (int64_t)b))
-                        fail(m, -ENOTSUP);
+                        cfi_expression_fail(m, -ENOTSUP);
         } else if (op == DW_OP_skip) {
                 jump(m, true);
         } else if (op == DW_OP_bra) {
-                jump(m, pop(m) != 0);
+                jump(m, cfi_expression_pop(m) != 0);
         } else if (!run_one_operand(m, op)) {
-                fail(m, -ENOTSUP);
+                cfi_expression_fail(m, -ENOTSUP);
         }
 }
 
@@ -338,13 +338,13 @@ int cfi_expression_evaluate(const uint8_t *bytes, size_t n_bytes, const struct c
 
         m.in = byte_reader_of(bytes, n_bytes);
         if (initial)
-                push(&m, *initial);
+                cfi_expression_push(&m, *initial);
         for (unsigned n_steps = 0; m.in.left > 0; n_steps++) {
                 if (n_steps == CFI_EXPRESSION_STEPS_MAX)
                         return -E2BIG;
                 run_operation(&m);
                 if (m.in.short_read)
-                        fail(&m, -EBADMSG);
+                        cfi_expression_fail(&m, -EBADMSG);
                 if (m.failure < 0)
                         return m.failure;
         }

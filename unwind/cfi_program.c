@@ -14,7 +14,7 @@
 #define CFA_GNU_WINDOW_SAVE              0x2d /* on AArch64: negate_ra_state */
 #define CFA_GNU_NEGATIVE_OFFSET_EXTENDED 0x2f
 
-static uint64_t mix(uint64_t v)
+static uint64_t cfi_program_mix(uint64_t v)
 {
         v ^= v >> 31;
         v *= UINT64_C(0x9e3779b97f4a7c15);
@@ -31,9 +31,9 @@ static uint64_t digest_of(const struct cfi_section *s, unsigned number, const st
         if (saved->kind == CFI_SAVED_SAME)
                 return 0;
         if (saved->kind < CFI_SAVED_AT_EXPRESSION)
-                return mix(mix(v | (uint32_t)saved->value));
+                return cfi_program_mix(cfi_program_mix(v | (uint32_t)saved->value));
         for (uint32_t i = 0; i < saved->n_expression_bytes; i++)
-                v = mix(v ^ s->bytes[(uint32_t)saved->value + i]);
+                v = cfi_program_mix(v ^ s->bytes[(uint32_t)saved->value + i]);
         return v;
 }
 
@@ -75,7 +75,7 @@ static void set_offset(struct cfi_program *p, uint64_t number, enum cfi_saved_ki
         set_saved(p, number, (struct cfi_saved){ .kind = (uint16_t)kind, .value = value });
 }
 
-static uint32_t read_register(struct cfi_program *p, struct byte_reader *in)
+static uint32_t cfi_program_read_register(struct cfi_program *p, struct byte_reader *in)
 {
         uint64_t number = bytes_varint(in);
 
@@ -103,7 +103,7 @@ static int32_t read_expression(struct cfi_program *p, struct byte_reader *in, ui
 
 static void save_by_expression(struct cfi_program *p, struct byte_reader *in, enum cfi_saved_kind kind)
 {
-        uint32_t number = read_register(p, in);
+        uint32_t number = cfi_program_read_register(p, in);
         struct cfi_saved saved = { .kind = (uint16_t)kind };
 
         saved.value = read_expression(p, in, &saved.n_expression_bytes);
@@ -134,15 +134,15 @@ static bool run_cfa(struct cfi_program *p, uint8_t op, struct byte_reader *in)
 
         switch (op) {
         case DW_CFA_def_cfa:
-                number = read_register(p, in);
+                number = cfi_program_read_register(p, in);
                 set_cfa(p, number, unsigned_value(p, bytes_varint(in), 1));
                 return true;
         case DW_CFA_def_cfa_sf:
-                number = read_register(p, in);
+                number = cfi_program_read_register(p, in);
                 set_cfa(p, number, to_value(p, bytes_sleb128(in), p->cie->data_align));
                 return true;
         case DW_CFA_def_cfa_register:
-                number = read_register(p, in);
+                number = cfi_program_read_register(p, in);
                 set_cfa(p, number, p->row.is_cfa_expression ? 0 : p->row.cfa_value);
                 return true;
         case DW_CFA_def_cfa_offset:
@@ -168,37 +168,37 @@ static bool run_register(struct cfi_program *p, uint8_t op, struct byte_reader *
 
         switch (op) {
         case DW_CFA_offset_extended:
-                number = read_register(p, in);
+                number = cfi_program_read_register(p, in);
                 set_offset(p, number, CFI_SAVED_AT_CFA, unsigned_value(p, bytes_varint(in), align));
                 return true;
         case DW_CFA_offset_extended_sf:
-                number = read_register(p, in);
+                number = cfi_program_read_register(p, in);
                 set_offset(p, number, CFI_SAVED_AT_CFA, to_value(p, bytes_sleb128(in), align));
                 return true;
         case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
-                number = read_register(p, in);
+                number = cfi_program_read_register(p, in);
                 set_offset(p, number, CFI_SAVED_AT_CFA, -unsigned_value(p, bytes_varint(in), align));
                 return true;
         case DW_CFA_val_offset:
-                number = read_register(p, in);
+                number = cfi_program_read_register(p, in);
                 set_offset(p, number, CFI_SAVED_CFA_PLUS, unsigned_value(p, bytes_varint(in), align));
                 return true;
         case DW_CFA_val_offset_sf:
-                number = read_register(p, in);
+                number = cfi_program_read_register(p, in);
                 set_offset(p, number, CFI_SAVED_CFA_PLUS, to_value(p, bytes_sleb128(in), align));
                 return true;
         case DW_CFA_restore_extended:
-                restore(p, read_register(p, in));
+                restore(p, cfi_program_read_register(p, in));
                 return true;
         case DW_CFA_undefined:
-                set_offset(p, read_register(p, in), CFI_SAVED_UNDEFINED, 0);
+                set_offset(p, cfi_program_read_register(p, in), CFI_SAVED_UNDEFINED, 0);
                 return true;
         case DW_CFA_same_value:
-                set_offset(p, read_register(p, in), CFI_SAVED_SAME, 0);
+                set_offset(p, cfi_program_read_register(p, in), CFI_SAVED_SAME, 0);
                 return true;
         case DW_CFA_register:
-                number = read_register(p, in);
-                set_offset(p, number, CFI_SAVED_IN_REGISTER, (int32_t)read_register(p, in));
+                number = cfi_program_read_register(p, in);
+                set_offset(p, number, CFI_SAVED_IN_REGISTER, (int32_t)cfi_program_read_register(p, in));
                 return true;
         case DW_CFA_expression:
                 save_by_expression(p, in, CFI_SAVED_AT_EXPRESSION);

@@ -47,7 +47,7 @@ size_t stack_stitch_count_bytes_for(const struct stack_stitch *s, const struct s
         return capacity_for(s, walk) * sizeof(*s->frames);
 }
 
-static bool reserve(struct stack_stitch *s, const struct stack_walk *walk)
+static bool stack_stitch_reserve(struct stack_stitch *s, const struct stack_walk *walk)
 {
         uint32_t capacity = capacity_for(s, walk);
         struct stack_walk_frame *frames;
@@ -62,18 +62,18 @@ static bool reserve(struct stack_stitch *s, const struct stack_walk *walk)
         return true;
 }
 
-static bool is_same(const struct stack_walk_frame *a, const struct stack_walk_frame *b)
+static bool stack_stitch_is_same(const struct stack_walk_frame *a, const struct stack_walk_frame *b)
 {
         return a->pc_avma == b->pc_avma && a->cfa_avma == b->cfa_avma && a->is_exact == b->is_exact;
 }
 
 /* How many of the outermost frames are the same already. */
-static uint32_t count_same(const struct stack_stitch *s, const struct stack_walk *walk)
+static uint32_t stack_stitch_count_same(const struct stack_stitch *s, const struct stack_walk *walk)
 {
         uint32_t n = 0;
 
         while (n < s->n_frames && n < walk->n_frames &&
-               is_same(&s->frames[n], &walk->frames[walk->n_frames - 1 - n]))
+               stack_stitch_is_same(&s->frames[n], &walk->frames[walk->n_frames - 1 - n]))
                 n++;
         return n;
 }
@@ -81,11 +81,11 @@ static uint32_t count_same(const struct stack_stitch *s, const struct stack_walk
 void stack_stitch_keep(struct stack_stitch *s, const struct stack_walk *walk, uint64_t generation,
                        bool is_approximate)
 {
-        if (!reserve(s, walk)) {
+        if (!stack_stitch_reserve(s, walk)) {
                 stack_stitch_clear(s);
                 return;
         }
-        for (s->n_frames = count_same(s, walk); s->n_frames < walk->n_frames; s->n_frames++)
+        for (s->n_frames = stack_stitch_count_same(s, walk); s->n_frames < walk->n_frames; s->n_frames++)
                 s->frames[s->n_frames] = walk->frames[walk->n_frames - 1 - s->n_frames];
         s->generation = generation;
         s->is_approximate = is_approximate;

@@ -144,7 +144,7 @@ static bool find_rule(const struct walk *w, uint64_t avma, struct stack_walk_cod
 }
 
 /* The rule for a frame, mostly remembered.  Returns false if no code is there. */
-static bool look_up(struct walk *w, uint64_t avma, struct unwind_rule *ret_rule)
+static bool stack_walk_look_up(struct walk *w, uint64_t avma, struct unwind_rule *ret_rule)
 {
         struct cache_entry *entry = cache_entry_of(w->walker->rules, CACHE_BITS, avma);
         struct stack_walk_code code;
@@ -218,7 +218,7 @@ static int look_in_frame(const struct walk *w, uint32_t frame, uint8_t *number, 
 }
 
 /* The value of a register in the last frame.  Returns 0 or -ENOENT. */
-static int read_register(const struct walk *w, uint64_t number, uint64_t *ret_value)
+static int stack_walk_read_register(const struct walk *w, uint64_t number, uint64_t *ret_value)
 {
         uint32_t frame = w->out->n_frames - 1; /* the one being left */
         uint8_t n = (uint8_t)number;
@@ -251,7 +251,7 @@ static int read_register(const struct walk *w, uint64_t number, uint64_t *ret_va
 
 static int view_register(void *context, uint64_t number, uint64_t *ret_value)
 {
-        return read_register(context, number, ret_value);
+        return stack_walk_read_register(context, number, ret_value);
 }
 
 static int view_memory(void *context, uint64_t avma, size_t n_bytes, uint64_t *ret_value)
@@ -266,7 +266,7 @@ static int view_memory(void *context, uint64_t avma, size_t n_bytes, uint64_t *r
         return 0;
 }
 
-static enum stack_walk_end end_of(const struct walk *w, int code)
+static enum stack_walk_end stack_walk_end_of(const struct walk *w, int code)
 {
         switch (code) {
         case -ENOENT:
@@ -322,7 +322,7 @@ static bool find_cfa(struct walk *w, const struct unwind_rule *rule, uint64_t *r
                 return true;
         case UNWIND_CFA_REGISTER:
         case UNWIND_CFA_DEREF:
-                r = read_register(w, rule->cfa_register, &value);
+                r = stack_walk_read_register(w, rule->cfa_register, &value);
                 value += offset;
                 if (r == 0 && rule->cfa == UNWIND_CFA_DEREF && !read_u64(w, value, &value))
                         return stop(w, why_unread(w, value));
@@ -336,7 +336,7 @@ static bool find_cfa(struct walk *w, const struct unwind_rule *rule, uint64_t *r
                 r = -EBADMSG;
         }
         if (r < 0)
-                return stop(w, end_of(w, r));
+                return stop(w, stack_walk_end_of(w, r));
         *ret_cfa = value;
         return true;
 }
@@ -363,7 +363,8 @@ static int find_saved(struct walk *w, const struct unwind_rule *rule, uint8_t nu
                 *ret_value = cfa + (uint64_t)(int64_t)saved->value;
                 return 0;
         case UNWIND_SAVED_IN_REGISTER:
-                return saved->value < 0 ? -EBADMSG : read_register(w, (uint64_t)saved->value, ret_value);
+                return saved->value < 0 ? -EBADMSG
+                                        : stack_walk_read_register(w, (uint64_t)saved->value, ret_value);
         case UNWIND_SAVED_AT_EXPRESSION:
                 r = evaluate(w, saved->value, &cfa, &at);
                 return r < 0 ? r : read_u64(w, at, ret_value) ? 0 : -EFAULT;
@@ -390,7 +391,8 @@ static bool find_return_address(struct walk *w, const struct unwind_rule *rule, 
                 /* A function that has called another one has overwritten its own return address there. */
                 if (!w->is_exact && rule->ra_value == w->machine->ra)
                         return stop(w, STACK_WALK_END_BROKEN);
-                r = rule->ra_value < 0 ? -EBADMSG : read_register(w, (uint64_t)rule->ra_value, ret_ra);
+                r = rule->ra_value < 0 ? -EBADMSG
+                                       : stack_walk_read_register(w, (uint64_t)rule->ra_value, ret_ra);
                 break;
         case UNWIND_SAVED_SAME:
         case UNWIND_SAVED_UNDEFINED:
@@ -401,7 +403,7 @@ static bool find_return_address(struct walk *w, const struct unwind_rule *rule, 
         default:
                 r = find_saved(w, rule, w->machine->ra, cfa, ret_ra);
         }
-        return r == 0 || stop(w, end_of(w, r));
+        return r == 0 || stop(w, stack_walk_end_of(w, r));
 }
 
 /* The caller's frame pointer.  That it is lost matters only if a rule asks for it. */
@@ -422,7 +424,7 @@ static void find_frame_pointer(struct walk *w, const struct unwind_rule *rule, u
                 return;
         case UNWIND_SAVED_IN_REGISTER:
                 w->is_fp_known = rule->fp_value >= 0 &&
-                                 read_register(w, (uint64_t)rule->fp_value, &w->fp) == 0;
+                                 stack_walk_read_register(w, (uint64_t)rule->fp_value, &w->fp) == 0;
                 return;
         case UNWIND_SAVED_CFA_PLUS:
         case UNWIND_SAVED_AT_EXPRESSION:
@@ -582,7 +584,8 @@ static bool step_from_nowhere(struct walk *w, struct stack_walk_frame *frame)
         struct stack_walk_code code;
         uint64_t ra = 0;
 
-        if (m->is_return_address_saved ? !read_u64(w, w->sp, &ra) : read_register(w, m->ra, &ra) < 0)
+        if (m->is_return_address_saved ? !read_u64(w, w->sp, &ra)
+                                       : stack_walk_read_register(w, m->ra, &ra) < 0)
                 return stop(w, STACK_WALK_END_NOT_CODE);
         ra &= m->pc_mask;
         if (!w->space->find(w->space->context, ra - 1, &code))
@@ -595,11 +598,11 @@ static bool step_from_nowhere(struct walk *w, struct stack_walk_frame *frame)
         return true;
 }
 
-static bool step(struct walk *w, struct stack_walk_frame *frame)
+static bool stack_walk_step(struct walk *w, struct stack_walk_frame *frame)
 {
         struct unwind_rule rule;
 
-        if (!look_up(w, w->pc - !w->is_exact, &rule)) {
+        if (!stack_walk_look_up(w, w->pc - !w->is_exact, &rule)) {
                 if (w->is_exact)
                         return step_from_nowhere(w, frame);
                 w->out->n_frames--; /* no frame at all */
@@ -612,7 +615,7 @@ static bool step(struct walk *w, struct stack_walk_frame *frame)
         return step_rule(w, &rule, frame);
 }
 
-static void walk(struct walk *w)
+static void stack_walk_walk(struct walk *w)
 {
         struct stack_walk *out = w->out;
 
@@ -630,7 +633,7 @@ static void walk(struct walk *w)
                 frame = &out->frames[out->n_frames++];
                 *frame = (struct stack_walk_frame){ .pc_avma = w->pc, .is_exact = w->is_exact };
                 from_avma = w->sp;
-                if (!step(w, frame))
+                if (!stack_walk_step(w, frame))
                         return;
                 from_avma += PREFETCH_BYTES; /* up to there it was done before */
                 prefetch(w, w->sp > from_avma ? w->sp : from_avma, w->sp + PREFETCH_BYTES);
@@ -655,7 +658,7 @@ void stack_walk_run(struct stack_walker *walker, const struct stack_walk_space *
 
         ret_walk->n_frames = 0;
         prefetch(&w, w.sp, w.sp + PREFETCH_BYTES);
-        walk(&w);
+        stack_walk_walk(&w);
 }
 
 void stack_walk_resume(struct stack_walker *walker, const struct stack_walk_space *space,
@@ -675,7 +678,7 @@ void stack_walk_resume(struct stack_walker *walker, const struct stack_walk_spac
         w.pc = walk_of->frames[walk_of->n_frames - 1].pc_avma;
         w.is_exact = walk_of->frames[walk_of->n_frames - 1].is_exact;
         walk_of->n_frames--;
-        walk(&w);
+        stack_walk_walk(&w);
 }
 
 struct stack_walker *stack_walker_new(const struct unwind_machine *machine)

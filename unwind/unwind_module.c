@@ -26,7 +26,7 @@ struct source {
         uint64_t context_starts[CONTEXT_STARTS_MAX];
 };
 
-static Elf_Data *read_chunk(const struct elf_image *image, uint64_t file_off, uint64_t n_bytes)
+static Elf_Data *unwind_module_read_chunk(const struct elf_image *image, uint64_t file_off, uint64_t n_bytes)
 {
         return n_bytes == 0 || file_off > INT64_MAX
                        ? NULL
@@ -46,7 +46,7 @@ static bool needs_no_other(const struct elf_image *image)
 
                 if (!gelf_getphdr(image->elf, (int)i, &header) || header.p_type != PT_DYNAMIC)
                         continue;
-                data = read_chunk(image, header.p_offset, header.p_filesz);
+                data = unwind_module_read_chunk(image, header.p_offset, header.p_filesz);
                 if (!data)
                         return false;
                 in = byte_reader_of(data->d_buf, data->d_size);
@@ -96,14 +96,14 @@ struct known_code {
 };
 
 /* Where such instructions are, up to @n_max places.  Returns how many. */
-static size_t find_code(const struct elf_image *image, const struct unwind_module *module,
-                        const struct known_code *code, uint64_t *ret_svmas, size_t n_max)
+static size_t unwind_module_find_code(const struct elf_image *image, const struct unwind_module *module,
+                                      const struct known_code *code, uint64_t *ret_svmas, size_t n_max)
 {
         size_t n_found = 0;
 
         for (size_t i = 0; i < module->n_segments; i++) {
                 const struct unwind_module_segment *segment = &module->segments[i];
-                Elf_Data *data = read_chunk(image, segment->file_off, segment->file_bytes);
+                Elf_Data *data = unwind_module_read_chunk(image, segment->file_off, segment->file_bytes);
                 const uint8_t *at = data ? data->d_buf : NULL;
                 size_t left = data ? data->d_size : 0;
 
@@ -136,15 +136,17 @@ static void find_known_code(struct source *s, const struct elf_image *image,
         if (!is_small(module))
                 return;
         if (is_alone)
-                s->table.n_sigreturns = find_code(image, module, &sigreturn, s->sigreturns, SIGRETURNS_MAX);
+                s->table.n_sigreturns = unwind_module_find_code(image, module, &sigreturn, s->sigreturns,
+                                                                SIGRETURNS_MAX);
         if (start.n_bytes > 0 && (is_alone || has_dynamic_name(image, "makecontext")))
-                s->table.n_context_starts = find_code(image, module, &start, s->context_starts,
-                                                      CONTEXT_STARTS_MAX);
+                s->table.n_context_starts = unwind_module_find_code(image, module, &start, s->context_starts,
+                                                                    CONTEXT_STARTS_MAX);
         s->table.sigreturns = s->sigreturns;
         s->table.context_starts = s->context_starts;
 }
 
-static int take_segments(struct source *s, const struct elf_image *image, struct unwind_module *module)
+static int unwind_module_take_segments(struct source *s, const struct elf_image *image,
+                                       struct unwind_module *module)
 {
         s->code = calloc(image->n_segments + 1, sizeof(*s->code));
         module->segments = calloc(image->n_segments + 1, sizeof(*module->segments));
@@ -166,8 +168,8 @@ static int take_segments(struct source *s, const struct elf_image *image, struct
         return 0;
 }
 
-static int build(struct source *s, const struct elf_image *image, struct unwind_module *module,
-                 struct error *err)
+static int unwind_module_build_table(struct source *s, const struct elf_image *image,
+                                     struct unwind_module *module, struct error *err)
 {
         GElf_Ehdr header;
         int r;
@@ -181,7 +183,7 @@ static int build(struct source *s, const struct elf_image *image, struct unwind_
                 return error_set(err, -ENOTSUP, "no unwind rules for ELF machine %u, class %u",
                                  header.e_machine, header.e_ident[EI_CLASS]);
         s->table.entry_svma = header.e_entry;
-        if (take_segments(s, image, module) < 0)
+        if (unwind_module_take_segments(s, image, module) < 0)
                 return error_set(err, -ENOMEM, "no memory for %zu segments", image->n_segments);
         s->table.n_sections = frame_sections_find(image, s->sections);
         s->table.sections = s->sections;
@@ -198,7 +200,7 @@ int unwind_module_build(const struct elf_image *image, struct unwind_module **re
 
         if (!module)
                 return error_set(err, -ENOMEM, "no memory for a module");
-        r = build(&source, image, module, err);
+        r = unwind_module_build_table(&source, image, module, err);
         free(source.code);
         if (r < 0) {
                 unwind_module_free(module);

@@ -196,7 +196,7 @@ static int take_table(struct byte_reader *in, struct unwind_table *t)
         return are_rows_good(t) && are_buckets_good(t) && are_rules_good(t) ? 0 : -EBADMSG;
 }
 
-static int take_segments(struct byte_reader *in, struct unwind_module *module)
+static int unwind_module_bytes_take_segments(struct byte_reader *in, struct unwind_module *module)
 {
         uint32_t n = bytes_u32(in);
 
@@ -219,7 +219,7 @@ static int take_segments(struct byte_reader *in, struct unwind_module *module)
         return in->short_read ? -ENODATA : 0;
 }
 
-static int take_module(struct byte_reader *in, struct unwind_module *module)
+static int unwind_module_bytes_take_module(struct byte_reader *in, struct unwind_module *module)
 {
         uint32_t magic = bytes_u32(in);
         uint8_t has_table;
@@ -227,7 +227,7 @@ static int take_module(struct byte_reader *in, struct unwind_module *module)
 
         if (!in->short_read && magic != MAGIC)
                 return -EBADMSG;
-        r = take_segments(in, module);
+        r = unwind_module_bytes_take_segments(in, module);
         if (r < 0)
                 return r;
         has_table = bytes_u8(in);
@@ -251,7 +251,7 @@ int unwind_module_decode(const uint8_t *bytes, size_t n_bytes, struct unwind_mod
 {
         struct unwind_module *module = calloc(1, sizeof(*module));
         struct byte_reader in = byte_reader_of(bytes, n_bytes);
-        int r = module ? take_module(&in, module) : -ENOMEM;
+        int r = module ? unwind_module_bytes_take_module(&in, module) : -ENOMEM;
 
         if (r == 0) {
                 *ret_module = module;

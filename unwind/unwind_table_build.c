@@ -165,7 +165,7 @@ static void fill_cfa(struct builder *b, const struct cfi_row *row, bool is_signa
 }
 
 /* The short form of what a rule says of a register, where it has one. */
-static uint8_t shorten(const struct cfi_saved *saved, int16_t *ret_value)
+static uint8_t unwind_table_build_shorten(const struct cfi_saved *saved, int16_t *ret_value)
 {
         *ret_value = 0;
         switch ((enum cfi_saved_kind)saved->kind) {
@@ -225,8 +225,8 @@ static int fill_rule(struct builder *b, const struct cfi_row *row, const struct 
         fill_cfa(b, row, cie->is_signal_frame, rule);
         if (rule->cfa == UNWIND_CFA_NONE || rule->cfa == UNWIND_CFA_SIGNAL)
                 return 0;
-        rule->ra = shorten(&row->saved[cie->ra_register], &rule->ra_value);
-        rule->fp = shorten(&row->saved[machine->fp], &rule->fp_value);
+        rule->ra = unwind_table_build_shorten(&row->saved[cie->ra_register], &rule->ra_value);
+        rule->fp = unwind_table_build_shorten(&row->saved[machine->fp], &rule->fp_value);
         if (rule->ra == UNWIND_SAVED_SAME) {
                 rule->ra = UNWIND_SAVED_IN_REGISTER;
                 rule->ra_value = (int16_t)cie->ra_register;
@@ -249,7 +249,8 @@ static int add_rule(struct builder *b, const struct unwind_rule *rule)
         return (int)t->n_rules++;
 }
 
-static uint64_t key_of(const struct builder *b, const struct cfi_row *row, const struct cfi_cie *cie)
+static uint64_t unwind_table_build_key_of(const struct builder *b, const struct cfi_row *row,
+                                          const struct cfi_cie *cie)
 {
         uint64_t key = row->digest + (uint64_t)cie->ra_register;
 
@@ -265,7 +266,7 @@ static uint64_t key_of(const struct builder *b, const struct cfi_row *row, const
         return key;
 }
 
-static struct slot *find_slot(struct slot *slots, size_t n_slots, uint64_t key)
+static struct slot *unwind_table_build_find_slot(struct slot *slots, size_t n_slots, uint64_t key)
 {
         size_t at = (size_t)(key >> 32) & (n_slots - 1);
 
@@ -274,7 +275,7 @@ static struct slot *find_slot(struct slot *slots, size_t n_slots, uint64_t key)
         return &slots[at];
 }
 
-static int grow_slots(struct builder *b)
+static int unwind_table_build_grow_slots(struct builder *b)
 {
         size_t n_slots = b->n_slots == 0 ? SLOTS_MIN : 2 * b->n_slots;
         struct slot *slots = calloc(n_slots, sizeof(*slots));
@@ -283,7 +284,7 @@ static int grow_slots(struct builder *b)
                 return -ENOMEM;
         for (size_t i = 0; i < b->n_slots; i++)
                 if (b->slots[i].rule != NO_RULE)
-                        *find_slot(slots, n_slots, b->slots[i].key) = b->slots[i];
+                        *unwind_table_build_find_slot(slots, n_slots, b->slots[i].key) = b->slots[i];
         free(b->slots);
         b->slots = slots;
         b->n_slots = n_slots;
@@ -293,8 +294,8 @@ static int grow_slots(struct builder *b)
 /* The id of the rule that a row states, or -ENOMEM. */
 static int intern_rule(struct builder *b, const struct cfi_row *row, const struct cfi_cie *cie)
 {
-        uint64_t key = key_of(b, row, cie);
-        struct slot *slot = find_slot(b->slots, b->n_slots, key);
+        uint64_t key = unwind_table_build_key_of(b, row, cie);
+        struct slot *slot = unwind_table_build_find_slot(b->slots, b->n_slots, key);
         struct unwind_rule rule = { .cfa = UNWIND_CFA_NONE };
         int r;
 
@@ -309,7 +310,7 @@ static int intern_rule(struct builder *b, const struct cfi_row *row, const struc
         if (r <= NO_RULE)
                 return r;
         *slot = (struct slot){ .key = key, .rule = (uint32_t)r };
-        return b->table->n_rules > b->n_slots / 2 && grow_slots(b) < 0 ? -ENOMEM : r;
+        return b->table->n_rules > b->n_slots / 2 && unwind_table_build_grow_slots(b) < 0 ? -ENOMEM : r;
 }
 
 /* ----------------------------------------------------------------- functions */
@@ -322,7 +323,7 @@ static bool lies_in_code(const struct builder *b, uint64_t start_svma, uint64_t 
         return false;
 }
 
-static int add_row(struct builder *b, uint64_t svma, int rule)
+static int unwind_table_build_add_row(struct builder *b, uint64_t svma, int rule)
 {
         if (b->n_rows == b->rows_capacity &&
             array_reserve(&b->rows, &b->rows_capacity, b->n_rows + 1, sizeof(*b->rows)) < 0)
@@ -350,7 +351,8 @@ static const struct cfi_row *find_initial(struct builder *b, const struct cfi_se
 }
 
 /* Returns 0 with the function added or counted as left out, or -ENOMEM. */
-static int add_function(struct builder *b, const struct cfi_section *section, const struct cfi_fde *fde)
+static int unwind_table_build_add_function(struct builder *b, const struct cfi_section *section,
+                                           const struct cfi_fde *fde)
 {
         const struct cfi_row *initial;
         struct cfi_program *p = &b->program;
@@ -371,7 +373,7 @@ static int add_function(struct builder *b, const struct cfi_section *section, co
         while (b->n_rows < UNWIND_TABLE_ROWS_MAX && cfi_program_next(p, &svma) == 1) {
                 int rule = intern_rule(b, &p->row, fde->cie);
 
-                if (rule < 0 || add_row(b, svma, rule) < 0)
+                if (rule < 0 || unwind_table_build_add_row(b, svma, rule) < 0)
                         return -ENOMEM;
         }
         b->n_instructions_left = p->n_instructions_left;
@@ -396,7 +398,7 @@ static int add_function(struct builder *b, const struct cfi_section *section, co
 /*
  * The size that usual sections stay below: growing step by step would move all of it, and out of large pages.
  */
-static int reserve(struct builder *b, const struct cfi_section *section)
+static int unwind_table_build_reserve(struct builder *b, const struct cfi_section *section)
 {
         int r = array_reserve(&b->rows, &b->rows_capacity, b->n_rows + section->n_bytes / ROW_BYTES_USUAL + 1,
                               sizeof(*b->rows));
@@ -408,19 +410,19 @@ static int reserve(struct builder *b, const struct cfi_section *section)
         return r;
 }
 
-static int add_section(struct builder *b, const struct cfi_section *section)
+static int unwind_table_build_add_section(struct builder *b, const struct cfi_section *section)
 {
         struct cfi_reader reader;
         struct cfi_fde fde;
 
-        if (reserve(b, section) < 0)
+        if (unwind_table_build_reserve(b, section) < 0)
                 return -ENOMEM;
         cfi_reader_init(&reader, section);
         for (size_t i = 0; i < CFI_CIES_KEPT; i++)
                 b->initial_off[i] = SIZE_MAX;
         while (b->n_functions < UNWIND_TABLE_FDES_MAX && b->n_rows < UNWIND_TABLE_ROWS_MAX &&
                b->n_instructions_left > 0 && cfi_reader_next(&reader, &fde) == 1)
-                if (add_function(b, section, &fde) < 0)
+                if (unwind_table_build_add_function(b, section, &fde) < 0)
                         return -ENOMEM;
         b->table->n_damaged += (uint32_t)reader.n_damaged;
         return 0;
@@ -431,8 +433,8 @@ static int add_section(struct builder *b, const struct cfi_section *section)
  * up there: they are returned to, and never called.  They begin before what a section says of the same code, and so
  * have it.
  */
-static int add_known(struct builder *b, const struct unwind_rule *rule, const uint64_t *svmas, size_t n_svmas,
-                     uint64_t n_bytes)
+static int unwind_table_build_add_known(struct builder *b, const struct unwind_rule *rule,
+                                        const uint64_t *svmas, size_t n_svmas, uint64_t n_bytes)
 {
         int id;
 
@@ -446,7 +448,7 @@ static int add_known(struct builder *b, const struct unwind_rule *rule, const ui
 
                 if (svma == 0 || !lies_in_code(b, svma - 1, end_svma))
                         continue;
-                if (add_row(b, svma - 1, id) < 0 ||
+                if (unwind_table_build_add_row(b, svma - 1, id) < 0 ||
                     array_reserve(&b->functions, &b->functions_capacity, b->n_functions + 1,
                                   sizeof(*b->functions)) < 0)
                         return -ENOMEM;
@@ -468,11 +470,12 @@ static int add_all_known(struct builder *b)
         const struct unwind_table_source *s = b->source;
         const struct unwind_rule of_signal = { .cfa = UNWIND_CFA_SIGNAL };
         const struct unwind_rule root = { .cfa = UNWIND_CFA_SP, .ra = UNWIND_SAVED_UNDEFINED };
-        int r = add_known(b, &of_signal, s->sigreturns, s->n_sigreturns, s->machine->n_sigreturn_code_bytes);
+        int r = unwind_table_build_add_known(b, &of_signal, s->sigreturns, s->n_sigreturns,
+                                             s->machine->n_sigreturn_code_bytes);
 
         return r < 0 ? r
-                     : add_known(b, &root, s->context_starts, s->n_context_starts,
-                                 s->machine->n_context_start_bytes);
+                     : unwind_table_build_add_known(b, &root, s->context_starts, s->n_context_starts,
+                                                    s->machine->n_context_start_bytes);
 }
 
 /* ------------------------------------------------------------------ the table */
@@ -603,15 +606,15 @@ static uint64_t find_base(const struct unwind_table_source *source)
         return base_svma;
 }
 
-static int run(struct builder *b)
+static int unwind_table_build_run(struct builder *b)
 {
         struct unwind_table *t = b->table;
         const struct unwind_rule none = { .cfa = UNWIND_CFA_NONE };
 
-        if (grow_slots(b) < 0 || add_rule(b, &none) < 0)
+        if (unwind_table_build_grow_slots(b) < 0 || add_rule(b, &none) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < b->source->n_sections; i++)
-                if (add_section(b, &b->source->sections[i]) < 0)
+                if (unwind_table_build_add_section(b, &b->source->sections[i]) < 0)
                         return -ENOMEM;
         if (add_all_known(b) < 0)
                 return -ENOMEM;
@@ -636,7 +639,7 @@ int unwind_table_build(const struct unwind_table_source *source, struct unwind_t
         b->source = source;
         b->table = table;
         b->n_instructions_left = UNWIND_TABLE_INSTRUCTIONS_MAX;
-        r = run(b);
+        r = unwind_table_build_run(b);
         if (r == 0) {
                 *ret_table = table;
                 table = NULL;

@@ -52,7 +52,7 @@ static bool is_of_function(const struct annotation *a, uint32_t frame)
         return name == a->function.name || function_choice_is_part(a->trace, a->function.name, name);
 }
 
-static int compare_places(const void *a, const void *b)
+static int annotation_compare_places(const void *a, const void *b)
 {
         const struct place *x = a, *y = b;
 
@@ -72,7 +72,7 @@ static uint32_t leaf_of(const struct annotation *a, const struct sample_key *key
 }
 
 /* The frames of the function at which there are samples of any event: each once, by offset. */
-static int find_places(const struct annotation *a, struct place **ret_places, size_t *ret_n)
+static int annotation_find_places(const struct annotation *a, struct place **ret_places, size_t *ret_n)
 {
         const struct sample_stats *samples = &a->trace->samples;
         uint32_t n_frames = trace_dictionary_count(a->trace->dictionary, TRACE_TABLE_FRAMES);
@@ -98,7 +98,7 @@ static int find_places(const struct annotation *a, struct place **ret_places, si
         }
         free(seen);
         if (n > 0)
-                qsort(places, n, sizeof(*places), compare_places);
+                qsort(places, n, sizeof(*places), annotation_compare_places);
         *ret_places = places;
         *ret_n = n;
         return r;
@@ -123,7 +123,7 @@ static int copy_symbol(struct annotation *a, uint32_t id, struct listing_symbol 
 }
 
 /* A place that was sampled, without its code. */
-static int add_bare(struct annotation *a, const struct place *place)
+static int annotation_add_bare(struct annotation *a, const struct place *place)
 {
         struct code_listing *l = &a->listing;
         struct listing_instruction row = { .svma = place->offset };
@@ -152,12 +152,12 @@ static int list_bare(struct annotation *a, const struct place *places, size_t n_
         for (size_t i = 0; i < n_places && r == 0; i++)
                 if ((i == 0 || places[i].offset != places[i - 1].offset) &&
                     a->listing.n_instructions < CODE_LISTING_INSTRUCTIONS_MAX)
-                        r = add_bare(a, &places[i]);
+                        r = annotation_add_bare(a, &places[i]);
         return r;
 }
 
-static int list(struct annotation *a, const struct annotation_options *options, const struct place *places,
-                size_t n_places)
+static int annotation_list(struct annotation *a, const struct annotation_options *options,
+                           const struct place *places, size_t n_places)
 {
         uint64_t *offsets = calloc(n_places + 1, sizeof(*offsets));
         size_t n = 0;
@@ -181,7 +181,7 @@ static int list(struct annotation *a, const struct annotation_options *options, 
 /* ---- counts --------------------------------------------------------------------------------------------- */
 
 /* The instruction that a place is in, by index; UINT32_MAX if it is in none. */
-static uint32_t find_instruction(const struct annotation *a, uint64_t offset)
+static uint32_t annotation_find_instruction(const struct annotation *a, uint64_t offset)
 {
         for (size_t p = 0; p < a->listing.n_parts; p++) {
                 const struct listing_part *part = &a->listing.parts[p];
@@ -216,8 +216,8 @@ static bool is_self(const struct annotation *a, uint32_t frame)
         return symbol->function == a->function.name;
 }
 
-static void add_sample(struct annotation *a, const struct sample_key *key, const struct sample_sum *sum,
-                       uint32_t index)
+static void annotation_add_sample(struct annotation *a, const struct sample_key *key,
+                                  const struct sample_sum *sum, uint32_t index)
 {
         uint32_t frame = leaf_of(a, key);
 
@@ -245,13 +245,13 @@ static int count(struct annotation *a, const struct place *places, size_t n_plac
         if (!indexes)
                 return -ENOMEM;
         for (size_t i = 0; i < n_places; i++)
-                indexes[places[i].frame] = find_instruction(a, places[i].offset) + 2;
+                indexes[places[i].frame] = annotation_find_instruction(a, places[i].offset) + 2;
         for (uint32_t i = 0; i < sample_stats_count(samples); i++) {
                 const struct sample_key *key = sample_stats_key(samples, i);
                 uint32_t frame = leaf_of(a, key);
 
                 if (frame != 0 && indexes[frame] != 0)
-                        add_sample(a, key, &samples->sums[i], indexes[frame] - 2);
+                        annotation_add_sample(a, key, &samples->sums[i], indexes[frame] - 2);
                 else if (frame != 0 && key->event == a->event && !a->function.is_inlined &&
                          is_inlined_at(a, frame))
                         sample_sum_add(&a->inlined, &samples->sums[i]);
@@ -279,7 +279,7 @@ static int compare_keys(const void *a, const void *b)
         return x->instruction < y->instruction ? -1 : x->instruction > y->instruction;
 }
 
-static int add_line(struct annotation *a, const struct line_key *key)
+static int annotation_add_line(struct annotation *a, const struct line_key *key)
 {
         const struct listing_instruction *row = &a->listing.instructions[key->instruction];
         uint32_t n = a->counters.n_counters;
@@ -302,7 +302,7 @@ static int add_line(struct annotation *a, const struct line_key *key)
         return 0;
 }
 
-static int add_lines(struct annotation *a)
+static int annotation_add_lines(struct annotation *a)
 {
         size_t n = a->listing.n_instructions;
         struct line_key *keys = calloc(n + 1, sizeof(*keys));
@@ -320,14 +320,14 @@ static int add_lines(struct annotation *a)
         if (r == 0)
                 qsort(keys, n, sizeof(*keys), compare_keys);
         for (size_t i = 0; i < n && r == 0; i++)
-                r = add_line(a, &keys[i]);
+                r = annotation_add_line(a, &keys[i]);
         free(keys);
         return r;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------------ */
 
-static int allocate(struct annotation *a)
+static int annotation_allocate(struct annotation *a)
 {
         size_t n = a->listing.n_instructions + 1;
 
@@ -341,7 +341,7 @@ static int allocate(struct annotation *a)
         return 0;
 }
 
-static void find_counters(struct annotation *a)
+static void annotation_find_counters(struct annotation *a)
 {
         const struct trace_dictionary *d = a->trace->dictionary;
         const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, a->event);
@@ -359,14 +359,14 @@ int annotation_init(struct annotation *a, const struct sampled_trace *trace,
 
         *a = (struct annotation){ .trace = trace, .function = *function, .event = event };
         code_listing_init(&a->listing);
-        find_counters(a);
-        r = find_places(a, &places, &n_places);
+        annotation_find_counters(a);
+        r = annotation_find_places(a, &places, &n_places);
         if (r != 0)
                 goto done;
-        r = list(a, options, places, n_places);
+        r = annotation_list(a, options, places, n_places);
         if (r != 0)
                 goto done;
-        r = allocate(a);
+        r = annotation_allocate(a);
         if (r != 0)
                 goto done;
         r = count(a, places, n_places);
@@ -375,7 +375,7 @@ int annotation_init(struct annotation *a, const struct sampled_trace *trace,
         r = annotation_arrows_find(a);
         if (r != 0)
                 goto done;
-        r = add_lines(a);
+        r = annotation_add_lines(a);
 
 done:
         free(places);

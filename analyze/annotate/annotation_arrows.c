@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 /* The instruction of a part that begins at an address, by index; UINT32_MAX if none does. */
-static uint32_t find_instruction(const struct annotation *a, const struct listing_part *part, uint64_t svma)
+static uint32_t annotation_arrows_find_instruction(const struct annotation *a,
+                                                   const struct listing_part *part, uint64_t svma)
 {
         uint32_t low = part->first_instruction, high = low + part->n_instructions;
 
@@ -38,7 +39,7 @@ static void find_targets(struct annotation *a, const struct listing_part *part,
                 a->instructions[from].target = UINT32_MAX;
                 if (row->branch != BRANCH_JUMP && row->branch != BRANCH_CONDITIONAL)
                         continue;
-                target = find_instruction(a, part, row->target_svma);
+                target = annotation_arrows_find_instruction(a, part, row->target_svma);
                 a->instructions[from].target = target;
                 if (target == UINT32_MAX)
                         continue;
@@ -88,7 +89,8 @@ static void choose_lane(struct annotation_arrow *arrows, size_t index)
                 }
 }
 
-static int add_part(struct annotation *a, const struct listing_part *part, struct annotation_arrow *reach)
+static int annotation_arrows_add_part(struct annotation *a, const struct listing_part *part,
+                                      struct annotation_arrow *reach)
 {
         size_t first = a->n_arrows, n;
 
@@ -116,7 +118,7 @@ int annotation_arrows_find(struct annotation *a)
         int r = reach ? 0 : -ENOMEM;
 
         for (size_t i = 0; i < a->listing.n_parts && r == 0; i++)
-                r = add_part(a, &a->listing.parts[i], reach);
+                r = annotation_arrows_add_part(a, &a->listing.parts[i], reach);
         free(reach);
         return r;
 }

@@ -33,7 +33,7 @@ static double mean(double sum, uint32_t n)
         return sum / n;
 }
 
-static void add_totals(struct diff_comparison *c, const struct diff_run *const *runs)
+static void diff_comparison_add_totals(struct diff_comparison *c, const struct diff_run *const *runs)
 {
         for (uint32_t i = 0; i < c->n_before + c->n_after; i++) {
                 bool before = i < c->n_before;
@@ -90,7 +90,7 @@ static void fill_side(const struct diff_comparison *c, struct diff_item *item,
                 item->is_outer = true;
 }
 
-static int add_items(struct diff_comparison *c, const struct diff_run *const *runs)
+static int diff_comparison_add_items(struct diff_comparison *c, const struct diff_run *const *runs)
 {
         uint32_t n_keys = c->names->keys.n_items;
 
@@ -206,8 +206,8 @@ static enum diff_doubt find_doubt(const struct diff_comparison *c, const struct 
         return item->is_kernel && diff_comparison_is_pair(c) ? DIFF_OF_KERNEL : DIFF_JUDGED;
 }
 
-static double value_of(const struct diff_comparison *c, const struct diff_item *item,
-                       const struct diff_run *run, bool before)
+static double diff_comparison_value_of(const struct diff_comparison *c, const struct diff_item *item,
+                                       const struct diff_run *run, bool before)
 {
         return diff_item_value(item, run, &c->options.basis, before);
 }
@@ -231,7 +231,7 @@ static void judge_item(const struct diff_comparison *c, struct diff_item *item,
         const struct diff_basis *basis = &c->options.basis;
 
         for (uint32_t i = 0; i < c->n_before + c->n_after; i++)
-                logs[i] = log(value_of(c, item, runs[i], i < c->n_before));
+                logs[i] = log(diff_comparison_value_of(c, item, runs[i], i < c->n_before));
         if (diff_comparison_is_pair(c))
                 item->verdict = diff_test_pair(
                         logs[0], logs[1], prior_of(c, diff_item_count_variance(item, runs[0], basis, true)),
@@ -275,7 +275,7 @@ static void judge_whole(struct diff_comparison *c, const struct diff_run *const 
                 whole->verdict = diff_test_sets(logs, c->n_before, c->n_after);
 }
 
-static int judge(struct diff_comparison *c, const struct diff_run *const *runs)
+static int diff_comparison_judge(struct diff_comparison *c, const struct diff_run *const *runs)
 {
         double *logs = calloc((size_t)c->n_before + c->n_after + 1, sizeof(*logs));
 
@@ -392,9 +392,9 @@ int diff_comparison_init(struct diff_comparison *c, const struct diff_names *nam
                 .n_after = n_after,
         };
         c->alpha = choose_alpha(c);
-        add_totals(c, runs);
+        diff_comparison_add_totals(c, runs);
         find_kinds(c, runs);
-        r = add_items(c, runs);
+        r = diff_comparison_add_items(c, runs);
         if (r < 0)
                 return r;
         diff_renames_find(names, c->items, c->n_items);
@@ -404,7 +404,7 @@ int diff_comparison_init(struct diff_comparison *c, const struct diff_names *nam
                 c->items[i].doubt = find_doubt(c, &c->items[i], runs);
                 c->n_asked += c->items[i].is_asked;
         }
-        r = judge(c, runs);
+        r = diff_comparison_judge(c, runs);
         return r < 0 ? r : mark_significant(c);
 }
 
@@ -417,7 +417,7 @@ void diff_comparison_interval(const struct diff_verdict *v, double *ret_low, dou
 }
 
 /* The part of the run that the change is. */
-static double weight_of(const struct diff_item *item)
+static double diff_comparison_weight_of(const struct diff_item *item)
 {
         return fabs(item->verdict.change) * fmax(item->share_before, item->share_after);
 }
@@ -432,7 +432,8 @@ const struct diff_item *diff_comparison_leading(const struct diff_comparison *c)
                 if (!is_judged(item))
                         continue;
                 if (!best || item->kind < best->kind ||
-                    (item->kind == best->kind && weight_of(item) > weight_of(best)))
+                    (item->kind == best->kind &&
+                     diff_comparison_weight_of(item) > diff_comparison_weight_of(best)))
                         best = item;
         }
         return best;

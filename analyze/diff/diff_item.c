@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static uint32_t key_of(const struct diff_item *item, bool before)
+static uint32_t diff_item_key_of(const struct diff_item *item, bool before)
 {
         return before ? item->key_before : item->key_after;
 }
@@ -13,7 +13,7 @@ static uint32_t key_of(const struct diff_item *item, bool before)
 double diff_item_value(const struct diff_item *item, const struct diff_run *run,
                        const struct diff_basis *basis, bool before)
 {
-        struct diff_sum sum = diff_run_sum(run, key_of(item, before));
+        struct diff_sum sum = diff_run_sum(run, diff_item_key_of(item, before));
         double one, all;
 
         if (basis->per_unit && run->n_units == 0)
@@ -28,7 +28,7 @@ double diff_item_value(const struct diff_item *item, const struct diff_run *run,
 double diff_item_count_variance(const struct diff_item *item, const struct diff_run *run,
                                 const struct diff_basis *basis, bool before)
 {
-        struct diff_sum sum = diff_run_sum(run, key_of(item, before));
+        struct diff_sum sum = diff_run_sum(run, diff_item_key_of(item, before));
 
         if (sum.n == 0)
                 return HUGE_VAL;

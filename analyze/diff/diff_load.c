@@ -27,7 +27,7 @@ struct loading {
         bool *is_unit;           /* heap; by location */
 };
 
-static uint32_t label_of(const struct loading *l, uint64_t stack)
+static uint32_t diff_load_label_of(const struct loading *l, uint64_t stack)
 {
         const struct label_groups *groups = &l->functions.frames;
         uint32_t group = groups->n_groups; /* that of samples without a callstack */
@@ -51,8 +51,8 @@ static int take_key(struct loading *l, int r, uint32_t *key)
         return 0;
 }
 
-static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
-                       struct error *err)
+static int diff_load_take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                                 struct error *err)
 {
         struct loading *l = context;
         uint32_t label, *key;
@@ -62,7 +62,7 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
         (void)thread;
         if (event->sample.event != l->run->event)
                 return 0;
-        label = label_of(l, event->sample.stack);
+        label = diff_load_label_of(l, event->sample.stack);
         key = &l->function_keys[label];
         weight = event->sample.weight != 0 ? (double)event->sample.weight : 1;
         l->run->n_samples++;
@@ -80,8 +80,8 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
         return r < 0 ? error_set(err, r, "sums of functions") : 0;
 }
 
-static int take_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
-                     struct error *err)
+static int diff_load_take_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                               struct error *err)
 {
         struct loading *l = context;
         uint32_t *key = &l->zone_keys[zone->location];
@@ -121,8 +121,8 @@ static bool is_read_with_leader(const struct trace_dictionary *d, uint32_t event
         return row->mode == TRACE_SAMPLE_MODE_WITH_LEADER || row->mode == TRACE_SAMPLE_MODE_COUNTED;
 }
 
-static int count_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
-                        struct error *err)
+static int diff_load_count_sample(void *context, struct walked_thread *thread,
+                                  const struct trace_event *event, struct error *err)
 {
         struct event_counts *counts = context;
 
@@ -132,10 +132,10 @@ static int count_sample(void *context, struct walked_thread *thread, const struc
         return 0;
 }
 
-static int count_events(struct loaded_trace *trace, const struct trace_filter *filter,
-                        struct event_counts *counts, struct error *err)
+static int diff_load_count_events(struct loaded_trace *trace, const struct trace_filter *filter,
+                                  struct event_counts *counts, struct error *err)
 {
-        struct trace_sink sink = { .context = counts, .sample = count_sample, .may_skip = true };
+        struct trace_sink sink = { .context = counts, .sample = diff_load_count_sample, .may_skip = true };
         struct trace_walk walk;
         int r = trace_walk_init(&walk, trace, filter, &sink);
 
@@ -161,7 +161,7 @@ static int find_busiest_event(struct loaded_trace *trace, const struct trace_fil
         }
         if (n_candidates > 1) {
                 counts.n_samples = calloc((size_t)n + 1, sizeof(*counts.n_samples));
-                r = counts.n_samples ? count_events(trace, filter, &counts, err) : -ENOMEM;
+                r = counts.n_samples ? diff_load_count_events(trace, filter, &counts, err) : -ENOMEM;
                 for (uint32_t i = n; r == 0 && i > 0; i--)
                         if (!is_read_with_leader(trace->dictionary, i) &&
                             counts.n_samples[i] >= counts.n_samples[best])
@@ -173,7 +173,7 @@ static int find_busiest_event(struct loaded_trace *trace, const struct trace_fil
         return r;
 }
 
-static uint32_t find_event(const struct loaded_trace *trace, const char *name)
+static uint32_t diff_load_find_event(const struct loaded_trace *trace, const char *name)
 {
         uint32_t n = trace_dictionary_count(trace->dictionary, TRACE_TABLE_SAMPLE_EVENTS);
 
@@ -189,15 +189,15 @@ static uint32_t find_event(const struct loaded_trace *trace, const char *name)
 }
 
 /* Which samples count, and whether their weight is a time. */
-static int choose_event(struct diff_run *run, struct loaded_trace *trace,
-                        const struct diff_run_request *request, struct error *err)
+static int diff_load_choose_event(struct diff_run *run, struct loaded_trace *trace,
+                                  const struct diff_run_request *request, struct error *err)
 {
         const struct trace_sample_event *row;
         struct text_view unit;
         int r = 0;
 
         if (request->event)
-                run->event = find_event(trace, request->event);
+                run->event = diff_load_find_event(trace, request->event);
         else
                 r = find_busiest_event(trace, request->filter, &run->event, err);
 
@@ -223,7 +223,9 @@ static uint64_t find_duration(const struct loaded_trace *trace, const struct tra
 static int walk_events(struct loading *l, struct loaded_trace *trace, const struct trace_filter *filter,
                        struct error *err)
 {
-        struct trace_sink sink = { .context = l, .sample = take_sample, .zone = take_zone, .may_skip = true };
+        struct trace_sink sink = {
+                .context = l, .sample = diff_load_take_sample, .zone = diff_load_take_zone, .may_skip = true
+        };
         uint32_t n_locations = trace_dictionary_count(trace->dictionary, TRACE_TABLE_LOCATIONS);
         int r = function_table_init(&l->functions, trace->dictionary);
 
@@ -254,7 +256,7 @@ int diff_run_load(struct diff_run *run, struct diff_names *names, struct loaded_
         int r;
 
         *run = (struct diff_run){ .sums = NULL };
-        r = choose_event(run, trace, request, err);
+        r = diff_load_choose_event(run, trace, request, err);
         if (r < 0)
                 return r;
         run->duration_ns = find_duration(trace, request->filter);

@@ -22,7 +22,7 @@ void diff_names_deinit(struct diff_names *n)
         intern_deinit(&n->keys);
 }
 
-static bool equals(struct text_view s, const char *text)
+static bool diff_names_equals(struct text_view s, const char *text)
 {
         return s.n_bytes == strlen(text) && memcmp(s.bytes, text, s.n_bytes) == 0;
 }
@@ -35,7 +35,7 @@ static bool is_of_compiler(struct text_view part)
         size_t n_digits = 0;
 
         for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-                if (equals(part, words[i]))
+                if (diff_names_equals(part, words[i]))
                         return true;
         while (n_digits < part.n_bytes && part.bytes[n_digits] >= '0' && part.bytes[n_digits] <= '9')
                 n_digits++;
@@ -64,12 +64,12 @@ struct text_view diff_names_plain_function(struct text_view name)
         return name;
 }
 
-static struct text_view last_part(struct text_view path)
+static struct text_view diff_names_last_part(struct text_view path)
 {
         const char *slash = path.n_bytes ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
 
         /* "//anon" has no folders. */
-        if (!slash || slash == path.bytes + path.n_bytes - 1 || equals(path, "//anon"))
+        if (!slash || slash == path.bytes + path.n_bytes - 1 || diff_names_equals(path, "//anon"))
                 return path;
         path.n_bytes -= (size_t)(slash + 1 - path.bytes);
         path.bytes = slash + 1;
@@ -87,14 +87,14 @@ struct text_view diff_names_plain_module(struct text_view path)
         if (path.n_bytes > sizeof(gone) - 1 &&
             memcmp(path.bytes + path.n_bytes - (sizeof(gone) - 1), gone, sizeof(gone) - 1) == 0)
                 path.n_bytes -= sizeof(gone) - 1;
-        plain = last_part(path);
+        plain = diff_names_last_part(path);
         found = plain.n_bytes ? memmem(plain.bytes, plain.n_bytes, version, sizeof(version) - 1) : NULL;
         if (found && found != plain.bytes)
                 plain.n_bytes = (size_t)(found - plain.bytes) + 3;
         return plain;
 }
 
-static int add_string(struct diff_names *n, struct text_view s, uint32_t *ret_id)
+static int diff_names_add_string(struct diff_names *n, struct text_view s, uint32_t *ret_id)
 {
         int r;
 
@@ -105,7 +105,7 @@ static int add_string(struct diff_names *n, struct text_view s, uint32_t *ret_id
         return r < 0 ? r : 0;
 }
 
-static int add_key(struct diff_names *n, const struct diff_key *key, uint32_t *ret_key)
+static int diff_names_add_key(struct diff_names *n, const struct diff_key *key, uint32_t *ret_key)
 {
         int r = intern_add(&n->keys, key, sizeof(*key), ret_key);
 
@@ -141,28 +141,30 @@ int diff_names_add_function(struct diff_names *n, const struct trace_dictionary 
                             const struct function *function, uint32_t *ret_key)
 {
         struct diff_key key = { .kind = DIFF_FUNCTION };
-        int r = add_string(n, function_words(d, function), &key.name);
+        int r = diff_names_add_string(n, function_words(d, function), &key.name);
 
         if (r == 0)
-                r = add_string(n, diff_names_plain_module(trace_dictionary_text(d, function->module)),
-                               &key.module);
-        return r < 0 ? r : add_key(n, &key, ret_key);
+                r = diff_names_add_string(
+                        n, diff_names_plain_module(trace_dictionary_text(d, function->module)), &key.module);
+        return r < 0 ? r : diff_names_add_key(n, &key, ret_key);
 }
 
 int diff_names_add_zone(struct diff_names *n, const struct trace_dictionary *d,
                         const struct trace_location *location, uint32_t *ret_key)
 {
         struct diff_key key = { .kind = DIFF_ZONE };
-        int r = add_string(n, trace_dictionary_text(d, location->name), &key.name);
+        int r = diff_names_add_string(n, trace_dictionary_text(d, location->name), &key.name);
 
         if (r == 0)
-                r = add_string(n, diff_names_plain_function(trace_dictionary_text(d, location->function)),
-                               &key.function);
+                r = diff_names_add_string(
+                        n, diff_names_plain_function(trace_dictionary_text(d, location->function)),
+                        &key.function);
         if (r == 0)
-                r = add_string(n, last_part(trace_dictionary_text(d, location->file)), &key.file);
+                r = diff_names_add_string(n, diff_names_last_part(trace_dictionary_text(d, location->file)),
+                                          &key.file);
         if (r == 0 && key.name == 0) /* zones may go by their function alone */
                 key.name = key.function;
-        return r < 0 ? r : add_key(n, &key, ret_key);
+        return r < 0 ? r : diff_names_add_key(n, &key, ret_key);
 }
 
 const struct diff_key *diff_names_key(const struct diff_names *n, uint32_t key)
@@ -181,5 +183,5 @@ struct text_view diff_names_string(const struct diff_names *n, uint32_t id)
 
 bool diff_names_is_kernel(const struct diff_names *n, const struct diff_key *key)
 {
-        return key->kind == DIFF_FUNCTION && equals(diff_names_string(n, key->module), KERNEL);
+        return key->kind == DIFF_FUNCTION && diff_names_equals(diff_names_string(n, key->module), KERNEL);
 }

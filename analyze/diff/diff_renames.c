@@ -16,7 +16,7 @@ struct candidates {
         uint32_t n;
 };
 
-static double share_of(const struct diff_item *item)
+static double diff_renames_share_of(const struct diff_item *item)
 {
         return item->key_before != 0 ? item->share_before : item->share_after;
 }
@@ -25,7 +25,7 @@ static void insert(struct candidates *c, const struct diff_item *items, size_t i
 {
         uint32_t at = c->n;
 
-        while (at > 0 && share_of(&items[c->at[at - 1]]) < share_of(&items[index]))
+        while (at > 0 && diff_renames_share_of(&items[c->at[at - 1]]) < diff_renames_share_of(&items[index]))
                 at--;
         if (at == DIFF_RENAMES_MAX)
                 return;
@@ -65,8 +65,8 @@ static double common_share(struct text_view a, struct text_view b)
         return longer > 0 ? (double)(head + tail) / (double)longer : 0;
 }
 
-static enum likeness compare(const struct diff_names *names, const struct diff_item *gone,
-                             const struct diff_item *new)
+static enum likeness diff_renames_compare(const struct diff_names *names, const struct diff_item *gone,
+                                          const struct diff_item *new)
 {
         const struct diff_key *a = diff_names_key(names, gone->key_before);
         const struct diff_key *b = diff_names_key(names, new->key_after);
@@ -88,7 +88,7 @@ static enum likeness compare(const struct diff_names *names, const struct diff_i
         return LIKE_NOTHING;
 }
 
-static void join(struct diff_item *gone, struct diff_item *new)
+static void diff_renames_join(struct diff_item *gone, struct diff_item *new)
 {
         gone->key_after = new->key_after;
         gone->n_after = new->n_after;
@@ -111,7 +111,8 @@ void diff_renames_find(const struct diff_names *names, struct diff_item *items, 
                         for (uint32_t j = 0; j < new.n; j++) {
                                 struct diff_item *a = &items[gone.at[i]], *b = &items[new.at[j]];
 
-                                if (a->key_after == 0 && b->key_after != 0 && compare(names, a, b) == wanted)
-                                        join(a, b);
+                                if (a->key_after == 0 && b->key_after != 0 &&
+                                    diff_renames_compare(names, a, b) == wanted)
+                                        diff_renames_join(a, b);
                         }
 }

@@ -96,7 +96,7 @@ static int fill_events(struct report *report, const struct trace_dictionary *d,
         return 0;
 }
 
-static int choose_event(struct report *report, const char *name, struct error *err)
+static int report_choose_event(struct report *report, const char *name, struct error *err)
 {
         for (uint32_t i = 0; i < report->n_events; i++) {
                 const struct report_event *event = &report->events[i];
@@ -117,7 +117,7 @@ static int choose_event(struct report *report, const char *name, struct error *e
         return 0;
 }
 
-static int compare_threads(const void *a, const void *b)
+static int report_compare_threads(const void *a, const void *b)
 {
         const struct report_thread *x = a;
         const struct report_thread *y = b;
@@ -167,8 +167,8 @@ static int count_processes(struct report *report, const struct trace_dictionary 
         return 0;
 }
 
-static int fill_threads(struct report *report, const struct trace_dictionary *d,
-                        const struct trace_totals *totals)
+static int report_fill_threads(struct report *report, const struct trace_dictionary *d,
+                               const struct trace_totals *totals)
 {
         const struct trace_walk *walk = &totals->walk;
 
@@ -199,7 +199,7 @@ static int fill_threads(struct report *report, const struct trace_dictionary *d,
                         .n_samples = thread->n_samples,
                 };
         }
-        qsort(report->threads, report->n_threads, sizeof(*report->threads), compare_threads);
+        qsort(report->threads, report->n_threads, sizeof(*report->threads), report_compare_threads);
         return count_processes(report, d);
 }
 
@@ -231,7 +231,7 @@ static struct report_zone describe_zone(const struct trace_dictionary *d, const 
         };
 }
 
-static int compare_zones(const void *a, const void *b)
+static int report_compare_zones(const void *a, const void *b)
 {
         const struct report_zone *x = a;
         const struct report_zone *y = b;
@@ -240,8 +240,8 @@ static int compare_zones(const void *a, const void *b)
         return order != 0 ? order : report_compare(x->location, y->location);
 }
 
-static int fill_zones(struct report *report, const struct trace_dictionary *d,
-                      const struct trace_totals *totals, const struct report_samples *samples)
+static int report_fill_zones(struct report *report, const struct trace_dictionary *d,
+                             const struct trace_totals *totals, const struct report_samples *samples)
 {
         report->zones = calloc((size_t)totals->zones.n_zones + 1, sizeof(*report->zones));
         if (!report->zones)
@@ -256,7 +256,7 @@ static int fill_zones(struct report *report, const struct trace_dictionary *d,
                 if (zone.n_closed != 0 || zone.n_unclosed != 0 || zone.samples.n_samples != 0)
                         report->zones[report->n_zones++] = zone;
         }
-        qsort(report->zones, report->n_zones, sizeof(*report->zones), compare_zones);
+        qsort(report->zones, report->n_zones, sizeof(*report->zones), report_compare_zones);
         return 0;
 }
 
@@ -292,13 +292,13 @@ static int fill_samples_and_zones(struct report *report, const struct trace_dict
                 return r;
         r = report_samples_functions(samples, &report->functions);
         if (r == 0)
-                r = fill_zones(report, d, totals, samples);
+                r = report_fill_zones(report, d, totals, samples);
         if (r == 0)
                 r = fill_functions_inside(report, samples, options);
         return r == 0 ? report_counters_fill(report, d, samples) : r;
 }
 
-static int fill(struct report *report, const struct report_options *options, struct error *err)
+static int report_fill(struct report *report, const struct report_options *options, struct error *err)
 {
         const struct trace_dictionary *d = trace_reader_dictionary(report->reader);
         struct trace_totals *totals = &report->totals;
@@ -314,12 +314,12 @@ static int fill(struct report *report, const struct report_options *options, str
         r = fill_events(report, d, totals);
         if (r < 0)
                 goto fail;
-        r = choose_event(report, options->event, err);
+        r = report_choose_event(report, options->event, err);
         if (r < 0)
                 return r;
         r = lost_zones_find(&report->lost, &totals->walk);
         if (r == 0)
-                r = fill_threads(report, d, totals);
+                r = report_fill_threads(report, d, totals);
         if (r < 0)
                 goto fail;
         r = fill_samples_and_zones(report, d, totals, options);
@@ -367,7 +367,7 @@ int report_load(const char *path, const struct report_options *options, struct r
         r = read_events(report, err);
         if (r < 0)
                 goto fail;
-        r = fill(report, options, err);
+        r = report_fill(report, options, err);
         if (r < 0)
                 goto fail;
         *ret_report = report;

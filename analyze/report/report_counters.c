@@ -30,7 +30,7 @@ enum report_counter_kind report_counter_kind_of(struct text_view name)
         return REPORT_COUNTER_OTHER;
 }
 
-static struct report_counter describe(const struct trace_dictionary *d, uint32_t event)
+static struct report_counter report_counters_describe(const struct trace_dictionary *d, uint32_t event)
 {
         const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, event);
         struct text_view name = trace_dictionary_text(d, row->name);
@@ -47,13 +47,13 @@ void report_counters_find_group(struct report_counters *c, const struct trace_di
 {
         uint32_t n_events = trace_dictionary_count(d, TRACE_TABLE_SAMPLE_EVENTS);
 
-        c->counters[c->n_counters++] = describe(d, leader);
+        c->counters[c->n_counters++] = report_counters_describe(d, leader);
         for (uint32_t event = leader + 1; event <= n_events && c->n_counters < REPORT_COUNTERS_MAX; event++) {
                 const struct trace_sample_event *row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS,
                                                                             event);
 
                 if (row->mode == TRACE_SAMPLE_MODE_WITH_LEADER && row->leader == leader)
-                        c->counters[c->n_counters++] = describe(d, event);
+                        c->counters[c->n_counters++] = report_counters_describe(d, event);
         }
         if (c->n_counters == 1)
                 c->n_counters = 0;
@@ -78,7 +78,7 @@ static void sum_counter(struct report *report, struct report_samples *samples, u
 }
 
 /* By hand: @value * @enabled has up to 128 bits. */
-static uint64_t scale(uint64_t value, uint64_t enabled_ns, uint64_t running_ns)
+static uint64_t report_counters_scale(uint64_t value, uint64_t enabled_ns, uint64_t running_ns)
 {
         double scaled;
 
@@ -110,9 +110,9 @@ static int fill_totals(struct report_counters *c, const struct trace_dictionary 
                 if (newest[row->event] != i)
                         continue;
                 c->totals[c->n_totals++] = (struct report_total){
-                        .counter = describe(d, row->event),
+                        .counter = report_counters_describe(d, row->event),
                         .value = row->value,
-                        .scaled = scale(row->value, row->enabled_ns, row->running_ns),
+                        .scaled = report_counters_scale(row->value, row->enabled_ns, row->running_ns),
                         .share_of_time = report_share(row->running_ns, row->enabled_ns),
                         .has_never_run = row->running_ns == 0 && row->enabled_ns != 0,
                 };

@@ -244,7 +244,7 @@ static int add_images(struct report *report, const struct trace_dictionary *d,
 }
 
 /* Missing symbols: all of them, all names, or the names of single modules. */
-static int add_samples(struct report *report, const struct trace_dictionary *d)
+static int report_gaps_add_samples(struct report *report, const struct trace_dictionary *d)
 {
         struct report_gap gap = { .source = REPORT_GAP_ANALYSIS };
 
@@ -268,7 +268,7 @@ static int add_samples(struct report *report, const struct trace_dictionary *d)
         return add_gap(&report->gaps, &gap);
 }
 
-static int add_counted(struct report_gaps *g, const char *code, const char *words, uint64_t count)
+static int report_gaps_add_counted(struct report_gaps *g, const char *code, const char *words, uint64_t count)
 {
         struct report_gap gap = {
                 .source = REPORT_GAP_ANALYSIS,
@@ -280,7 +280,7 @@ static int add_counted(struct report_gaps *g, const char *code, const char *word
         return count != 0 ? add_gap(g, &gap) : 0;
 }
 
-static int add_zones(struct report *report, const struct trace_totals *totals)
+static int report_gaps_add_zones(struct report *report, const struct trace_totals *totals)
 {
         uint64_t n_unbalanced = 0;
         uint64_t n_too_deep = 0;
@@ -290,21 +290,23 @@ static int add_zones(struct report *report, const struct trace_totals *totals)
                 n_unbalanced += totals->walk.threads[i].timeline.n_unbalanced;
                 n_too_deep += totals->walk.threads[i].timeline.n_too_deep;
         }
-        r = add_counted(&report->gaps, "ZONES_UNCLOSED",
-                        "zones never ended; the known part of their time is in total, self and on-CPU",
-                        report->n_unclosed);
+        r = report_gaps_add_counted(
+                &report->gaps, "ZONES_UNCLOSED",
+                "zones never ended; the known part of their time is in total, self and on-CPU",
+                report->n_unclosed);
         if (r != 0)
                 return r;
-        r = add_counted(&report->gaps, "ZONES_UNBALANCED", "ends of zones that were not open, left out",
-                        n_unbalanced);
+        r = report_gaps_add_counted(&report->gaps, "ZONES_UNBALANCED",
+                                    "ends of zones that were not open, left out", n_unbalanced);
         if (r != 0)
                 return r;
-        r = add_counted(&report->gaps, "ZONES_TOO_DEEP",
-                        "zones nested deeper than the report follows, left out", n_too_deep);
+        r = report_gaps_add_counted(&report->gaps, "ZONES_TOO_DEEP",
+                                    "zones nested deeper than the report follows, left out", n_too_deep);
         if (r != 0)
                 return r;
-        return add_counted(&report->gaps, "UNKNOWN_EVENTS", "events of a newer version of hyprof, left out",
-                           totals->walk.n_unknown_ops);
+        return report_gaps_add_counted(&report->gaps, "UNKNOWN_EVENTS",
+                                       "events of a newer version of hyprof, left out",
+                                       totals->walk.n_unknown_ops);
 }
 
 /* Times on the CPU come from context switches; say so if there are none and the recorder did not. */
@@ -334,7 +336,7 @@ static int add_lost_switches(struct report *report, const struct trace_totals *t
 
         for (uint32_t i = 0; i < totals->walk.n_threads; i++)
                 n_lost += totals->walk.threads[i].timeline.n_lost;
-        return add_counted(
+        return report_gaps_add_counted(
                 &report->gaps, "SWITCHES_MISSING",
                 "context switches are missing between others; on-CPU times and waits lack their part",
                 n_lost);
@@ -370,7 +372,7 @@ static int add_throttled(struct report *report, const struct trace_dictionary *d
                 if (row->reason == TRACE_LOSS_THROTTLED)
                         n_throttled += row->count;
         }
-        return add_counted(
+        return report_gaps_add_counted(
                 &report->gaps, "RATIOS_THROTTLED",
                 "times that the counters of a group kept counting while their leader was throttled (Linux before "
                 "6.16); IPC and other ratios are too high there; a lower -F avoids it",
@@ -393,7 +395,7 @@ int report_gaps_find(struct report *report, const struct trace_totals *totals)
         r = add_throttled(report, d);
         if (r != 0)
                 return r;
-        r = add_samples(report, d);
+        r = report_gaps_add_samples(report, d);
         if (r != 0)
                 return r;
         r = add_images(report, d, totals);
@@ -405,5 +407,5 @@ int report_gaps_find(struct report *report, const struct trace_totals *totals)
         r = add_lost_switches(report, totals);
         if (r != 0)
                 return r;
-        return add_zones(report, totals);
+        return report_gaps_add_zones(report, totals);
 }

@@ -60,7 +60,7 @@ static uint32_t name_of_waker(const struct filling *f, const struct waker_key *k
         return name != 0 ? name : key->name;
 }
 
-static int find_places(struct filling *f)
+static int report_waits_find_places(struct filling *f)
 {
         const struct wait_stats *stats = &f->totals->waits;
         uint32_t n_rows = wait_stats_count(stats);
@@ -167,7 +167,7 @@ static int sum_wakers(struct filling *f)
         return 0;
 }
 
-static int compare_wakers(const void *a, const void *b)
+static int report_waits_compare_wakers(const void *a, const void *b)
 {
         const struct report_waker *x = a;
         const struct report_waker *y = b;
@@ -183,7 +183,7 @@ static int compare_wakers(const void *a, const void *b)
 }
 
 /* Sorts the wakers by their place, by counting, and then those of each place. */
-static int list_wakers(struct filling *f)
+static int report_waits_list_wakers(struct filling *f)
 {
         struct report_waits *w = f->waits;
         uint32_t *next = calloc((size_t)w->n_places + 2, sizeof(*next));
@@ -212,12 +212,12 @@ static int list_wakers(struct filling *f)
         }
         for (uint32_t i = 0; i < w->n_places; i++)
                 qsort(w->wakers + (w->places[i].wakers - w->wakers), w->places[i].n_wakers,
-                      sizeof(*w->wakers), compare_wakers);
+                      sizeof(*w->wakers), report_waits_compare_wakers);
         free(next);
         return 0;
 }
 
-static int compare_places(const void *a, const void *b)
+static int report_waits_compare_places(const void *a, const void *b)
 {
         const struct report_wait_place *x = a;
         const struct report_wait_place *y = b;
@@ -230,7 +230,7 @@ static int compare_places(const void *a, const void *b)
 
 static int fill_places(struct filling *f)
 {
-        int r = find_places(f);
+        int r = report_waits_find_places(f);
 
         if (r < 0)
                 return r;
@@ -241,14 +241,14 @@ static int fill_places(struct filling *f)
         r = sum_wakers(f);
         if (r != 0)
                 return r;
-        r = list_wakers(f);
+        r = report_waits_list_wakers(f);
         if (r != 0)
                 return r;
-        qsort(f->waits->places, f->waits->n_places, sizeof(*f->waits->places), compare_places);
+        qsort(f->waits->places, f->waits->n_places, sizeof(*f->waits->places), report_waits_compare_places);
         return r;
 }
 
-static int compare_zones(const void *a, const void *b)
+static int report_waits_compare_zones(const void *a, const void *b)
 {
         const struct report_wait_zone *x = a;
         const struct report_wait_zone *y = b;
@@ -258,7 +258,7 @@ static int compare_zones(const void *a, const void *b)
 }
 
 /* Writes the names of a path's zones, the outermost first, after the names so far. */
-static int add_names(struct filling *f, uint32_t path, struct report_wait_zone *zone)
+static int report_waits_add_names(struct filling *f, uint32_t path, struct report_wait_zone *zone)
 {
         const struct zone_paths *paths = &f->totals->walk.paths;
         uint32_t n = 0;
@@ -284,7 +284,7 @@ static int add_names(struct filling *f, uint32_t path, struct report_wait_zone *
         return 0;
 }
 
-static int fill_zones(struct filling *f)
+static int report_waits_fill_zones(struct filling *f)
 {
         const struct wait_stats *stats = &f->totals->waits;
         uint32_t n_paths = zone_paths_count(&f->totals->walk.paths);
@@ -305,19 +305,19 @@ static int fill_zones(struct filling *f)
                 if (sums[path].ended.n_waits == 0 && sums[path].n_open == 0)
                         continue;
                 w->zones[w->n_zones].sum = sums[path];
-                r = add_names(f, path, &w->zones[w->n_zones++]);
+                r = report_waits_add_names(f, path, &w->zones[w->n_zones++]);
         }
         for (uint32_t i = 0; i < w->n_zones && r == 0; i++) {
                 w->zones[i].names = w->names + first;
                 first += w->zones[i].n_names;
         }
         if (r == 0)
-                qsort(w->zones, w->n_zones, sizeof(*w->zones), compare_zones);
+                qsort(w->zones, w->n_zones, sizeof(*w->zones), report_waits_compare_zones);
         free(sums);
         return r;
 }
 
-static int compare_threads(const void *a, const void *b)
+static int report_waits_compare_threads(const void *a, const void *b)
 {
         const struct report_wait_thread *x = a;
         const struct report_wait_thread *y = b;
@@ -328,7 +328,7 @@ static int compare_threads(const void *a, const void *b)
         return order != 0 ? order : report_compare(x->tid, y->tid);
 }
 
-static int fill_threads(struct filling *f)
+static int report_waits_fill_threads(struct filling *f)
 {
         const struct wait_stats *stats = &f->totals->waits;
         struct report_waits *w = f->waits;
@@ -357,7 +357,7 @@ static int fill_threads(struct filling *f)
                         .preempted = thread->preempted,
                 };
         }
-        qsort(w->threads, w->n_threads, sizeof(*w->threads), compare_threads);
+        qsort(w->threads, w->n_threads, sizeof(*w->threads), report_waits_compare_threads);
         return 0;
 }
 
@@ -375,10 +375,10 @@ int report_waits_fill(struct report_waits *w, const struct trace_totals *totals,
         r = fill_places(&f);
         if (r != 0)
                 goto done;
-        r = fill_zones(&f);
+        r = report_waits_fill_zones(&f);
         if (r != 0)
                 goto done;
-        r = fill_threads(&f);
+        r = report_waits_fill_threads(&f);
 
 done:
         wait_places_deinit(&f.places);

@@ -26,28 +26,28 @@ static const struct runtime runtimes[] = {
         { "libpython3", "try: python3 -X perf (Python 3.12 or later)" },
 };
 
-static int compare_numbers(uint64_t a, uint64_t b)
+static int unnamed_modules_compare_numbers(uint64_t a, uint64_t b)
 {
         return a < b ? -1 : a > b;
 }
 
-static int compare_paths(const void *a, const void *b)
+static int unnamed_modules_compare_paths(const void *a, const void *b)
 {
         const struct unnamed_module *x = a, *y = b;
 
-        return compare_numbers(x->path, y->path);
+        return unnamed_modules_compare_numbers(x->path, y->path);
 }
 
-static int compare_sums(const void *a, const void *b)
+static int unnamed_modules_compare_sums(const void *a, const void *b)
 {
         const struct unnamed_module *x = a, *y = b;
-        int order = compare_numbers(y->self.weight, x->self.weight);
+        int order = unnamed_modules_compare_numbers(y->self.weight, x->self.weight);
 
-        return order != 0 ? order : compare_numbers(x->path, y->path);
+        return order != 0 ? order : unnamed_modules_compare_numbers(x->path, y->path);
 }
 
 /* A row for each function without a symbol, by path; then those of one path added up. */
-static size_t add_up(const struct report *report, struct unnamed_module *rows)
+static size_t unnamed_modules_add_up(const struct report *report, struct unnamed_module *rows)
 {
         const struct report_functions *functions = &report->functions;
         size_t n = 0, n_paths = 0;
@@ -64,7 +64,7 @@ static size_t add_up(const struct report *report, struct unnamed_module *rows)
                 };
         }
         if (n > 0)
-                qsort(rows, n, sizeof(*rows), compare_paths);
+                qsort(rows, n, sizeof(*rows), unnamed_modules_compare_paths);
         for (size_t i = 0; i < n; i++)
                 if (n_paths > 0 && rows[n_paths - 1].path == rows[i].path) {
                         sample_sum_add(&rows[n_paths - 1].self, &rows[i].self);
@@ -77,7 +77,7 @@ static size_t add_up(const struct report *report, struct unnamed_module *rows)
 
 /* ---- what would help ------------------------------------------------------------------------------------ */
 
-static bool begins_with(struct text_view text, const char *words)
+static bool unnamed_modules_begins_with(struct text_view text, const char *words)
 {
         size_t n = strlen(words);
 
@@ -97,24 +97,25 @@ static const char *advise_on_memory(const struct trace_dictionary *d)
                 name.bytes = slash + 1;
                 name.n_bytes = (size_t)(path.bytes + path.n_bytes - name.bytes);
                 for (size_t k = 0; k < sizeof(runtimes) / sizeof(runtimes[0]); k++)
-                        if (begins_with(name, runtimes[k].file))
+                        if (unnamed_modules_begins_with(name, runtimes[k].file))
                                 return runtimes[k].advice;
         }
         return NULL;
 }
 
-static const char *advise_on_file(const struct trace_module *module, struct text_view path)
+static const char *unnamed_modules_advise_on_file(const struct trace_module *module, struct text_view path)
 {
         static const char *const folders[] = { "/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/" };
 
         for (size_t i = 0; module->build_id != 0 && i < sizeof(folders) / sizeof(folders[0]); i++)
-                if (begins_with(path, folders[i]) && !begins_with(path, "/usr/local/"))
+                if (unnamed_modules_begins_with(path, folders[i]) &&
+                    !unnamed_modules_begins_with(path, "/usr/local/"))
                         return "try: hyprof symbolize --debuginfod=https://debuginfod.elfutils.org TRACE, or on Debian "
                                "install the -dbgsym package of the one that dpkg -S MODULE names";
         return "try: hyprof symbolize --debug-dir DIR TRACE, with its unstripped file in DIR";
 }
 
-static const char *advise(const struct trace_dictionary *d, uint32_t path)
+static const char *unnamed_modules_advise(const struct trace_dictionary *d, uint32_t path)
 {
         for (uint32_t i = trace_dictionary_count(d, TRACE_TABLE_MODULES); i > 0; i--) {
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
@@ -126,7 +127,7 @@ static const char *advise(const struct trace_dictionary *d, uint32_t path)
                         return advise_on_memory(d);
                 case TRACE_MODULE_FILE:
                 case TRACE_MODULE_IMAGE:
-                        return advise_on_file(row, trace_dictionary_text(d, path));
+                        return unnamed_modules_advise_on_file(row, trace_dictionary_text(d, path));
                 default:
                         return NULL;
                 }
@@ -141,11 +142,11 @@ int unnamed_modules_find(const struct report *report, struct unnamed_module **re
 
         if (!rows)
                 return -ENOMEM;
-        n = add_up(report, rows);
+        n = unnamed_modules_add_up(report, rows);
         for (size_t i = 0; i < n; i++)
-                rows[i].advice = advise(report->samples.dictionary, rows[i].path);
+                rows[i].advice = unnamed_modules_advise(report->samples.dictionary, rows[i].path);
         if (n > 0)
-                qsort(rows, n, sizeof(*rows), compare_sums);
+                qsort(rows, n, sizeof(*rows), unnamed_modules_compare_sums);
         *ret_rows = rows;
         *ret_n_rows = n;
         return 0;

@@ -111,7 +111,8 @@ static int note_around(struct frame_stats *s, struct frame_set *set, uint32_t pa
         return 0;
 }
 
-static int add_to_set(struct frame_stats *s, struct frame_set *set, const struct ordered_event *event)
+static int frame_stats_add_to_set(struct frame_stats *s, struct frame_set *set,
+                                  const struct ordered_event *event)
 {
         bool is_split = (size_t)(set - s->sets) < FRAME_STATS_SPLIT_MAX;
         int r = 0;
@@ -161,7 +162,7 @@ int frame_stats_add(struct frame_stats *s, const struct ordered_event *event)
                 s->n_sets = id;
                 s->sets[id - 1] = (struct frame_set){ .first_ns = event->time_ns };
         }
-        return r < 0 ? r : add_to_set(s, &s->sets[id - 1], event);
+        return r < 0 ? r : frame_stats_add_to_set(s, &s->sets[id - 1], event);
 }
 
 uint64_t frame_set_split_ns(const struct frame_set *set, const struct frame_set_key *key)
@@ -209,7 +210,7 @@ void frame_stats_finish(struct frame_stats *s)
         }
 }
 
-static int take(void *context, const struct ordered_event *event, struct error *err)
+static int frame_stats_take_event(void *context, const struct ordered_event *event, struct error *err)
 {
         int r = frame_stats_add(context, event);
 
@@ -222,7 +223,7 @@ int frame_stats_take(struct frame_stats *s, struct loaded_trace *trace, const st
         struct event_walk_request request = {
                 .ops = EVENT_WALK_OP(TRACE_OP_FRAME_MARK) | EVENT_WALK_OP(TRACE_OP_FRAME_BEGIN) |
                        EVENT_WALK_OP(TRACE_OP_FRAME_END),
-                .take = take,
+                .take = frame_stats_take_event,
                 .context = s,
                 .wants_paths = true,
         };

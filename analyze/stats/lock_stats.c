@@ -34,8 +34,8 @@ void lock_stats_deinit(struct lock_stats *s)
 
 /* ------------------------------------------------------------------ rows */
 
-static int add_row(struct lock_stats *s, const struct lock_row_key *key, const struct lock_party *party,
-                   uint64_t ns)
+static int lock_stats_add_row(struct lock_stats *s, const struct lock_row_key *key,
+                              const struct lock_party *party, uint64_t ns)
 {
         struct lock_row *row;
         uint32_t id;
@@ -69,7 +69,7 @@ static bool is_in_the_way(const struct lock_party *holder, const struct lock_par
 }
 
 /* The time since the last event of the lock is put down to who held it meanwhile. */
-static void account(struct lock_state *lock, uint64_t time_ns)
+static void lock_stats_account(struct lock_state *lock, uint64_t time_ns)
 {
         uint64_t ns = time_ns > lock->at_ns ? time_ns - lock->at_ns : 0;
 
@@ -103,7 +103,7 @@ static uint32_t find_party(const struct lock_parties *p, uint32_t thread)
         return p->n;
 }
 
-static int enter(struct lock_stats *s, struct lock_parties *p, const struct ordered_event *event)
+static int lock_stats_enter(struct lock_stats *s, struct lock_parties *p, const struct ordered_event *event)
 {
         if (p->n == LOCK_STATS_PARTIES_MAX) {
                 s->n_untracked++;
@@ -119,8 +119,8 @@ static int enter(struct lock_stats *s, struct lock_parties *p, const struct orde
 }
 
 /* The wait or hold at @index is over. */
-static int leave(struct lock_stats *s, uint32_t lock, struct lock_parties *p, uint32_t index,
-                 uint64_t time_ns)
+static int lock_stats_leave(struct lock_stats *s, uint32_t lock, struct lock_parties *p, uint32_t index,
+                            uint64_t time_ns)
 {
         struct lock_state *state = &s->locks[lock - 1];
         struct lock_party party = p->items[index];
@@ -134,42 +134,45 @@ static int leave(struct lock_stats *s, uint32_t lock, struct lock_parties *p, ui
         state->n_contended += party.contended;
         if (histogram_add(holds ? &state->holds_ns : &state->waits_ns, ns) < 0)
                 return -ENOMEM;
-        return add_row(s, &key, &party, ns);
+        return lock_stats_add_row(s, &key, &party, ns);
 }
 
-static int begin_wait(struct lock_stats *s, struct lock_state *lock, const struct ordered_event *event)
+static int lock_stats_begin_wait(struct lock_stats *s, struct lock_state *lock,
+                                 const struct ordered_event *event)
 {
         uint32_t n = lock->waiting.n;
-        int r = enter(s, &lock->waiting, event);
+        int r = lock_stats_enter(s, &lock->waiting, event);
 
         if (lock->waiting.n > n)
                 mark_contended(lock, &lock->waiting.items[n]);
         return r;
 }
 
-static int end_wait(struct lock_stats *s, const struct ordered_event *event)
+static int lock_stats_end_wait(struct lock_stats *s, const struct ordered_event *event)
 {
         struct lock_state *lock = &s->locks[event->subject - 1];
         uint32_t index = find_party(&lock->waiting, event->thread);
 
-        return index < lock->waiting.n ? leave(s, event->subject, &lock->waiting, index, event->time_ns) : 0;
+        return index < lock->waiting.n
+                       ? lock_stats_leave(s, event->subject, &lock->waiting, index, event->time_ns)
+                       : 0;
 }
 
 static int obtain(struct lock_stats *s, const struct ordered_event *event)
 {
         struct lock_state *lock = &s->locks[event->subject - 1];
-        int r = end_wait(s, event);
+        int r = lock_stats_end_wait(s, event);
 
         lock->n_obtains++;
         lock->n_shared += event->value[0] != 0;
         if (r == 0)
-                r = enter(s, &lock->holding, event);
+                r = lock_stats_enter(s, &lock->holding, event);
         for (uint32_t w = 0; w < lock->waiting.n; w++)
                 mark_contended(lock, &lock->waiting.items[w]);
         return r;
 }
 
-static int release(struct lock_stats *s, const struct ordered_event *event)
+static int lock_stats_release(struct lock_stats *s, const struct ordered_event *event)
 {
         struct lock_state *lock = &s->locks[event->subject - 1];
         uint32_t index = find_party(&lock->holding, event->thread);
@@ -181,28 +184,28 @@ static int release(struct lock_stats *s, const struct ordered_event *event)
                 s->n_releases_alone++;
                 return 0;
         }
-        return leave(s, event->subject, &lock->holding, index, event->time_ns);
+        return lock_stats_leave(s, event->subject, &lock->holding, index, event->time_ns);
 }
 
 int lock_stats_add(struct lock_stats *s, const struct ordered_event *event)
 {
         struct lock_state *lock = &s->locks[event->subject - 1];
 
-        account(lock, event->time_ns);
+        lock_stats_account(lock, event->time_ns);
         if (!lock->any && (event->op == TRACE_OP_LOCK_WAIT || event->op == TRACE_OP_LOCK_OBTAIN)) {
                 lock->any = true;
                 s->n_used++;
         }
         switch (event->op) {
         case TRACE_OP_LOCK_WAIT:
-                return begin_wait(s, lock, event);
+                return lock_stats_begin_wait(s, lock, event);
         case TRACE_OP_LOCK_OBTAIN:
                 return obtain(s, event);
         case TRACE_OP_LOCK_RELEASE:
-                return release(s, event);
+                return lock_stats_release(s, event);
         case EVENT_WALK_GIVE_UP:
                 lock->n_given_up++;
-                return end_wait(s, event);
+                return lock_stats_end_wait(s, event);
         case TRACE_OP_LOCK_MARK:
                 lock->mark = (uint32_t)event->value[0];
                 return 0;
@@ -225,20 +228,20 @@ int lock_stats_finish(struct lock_stats *s, uint64_t end_ns)
                 struct lock_state *lock = &s->locks[i];
                 uint64_t at_ns = end_ns > lock->at_ns ? end_ns : lock->at_ns;
 
-                account(lock, at_ns);
+                lock_stats_account(lock, at_ns);
                 s->n_open_holds += lock->holding.n;
                 s->n_open_waits += lock->waiting.n;
                 while (lock->waiting.n != 0 && r == 0)
-                        r = leave(s, i + 1, &lock->waiting, 0, at_ns);
+                        r = lock_stats_leave(s, i + 1, &lock->waiting, 0, at_ns);
                 while (lock->holding.n != 0 && r == 0)
-                        r = leave(s, i + 1, &lock->holding, 0, at_ns);
+                        r = lock_stats_leave(s, i + 1, &lock->holding, 0, at_ns);
         }
         return r;
 }
 
 /* ------------------------------------------------------------------ a trace */
 
-static int take(void *context, const struct ordered_event *event, struct error *err)
+static int lock_stats_take_event(void *context, const struct ordered_event *event, struct error *err)
 {
         int r = lock_stats_add(context, event);
 
@@ -252,7 +255,7 @@ int lock_stats_take(struct lock_stats *s, struct loaded_trace *trace, const stru
                 .ops = EVENT_WALK_OP(TRACE_OP_LOCK_WAIT) | EVENT_WALK_OP(TRACE_OP_LOCK_OBTAIN) |
                        EVENT_WALK_OP(TRACE_OP_LOCK_RELEASE) | EVENT_WALK_OP(TRACE_OP_LOCK_MARK) |
                        EVENT_WALK_OP(TRACE_OP_LOCK_GONE) | EVENT_WALK_OP(TRACE_OP_LOCK_NAME),
-                .take = take,
+                .take = lock_stats_take_event,
                 .context = s,
                 .wants_paths = true,
                 .wants_give_up = true,

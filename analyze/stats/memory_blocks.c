@@ -24,7 +24,7 @@ void memory_blocks_deinit(struct memory_blocks *b)
 }
 
 /* The finalizer of MurmurHash3: addresses have few bits that differ. */
-static uint64_t mix(uint64_t h)
+static uint64_t memory_blocks_mix(uint64_t h)
 {
         h = (h ^ (h >> 33)) * UINT64_C(0xff51afd7ed558ccd);
         h = (h ^ (h >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
@@ -32,10 +32,11 @@ static uint64_t mix(uint64_t h)
 }
 
 /* Where the block is, or where it would be. */
-static struct memory_block *find_slot(struct memory_block *slots, size_t n_slots, uint64_t seed,
-                                      const struct memory_block *wanted)
+static struct memory_block *memory_blocks_find_slot(struct memory_block *slots, size_t n_slots, uint64_t seed,
+                                                    const struct memory_block *wanted)
 {
-        size_t i = (size_t)mix(wanted->address ^ ((uint64_t)wanted->pool << 48) ^ seed) & (n_slots - 1);
+        size_t i = (size_t)memory_blocks_mix(wanted->address ^ ((uint64_t)wanted->pool << 48) ^ seed) &
+                   (n_slots - 1);
 
         while (slots[i].pool != 0 && (slots[i].pool != wanted->pool || slots[i].address != wanted->address))
                 i = (i + 1) & (n_slots - 1);
@@ -49,7 +50,7 @@ struct memory_block *memory_blocks_find(const struct memory_blocks *b, uint32_t 
 
         if (b->n_slots == 0)
                 return NULL;
-        slot = find_slot(b->slots, b->n_slots, b->seed, &wanted);
+        slot = memory_blocks_find_slot(b->slots, b->n_slots, b->seed, &wanted);
         return slot->pool != 0 ? slot : NULL;
 }
 
@@ -66,7 +67,7 @@ static int rebuild(struct memory_blocks *b, size_t n_slots, bool keeps_freed)
 
                 if (block->pool == 0 || (block->site == 0 && !keeps_freed))
                         continue;
-                *find_slot(slots, n_slots, b->seed, block) = *block;
+                *memory_blocks_find_slot(slots, n_slots, b->seed, block) = *block;
                 n_blocks++;
         }
         free(b->slots);
@@ -76,7 +77,7 @@ static int rebuild(struct memory_blocks *b, size_t n_slots, bool keeps_freed)
         return 0;
 }
 
-static int make_room(struct memory_blocks *b)
+static int memory_blocks_make_room(struct memory_blocks *b)
 {
         if (b->n_slots == 0)
                 return rebuild(b, SLOTS_MIN, true);
@@ -97,10 +98,10 @@ int memory_blocks_add(struct memory_blocks *b, uint32_t pool, uint64_t address,
         int r;
 
         if (!slot) {
-                r = make_room(b);
+                r = memory_blocks_make_room(b);
                 if (r < 0)
                         return r;
-                slot = find_slot(b->slots, b->n_slots, b->seed, &wanted);
+                slot = memory_blocks_find_slot(b->slots, b->n_slots, b->seed, &wanted);
                 *slot = wanted;
                 b->n_blocks++;
         }

@@ -99,7 +99,7 @@ static void note_peak(struct memory_pool *pool, uint64_t time_ns)
 }
 
 /* Sums of hostile sizes may not run over: what would is left out of them. */
-static bool fits(const struct memory_pool *pool, uint64_t size_bytes)
+static bool memory_stats_fits(const struct memory_pool *pool, uint64_t size_bytes)
 {
         uint64_t sum;
 
@@ -107,7 +107,7 @@ static bool fits(const struct memory_pool *pool, uint64_t size_bytes)
 }
 
 /* Removes discarded blocks, but not so often that it costs the square of the events. */
-static bool make_room(struct memory_stats *s)
+static bool memory_stats_make_room(struct memory_stats *s)
 {
         if (s->n_discarded < s->blocks.n_max / 8)
                 return false;
@@ -118,13 +118,13 @@ static bool make_room(struct memory_stats *s)
         return true;
 }
 
-static int allocate(struct memory_stats *s, uint32_t pool_id, const struct ordered_event *event)
+static int memory_stats_allocate(struct memory_stats *s, uint32_t pool_id, const struct ordered_event *event)
 {
         struct memory_pool *pool = &s->pools[pool_id - 1];
         uint64_t size_bytes = event->value[1];
         struct memory_block *block;
         uint32_t site_id = 0;
-        int r = fits(pool, size_bytes) ? find_site(s, pool_id, event, &site_id) : -EOVERFLOW;
+        int r = memory_stats_fits(pool, size_bytes) ? find_site(s, pool_id, event, &site_id) : -EOVERFLOW;
 
         pool->n_allocations++;
         if (r == 0) {
@@ -133,7 +133,7 @@ static int allocate(struct memory_stats *s, uint32_t pool_id, const struct order
                 s->sites[site_id - 1].n_allocations++;
                 s->sites[site_id - 1].allocated_bytes += size_bytes;
                 r = memory_blocks_add(&s->blocks, pool_id, event->value[0], &block);
-                if (r == -EOVERFLOW && make_room(s))
+                if (r == -EOVERFLOW && memory_stats_make_room(s))
                         r = memory_blocks_add(&s->blocks, pool_id, event->value[0], &block);
         }
         if (r == -EOVERFLOW) {
@@ -157,7 +157,7 @@ static int allocate(struct memory_stats *s, uint32_t pool_id, const struct order
         return 0;
 }
 
-static void release(struct memory_stats *s, uint32_t pool_id, const struct ordered_event *event)
+static void memory_stats_release(struct memory_stats *s, uint32_t pool_id, const struct ordered_event *event)
 {
         struct memory_pool *pool = &s->pools[pool_id - 1];
         struct memory_block *block = memory_blocks_find(&s->blocks, pool_id, event->value[0]);
@@ -194,9 +194,9 @@ int memory_stats_add(struct memory_stats *s, const struct ordered_event *event)
         s->has_stacks |= event->stack != 0;
         s->pools[id - 1].last_ns = event->time_ns;
         if (event->op == TRACE_OP_MEMORY_ALLOC)
-                return allocate(s, id, event);
+                return memory_stats_allocate(s, id, event);
         if (event->op == TRACE_OP_MEMORY_FREE)
-                release(s, id, event);
+                memory_stats_release(s, id, event);
         else
                 discard(s, &s->pools[id - 1]);
         return 0;
@@ -222,7 +222,7 @@ void memory_stats_finish(struct memory_stats *s)
 
 /* ------------------------------------------------------------------ a trace */
 
-static int take(void *context, const struct ordered_event *event, struct error *err)
+static int memory_stats_take_event(void *context, const struct ordered_event *event, struct error *err)
 {
         int r = memory_stats_add(context, event);
 
@@ -235,7 +235,7 @@ int memory_stats_take(struct memory_stats *s, struct loaded_trace *trace, const 
         struct event_walk_request request = {
                 .ops = EVENT_WALK_OP(TRACE_OP_MEMORY_ALLOC) | EVENT_WALK_OP(TRACE_OP_MEMORY_FREE) |
                        EVENT_WALK_OP(TRACE_OP_MEMORY_DISCARD),
-                .take = take,
+                .take = memory_stats_take_event,
                 .context = s,
                 .wants_paths = true,
         };

@@ -13,7 +13,7 @@ static double away_from_zero(double x)
 }
 
 /* Lentz's way to the value of the continued fraction, for x < (a + 1) / (a + b + 2). */
-static double beta_fraction(double a, double b, double x)
+static double student_t_beta_fraction(double a, double b, double x)
 {
         double c = 1, d = 1 / away_from_zero(1 - (a + b) * x / (a + 1)), value = d;
 
@@ -36,15 +36,15 @@ static double beta_fraction(double a, double b, double x)
 }
 
 /* The regularised incomplete beta function; @rest is 1 - @x, which may be too small to be found by subtraction. */
-static double incomplete_beta(double a, double b, double x, double rest)
+static double student_t_incomplete_beta(double a, double b, double x, double rest)
 {
         int sign; /* lgamma() alone keeps it in a global */
         double front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) +
                            b * log(rest));
 
         if (x < (a + 1) / (a + b + 2))
-                return front * beta_fraction(a, b, x) / a;
-        return 1 - front * beta_fraction(b, a, rest) / b;
+                return front * student_t_beta_fraction(a, b, x) / a;
+        return 1 - front * student_t_beta_fraction(b, a, rest) / b;
 }
 
 double student_t_two_sided(double t, double df)
@@ -57,7 +57,7 @@ double student_t_two_sided(double t, double df)
                 return 0;
         if (df >= STUDENT_T_NORMAL)
                 return erfc(fabs(t) / sqrt(2));
-        return incomplete_beta(df / 2, 0.5, df / (df + square), square / (df + square));
+        return student_t_incomplete_beta(df / 2, 0.5, df / (df + square), square / (df + square));
 }
 
 double student_t_quantile(double p, double df)

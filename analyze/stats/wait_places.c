@@ -23,16 +23,16 @@ void wait_places_deinit(struct wait_places *p)
         intern_deinit(&p->places);
 }
 
-static bool begins_with(struct text_view string, const char *prefix)
+static bool wait_places_begins_with(struct text_view string, const char *prefix)
 {
         size_t n = strlen(prefix);
 
         return string.n_bytes >= n && memcmp(string.bytes, prefix, n) == 0;
 }
 
-static bool equals(struct text_view string, const char *text)
+static bool wait_places_equals(struct text_view string, const char *text)
 {
-        return string.n_bytes == strlen(text) && begins_with(string, text);
+        return string.n_bytes == strlen(text) && wait_places_begins_with(string, text);
 }
 
 static bool is_scheduler(struct text_view name)
@@ -42,7 +42,7 @@ static bool is_scheduler(struct text_view name)
 #undef X
 
         for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-                if (begins_with(name, prefixes[i]))
+                if (wait_places_begins_with(name, prefixes[i]))
                         return true;
         return false;
 }
@@ -60,9 +60,9 @@ static bool is_c_library(struct text_view path)
                 file.n_bytes = path.n_bytes - (size_t)(file.bytes - path.bytes);
         }
         for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-                if (begins_with(file, prefixes[i]))
+                if (wait_places_begins_with(file, prefixes[i]))
                         return true;
-        return equals(path, "[vdso]");
+        return wait_places_equals(path, "[vdso]");
 }
 
 static bool is_own(const struct wait_places *p, uint32_t label)
@@ -100,7 +100,7 @@ static void take_kernel_frame(const struct wait_places *p, uint32_t frame, struc
         }
 }
 
-static void take_frame(const struct wait_places *p, uint32_t frame, struct wait_place *place)
+static void wait_places_take_frame(const struct wait_places *p, uint32_t frame, struct wait_place *place)
 {
         const struct label_groups *frames = &p->functions.frames;
 
@@ -114,7 +114,7 @@ static void take_frame(const struct wait_places *p, uint32_t frame, struct wait_
 }
 
 /* Frames of the kernel are few; a trace that has more than that of them is not believed any further. */
-static void describe(const struct wait_places *p, uint32_t stack, struct wait_place *place)
+static void wait_places_describe(const struct wait_places *p, uint32_t stack, struct wait_place *place)
 {
         uint32_t n_kernel_left = WAIT_PLACES_FRAMES_MAX;
         bool is_telling = false;
@@ -125,7 +125,7 @@ static void describe(const struct wait_places *p, uint32_t stack, struct wait_pl
                                                                      stack);
 
                 if (!is_kernel_frame(p->dictionary, row->frame)) {
-                        take_frame(p, row->frame, place);
+                        wait_places_take_frame(p, row->frame, place);
                 } else {
                         if (n_kernel_left-- == 0)
                                 break;
@@ -135,7 +135,7 @@ static void describe(const struct wait_places *p, uint32_t stack, struct wait_pl
         }
 }
 
-static int keep(struct wait_places *p, const struct wait_place *place, uint32_t *ret_id)
+static int wait_places_keep(struct wait_places *p, const struct wait_place *place, uint32_t *ret_id)
 {
         int r = intern_add(&p->places, place, (HEADER_WORDS + place->n_labels) * sizeof(uint32_t), ret_id);
 
@@ -146,8 +146,8 @@ int wait_places_add(struct wait_places *p, uint32_t stack, uint32_t wait, uint32
 {
         struct wait_place place = { .wait = wait };
 
-        describe(p, stack, &place);
-        return keep(p, &place, ret_id);
+        wait_places_describe(p, stack, &place);
+        return wait_places_keep(p, &place, ret_id);
 }
 
 static bool is_client(const struct wait_places *p, uint32_t label)
@@ -161,14 +161,14 @@ int wait_places_add_told(struct wait_places *p, uint32_t stack, uint32_t *ret_id
         struct wait_place place = { .wait = 0 };
         uint32_t n = 0;
 
-        describe(p, stack, &place);
+        wait_places_describe(p, stack, &place);
         while (n < place.n_labels && is_client(p, place.labels[n]))
                 n++;
         if (n < place.n_labels) {
                 place.n_labels -= n;
                 memmove(place.labels, place.labels + n, place.n_labels * sizeof(place.labels[0]));
         }
-        return keep(p, &place, ret_id);
+        return wait_places_keep(p, &place, ret_id);
 }
 
 void wait_places_get(const struct wait_places *p, uint32_t id, struct wait_place *ret_place)
@@ -206,7 +206,7 @@ uint32_t wait_places_find_waker(const struct wait_places *p, uint32_t stack)
         struct wait_place place = { .wait = 0 };
         uint32_t own;
 
-        describe(p, stack, &place);
+        wait_places_describe(p, stack, &place);
         own = wait_places_find_own(p, &place);
         if (own < place.n_labels)
                 return place.labels[own];

@@ -11,7 +11,7 @@
 #define PERIOD_MAX_NS 1e9 /* a slower clock is not believed */
 #define PERIOD_MIN_NS 1e-6
 
-static int compare(const void *left, const void *right)
+static int device_clock_compare(const void *left, const void *right)
 {
         const struct device_reading *a = left, *b = right;
 
@@ -30,7 +30,7 @@ void device_clock_complete(struct device_clock *c, double period_ns)
         size_t n = 0;
 
         if (c->n_readings > 1)
-                qsort(c->readings, c->n_readings, sizeof(*c->readings), compare);
+                qsort(c->readings, c->n_readings, sizeof(*c->readings), device_clock_compare);
         for (size_t i = 0; i < c->n_readings; i++) {
                 const struct device_reading *reading = &c->readings[i];
 
@@ -60,7 +60,7 @@ static uint64_t plus(uint64_t base_ns, double ns)
 }
 
 /* The last reading at or before the ticks; n_readings if all are after them. */
-static size_t find(const struct device_clock *c, uint64_t ticks)
+static size_t device_clock_find(const struct device_clock *c, uint64_t ticks)
 {
         size_t low = 0, high = c->n_readings;
 
@@ -83,7 +83,7 @@ uint64_t device_clock_time_ns(const struct device_clock *c, uint64_t ticks)
 
         if (c->n_readings == 0)
                 return plus(0, (double)ticks * slope);
-        i = find(c, ticks);
+        i = device_clock_find(c, ticks);
         if (i == c->n_readings)
                 return plus(c->readings[0].raw_ns, -(double)(c->readings[0].ticks - ticks) * slope);
         at = &c->readings[i];

@@ -14,7 +14,7 @@
 #define NAME_BYTES_MAX 4095
 
 /* The end of the item: a comma without a backslash before it. */
-static const char *find_end(const char *at)
+static const char *name_list_find_end(const char *at)
 {
         for (; *at && *at != ','; at++)
                 if (*at == '\\' && at[1])
@@ -32,7 +32,7 @@ int name_list_init(struct name_list *l, const char *text, struct error *err)
         if (!l->globs)
                 return error_set(err, -ENOMEM, "a list of names: out of memory");
         for (const char *at = text;;) {
-                const char *end = find_end(at);
+                const char *end = name_list_find_end(at);
 
                 if (end == at)
                         return error_set(err, -EINVAL, "'%s': an empty name", text);

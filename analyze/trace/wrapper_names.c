@@ -38,7 +38,8 @@ static size_t find_begin(struct text_view name)
         return begin;
 }
 
-static bool begins_with_any(struct text_view name, const char *const *prefixes, size_t n_prefixes)
+static bool wrapper_names_begins_with_any(struct text_view name, const char *const *prefixes,
+                                          size_t n_prefixes)
 {
         size_t begin = find_begin(name);
 
@@ -56,12 +57,12 @@ bool wrapper_names_have(struct text_view name)
         static const char *const prefixes[] = { "std::",  "__gthread_", "__gnu_cxx::",
                                                 "core::", "hyprof::",   "parking_lot::" };
 
-        return begins_with_any(name, prefixes, sizeof(prefixes) / sizeof(prefixes[0]));
+        return wrapper_names_begins_with_any(name, prefixes, sizeof(prefixes) / sizeof(prefixes[0]));
 }
 
 bool wrapper_names_have_client(struct text_view name)
 {
         static const char *const prefixes[] = { "hyprof_", "hyprof::", "___tracy_", "tracy::" };
 
-        return begins_with_any(name, prefixes, sizeof(prefixes) / sizeof(prefixes[0]));
+        return wrapper_names_begins_with_any(name, prefixes, sizeof(prefixes) / sizeof(prefixes[0]));
 }

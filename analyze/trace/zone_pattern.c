@@ -39,7 +39,8 @@ static uint32_t parse_handle(const char *word)
 }
 
 /* One step, @n_bytes at @text, with its backslashes but for that before a separator, which fnmatch() would take too. */
-static int add_step(struct zone_pattern_choice *choice, const char *text, size_t n_bytes, struct error *err)
+static int zone_pattern_add_step(struct zone_pattern_choice *choice, const char *text, size_t n_bytes,
+                                 struct error *err)
 {
         struct zone_pattern_step *step = &choice->steps[choice->n_steps];
         char *glob;
@@ -61,7 +62,7 @@ static int add_step(struct zone_pattern_choice *choice, const char *text, size_t
 }
 
 /* The end of the text up to one of @stops without a backslash before it. */
-static const char *find_end(const char *at, const char *stops)
+static const char *zone_pattern_find_end(const char *at, const char *stops)
 {
         for (; *at && !strchr(stops, *at); at++)
                 if (*at == '\\' && at[1])
@@ -80,8 +81,8 @@ static int parse_choice(struct zone_pattern_choice *choice, const char *at, cons
                 at++;
         }
         for (;;) {
-                const char *stop = find_end(at, "/,");
-                int r = add_step(choice, at, (size_t)(stop - at), err);
+                const char *stop = zone_pattern_find_end(at, "/,");
+                int r = zone_pattern_add_step(choice, at, (size_t)(stop - at), err);
 
                 if (r < 0)
                         return r;
@@ -115,7 +116,7 @@ int zone_pattern_init(struct zone_pattern *p, const char *text, struct error *er
         if (!p->choices)
                 return error_set(err, -ENOMEM, "a pattern of zones: out of memory");
         for (;;) {
-                const char *end = find_end(at, ",");
+                const char *end = zone_pattern_find_end(at, ",");
 
                 r = parse_choice(&p->choices[p->n_choices++], at, end, err);
                 if (r < 0)
@@ -225,7 +226,8 @@ bool zone_pattern_names(const struct zone_pattern *p, const struct trace_diction
         return false;
 }
 
-static bool is_known(const struct zone_pattern_step *step, const struct trace_dictionary *dictionary)
+static bool zone_pattern_is_known(const struct zone_pattern_step *step,
+                                  const struct trace_dictionary *dictionary)
 {
         uint32_t n = trace_dictionary_count(dictionary, TRACE_TABLE_LOCATIONS);
 
@@ -240,7 +242,7 @@ static const char *find_unknown(const struct zone_pattern_choice *choice,
                                 const struct trace_dictionary *dictionary)
 {
         for (uint32_t i = 0; i < choice->n_steps; i++)
-                if (!is_known(&choice->steps[i], dictionary))
+                if (!zone_pattern_is_known(&choice->steps[i], dictionary))
                         return choice->steps[i].glob ? choice->steps[i].glob : "**";
         return NULL;
 }

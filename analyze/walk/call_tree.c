@@ -70,7 +70,7 @@ static uint32_t parent_of(const struct building *b, uint32_t stack)
         return row->parent;
 }
 
-static uint32_t group_of(const struct building *b, uint32_t stack)
+static uint32_t call_tree_group_of(const struct building *b, uint32_t stack)
 {
         const struct trace_stack *row;
 
@@ -83,15 +83,15 @@ static uint32_t group_of(const struct building *b, uint32_t stack)
 /* The first and the end of the functions of a stack's innermost frame. */
 static uint32_t first_of(const struct building *b, uint32_t stack)
 {
-        return b->groups->first[group_of(b, stack)];
+        return b->groups->first[call_tree_group_of(b, stack)];
 }
 
-static uint32_t end_of(const struct building *b, uint32_t stack)
+static uint32_t call_tree_end_of(const struct building *b, uint32_t stack)
 {
-        return b->groups->first[group_of(b, stack) + 1];
+        return b->groups->first[call_tree_group_of(b, stack) + 1];
 }
 
-static int add_place(struct place_list *list, const struct place *place)
+static int call_tree_add_place(struct place_list *list, const struct place *place)
 {
         if (array_reserve(&list->places, &list->capacity, list->n + 1, sizeof(*list->places)) < 0)
                 return -ENOMEM;
@@ -133,7 +133,7 @@ static void sum_stacks(struct building *b, const struct sample_stats *stats, uin
         }
 }
 
-static struct place place_of(const struct building *b, uint32_t stack, uint32_t at)
+static struct place call_tree_place_of(const struct building *b, uint32_t stack, uint32_t at)
 {
         struct place place = { .stack = stack, .at = at, .sum = b->stacks[stack].all };
 
@@ -145,9 +145,9 @@ static struct place place_of(const struct building *b, uint32_t stack, uint32_t 
 /* ------------------------------------------------------------------ where the tree begins */
 
 /* The outermost function of the wanted stack; the frames around the stack have none. */
-static bool find_wanted(const struct building *b, uint32_t stack, uint32_t *ret_at)
+static bool call_tree_find_wanted(const struct building *b, uint32_t stack, uint32_t *ret_at)
 {
-        for (uint32_t at = end_of(b, stack); at > first_of(b, stack); at--)
+        for (uint32_t at = call_tree_end_of(b, stack); at > first_of(b, stack); at--)
                 if (b->options->wanted[b->groups->labels[at - 1]]) {
                         *ret_at = at - 1;
                         return true;
@@ -167,13 +167,13 @@ static int begin_at_wanted(struct building *b)
                 uint32_t at;
 
                 has_wanted[stack] = has_wanted[parent_of(b, stack)];
-                if (has_wanted[stack] || !find_wanted(b, stack, &at))
+                if (has_wanted[stack] || !call_tree_find_wanted(b, stack, &at))
                         continue;
                 has_wanted[stack] = true;
                 if (b->stacks[stack].all.n_samples != 0) {
-                        struct place place = place_of(b, stack, at);
+                        struct place place = call_tree_place_of(b, stack, at);
 
-                        r = add_place(&b->moved, &place);
+                        r = call_tree_add_place(&b->moved, &place);
                 }
         }
         free(has_wanted);
@@ -190,11 +190,12 @@ static int begin_everywhere(struct building *b)
                 if (b->options->from_bottom ? sum->own.n_samples == 0
                                             : parent_of(b, stack) != 0 || sum->all.n_samples == 0)
                         continue;
-                place = place_of(b, stack,
-                                 b->options->from_bottom ? first_of(b, stack) : end_of(b, stack) - 1);
+                place = call_tree_place_of(b, stack,
+                                           b->options->from_bottom ? first_of(b, stack)
+                                                                   : call_tree_end_of(b, stack) - 1);
                 if (b->options->from_bottom)
                         place.sum = sum->own;
-                r = add_place(&b->moved, &place);
+                r = call_tree_add_place(&b->moved, &place);
                 if (r < 0)
                         return r;
         }
@@ -206,13 +207,13 @@ static int begin_everywhere(struct building *b)
 static int move_to_callees(struct building *b, const struct place *place)
 {
         if (place->at > first_of(b, place->stack)) {
-                struct place callee = place_of(b, place->stack, place->at - 1);
+                struct place callee = call_tree_place_of(b, place->stack, place->at - 1);
 
-                return add_place(&b->moved, &callee);
+                return call_tree_add_place(&b->moved, &callee);
         }
         for (uint32_t s = b->stacks[place->stack].first_callee; s != 0; s = b->stacks[s].next_sibling) {
-                struct place callee = place_of(b, s, end_of(b, s) - 1);
-                int r = add_place(&b->moved, &callee);
+                struct place callee = call_tree_place_of(b, s, call_tree_end_of(b, s) - 1);
+                int r = call_tree_add_place(&b->moved, &callee);
 
                 if (r < 0)
                         return r;
@@ -226,7 +227,7 @@ static int move_to_caller(struct building *b, const struct place *place)
         struct place caller = *place;
 
         caller.self = (struct sample_sum){ .n_samples = 0 };
-        if (place->at + 1 < end_of(b, place->stack)) {
+        if (place->at + 1 < call_tree_end_of(b, place->stack)) {
                 caller.at++;
         } else {
                 caller.stack = parent_of(b, place->stack);
@@ -236,12 +237,12 @@ static int move_to_caller(struct building *b, const struct place *place)
                 }
                 caller.at = first_of(b, caller.stack);
         }
-        return add_place(&b->moved, &caller);
+        return call_tree_add_place(&b->moved, &caller);
 }
 
 /* ------------------------------------------------------------------ sorting by function */
 
-static void list_labels(struct building *b, const struct place *places, size_t n)
+static void call_tree_list_labels(struct building *b, const struct place *places, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
                 uint32_t label = b->groups->labels[places[i].at];
@@ -311,7 +312,7 @@ static int keep_places(struct building *b)
                 place->node = b->found[b->groups->labels[place->at]].node;
                 if (place->node == 0)
                         continue;
-                r = add_place(&b->next, place);
+                r = call_tree_add_place(&b->next, place);
                 if (r < 0)
                         return r;
         }
@@ -327,7 +328,7 @@ static int end_node(struct building *b, uint32_t parent, bool is_deep)
 {
         int r = 0;
 
-        list_labels(b, b->moved.places, b->moved.n);
+        call_tree_list_labels(b, b->moved.places, b->moved.n);
         if (!is_deep)
                 r = add_children(b, parent);
         else
@@ -335,7 +336,7 @@ static int end_node(struct building *b, uint32_t parent, bool is_deep)
         return r == 0 ? keep_places(b) : r;
 }
 
-static int compare_places(const void *a, const void *b)
+static int call_tree_compare_places(const void *a, const void *b)
 {
         const struct place *x = a;
         const struct place *y = b;
@@ -351,7 +352,7 @@ static int build_level(struct building *b, bool is_deep)
         b->next = b->now;
         b->next.n = 0;
         b->now = level;
-        qsort(level.places, level.n, sizeof(*level.places), compare_places);
+        qsort(level.places, level.n, sizeof(*level.places), call_tree_compare_places);
         for (size_t i = 0; i < level.n; i++) {
                 const struct place *place = &level.places[i];
                 int r = b->options->from_bottom ? move_to_caller(b, place) : move_to_callees(b, place);
@@ -364,7 +365,7 @@ static int build_level(struct building *b, bool is_deep)
         return 0;
 }
 
-static int build(struct building *b)
+static int call_tree_build(struct building *b)
 {
         struct call_tree *t = b->tree;
         uint32_t depth_max = b->options->depth_max;
@@ -402,7 +403,7 @@ int call_tree_init(struct call_tree *t, const struct trace_dictionary *dictionar
         b.listed = calloc((size_t)b.groups->n_labels + 1, sizeof(*b.listed));
         if (t->nodes && b.stacks && b.found && b.listed) {
                 sum_stacks(&b, stats, event);
-                r = build(&b);
+                r = call_tree_build(&b);
         }
         free(b.stacks);
         free(b.found);

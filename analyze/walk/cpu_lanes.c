@@ -49,7 +49,7 @@ int cpu_lanes_reserve(struct cpu_lanes *l, uint32_t n_threads)
         return 0;
 }
 
-static int add_time(struct cpu_lanes *l, uint32_t thread, uint64_t cpu, struct cpu_lane_sum more)
+static int cpu_lanes_add_time(struct cpu_lanes *l, uint32_t thread, uint64_t cpu, struct cpu_lane_sum more)
 {
         struct cpu_lane_key key = { .cpu = cpu, .thread = thread };
         uint32_t id;
@@ -84,7 +84,8 @@ static int find_lane(struct cpu_lanes *l, uint64_t cpu, struct cpu_lane **ret_la
 }
 
 /* The thread had the CPU until @until_ns, as far as no other thread has had that time. */
-static int give(struct cpu_lanes *l, struct cpu_lane *lane, uint32_t thread, uint64_t cpu, uint64_t until_ns)
+static int cpu_lanes_give(struct cpu_lanes *l, struct cpu_lane *lane, uint32_t thread, uint64_t cpu,
+                          uint64_t until_ns)
 {
         uint64_t since_ns = l->threads[thread - 1].since_ns;
 
@@ -93,7 +94,7 @@ static int give(struct cpu_lanes *l, struct cpu_lane *lane, uint32_t thread, uin
         if (until_ns <= since_ns)
                 return 0;
         lane->given_ns = until_ns;
-        return add_time(l, thread, cpu, (struct cpu_lane_sum){ .busy_ns = until_ns - since_ns });
+        return cpu_lanes_add_time(l, thread, cpu, (struct cpu_lane_sum){ .busy_ns = until_ns - since_ns });
 }
 
 /* The thread is on no CPU any more; since when is unknown. */
@@ -125,7 +126,7 @@ static int take_cpu(struct cpu_lanes *l, uint32_t id, uint64_t cpu, uint64_t tim
                 return r;
         if (lane->thread != 0) {
                 l->threads[lane->thread - 1].is_running = l->threads[lane->thread - 1].is_cpu_known = false;
-                r = give(l, lane, lane->thread, cpu, time_ns);
+                r = cpu_lanes_give(l, lane, lane->thread, cpu, time_ns);
         }
         lane->thread = id;
         thread->is_cpu_known = true;
@@ -141,7 +142,8 @@ static int switch_in(struct cpu_lanes *l, const struct ordered_event *event)
 
         thread->is_running = true;
         thread->since_ns = event->time_ns;
-        return r < 0 ? r : add_time(l, event->thread, cpu, (struct cpu_lane_sum){ .n_switches = 1 });
+        return r < 0 ? r
+                     : cpu_lanes_add_time(l, event->thread, cpu, (struct cpu_lane_sum){ .n_switches = 1 });
 }
 
 /* One that was not seen on its CPU ran there until another one came. */
@@ -164,14 +166,14 @@ static int switch_out(struct cpu_lanes *l, const struct ordered_event *event)
         if (lane->thread != 0 && lane->thread != event->thread &&
             l->threads[lane->thread - 1].since_ns < until_ns)
                 until_ns = l->threads[lane->thread - 1].since_ns;
-        r = give(l, lane, event->thread, cpu, until_ns);
+        r = cpu_lanes_give(l, lane, event->thread, cpu, until_ns);
         if (lane->thread == event->thread)
                 lane->thread = 0;
         return r;
 }
 
 /* A thread that is woken does not run; one with any other event does. */
-static void begin(struct cpu_lanes *l, const struct ordered_event *event)
+static void cpu_lanes_begin(struct cpu_lanes *l, const struct ordered_event *event)
 {
         struct cpu_thread *thread = &l->threads[event->thread - 1];
 
@@ -191,7 +193,7 @@ static int take_ordered(void *context, const struct ordered_event *event, struct
         case TRACE_OP_SWITCH_OUT:
                 return switch_out(l, event);
         case ORDER_BEGINS:
-                begin(l, event);
+                cpu_lanes_begin(l, event);
                 return 0;
         default:
                 break;
@@ -251,7 +253,8 @@ int cpu_lanes_finish(struct cpu_lanes *l, uint64_t end_ns)
                 if (lane->thread == 0)
                         continue;
                 thread = &l->threads[lane->thread - 1];
-                r = give(l, lane, lane->thread, thread->cpu, thread->has_ended ? thread->last_ns : end_ns);
+                r = cpu_lanes_give(l, lane, lane->thread, thread->cpu,
+                                   thread->has_ended ? thread->last_ns : end_ns);
                 lane->thread = 0;
         }
         return r;

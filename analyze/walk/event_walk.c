@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int add(struct event_walk *w, struct walked_thread *thread, const struct trace_event *event,
-               uint32_t op, struct error *err)
+static int event_walk_add(struct event_walk *w, struct walked_thread *thread, const struct trace_event *event,
+                          uint32_t op, struct error *err)
 {
         struct ordered_event item = {
                 .time_ns = event->time_ns,
@@ -33,7 +33,8 @@ static int add(struct event_walk *w, struct walked_thread *thread, const struct 
 }
 
 /* Only what the thread itself says: it runs on, so it does not wait for the lock any more. */
-static int give_up(struct event_walk *w, struct walked_thread *thread, uint64_t time_ns, struct error *err)
+static int event_walk_give_up(struct event_walk *w, struct walked_thread *thread, uint64_t time_ns,
+                              struct error *err)
 {
         struct trace_event event = { .time_ns = time_ns };
         uint32_t *lock = &w->waits[thread->id - 1];
@@ -42,7 +43,7 @@ static int give_up(struct event_walk *w, struct walked_thread *thread, uint64_t 
                 return 0;
         event.operand[0] = *lock;
         *lock = 0;
-        return add(w, thread, &event, EVENT_WALK_GIVE_UP, err);
+        return event_walk_add(w, thread, &event, EVENT_WALK_GIVE_UP, err);
 }
 
 static int follow_wait(struct event_walk *w, struct walked_thread *thread, const struct trace_event *event,
@@ -63,14 +64,14 @@ static int follow_wait(struct event_walk *w, struct walked_thread *thread, const
         if (event->op == TRACE_OP_LOCK_OBTAIN && *lock == event->operand[0])
                 *lock = 0;
         else
-                r = give_up(w, thread, event->time_ns, err);
+                r = event_walk_give_up(w, thread, event->time_ns, err);
         if (event->op == TRACE_OP_LOCK_WAIT)
                 *lock = (uint32_t)event->operand[0];
         return r;
 }
 
-static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                      struct error *err)
+static int event_walk_take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                                 struct error *err)
 {
         struct event_walk *w = context;
         uint32_t *stack = &w->stacks[thread->id - 1];
@@ -83,7 +84,7 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
                 return 0;
         }
         if ((w->request.ops & EVENT_WALK_OP(event->op)) != 0)
-                r = add(w, thread, event, (uint32_t)event->op, err);
+                r = event_walk_add(w, thread, event, (uint32_t)event->op, err);
         *stack = 0;
         return r;
 }
@@ -94,18 +95,18 @@ static int take_begin(void *context, struct walked_thread *thread, const struct 
         struct event_walk *w = context;
 
         w->stacks[thread->id - 1] = 0;
-        return w->request.wants_give_up ? give_up(w, thread, event->time_ns, err) : 0;
+        return w->request.wants_give_up ? event_walk_give_up(w, thread, event->time_ns, err) : 0;
 }
 
-static int take_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
-                     struct error *err)
+static int event_walk_take_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                                struct error *err)
 {
         struct event_walk *w = context;
 
-        return zone->closed ? give_up(w, thread, zone->end_ns, err) : 0;
+        return zone->closed ? event_walk_give_up(w, thread, zone->end_ns, err) : 0;
 }
 
-static int prepare(struct event_walk *w, const struct loaded_trace *trace)
+static int event_walk_prepare(struct event_walk *w, const struct loaded_trace *trace)
 {
         uint32_t n = trace_dictionary_count(trace->dictionary, TRACE_TABLE_THREADS);
 
@@ -120,8 +121,8 @@ int event_walk_take(struct event_walk *w, struct loaded_trace *trace, const stru
         struct trace_sink sink = {
                 .context = w,
                 .begin_zone = take_begin,
-                .zone = request->wants_give_up ? take_zone : NULL,
-                .event = take_event,
+                .zone = request->wants_give_up ? event_walk_take_zone : NULL,
+                .event = event_walk_take_event,
                 .wants_paths = request->wants_paths,
                 .may_skip = true,
         };
@@ -131,7 +132,7 @@ int event_walk_take(struct event_walk *w, struct loaded_trace *trace, const stru
         event_order_init(&w->order, 0, request->take, request->context);
         r = trace_walk_init(&w->walk, trace, filter, &sink);
         if (r == 0)
-                r = prepare(w, trace);
+                r = event_walk_prepare(w, trace);
         if (r < 0)
                 return error_set(err, r, "going through the events: out of memory");
         r = loaded_trace_walk(trace, &w->walk, err);

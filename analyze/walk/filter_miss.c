@@ -30,7 +30,7 @@ struct survey {
         bool cpus[CPUS_SEEN_MAX];
 };
 
-static void look(struct survey *s, const struct walked_thread *thread, uint64_t time_ns)
+static void filter_miss_look(struct survey *s, const struct walked_thread *thread, uint64_t time_ns)
 {
         if (!s->any || time_ns < s->first_ns)
                 s->first_ns = time_ns;
@@ -44,26 +44,26 @@ static void look(struct survey *s, const struct walked_thread *thread, uint64_t 
                 s->cpus[thread->cpu] = true;
 }
 
-static int on_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                    struct error *err)
+static int filter_miss_on_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                                struct error *err)
 {
         (void)err;
-        look(context, thread, event->time_ns);
+        filter_miss_look(context, thread, event->time_ns);
         return 0;
 }
 
-static int on_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
-                     struct error *err)
+static int filter_miss_on_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                                 struct error *err)
 {
         struct survey *s = context;
 
         s->of_sample |= (s->filter->event == 0 || s->filter->event == event->sample.event) &&
                         trace_filter_wants_stack(s->filter, event->sample.stack);
-        return on_event(context, thread, event, err);
+        return filter_miss_on_event(context, thread, event, err);
 }
 
-static int on_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
-                   struct error *err)
+static int filter_miss_on_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                               struct error *err)
 {
         struct survey *s = context;
 
@@ -106,14 +106,14 @@ static double seconds_of(const struct loaded_trace *trace, uint64_t time_ns)
         return time_ns > trace->start_ns ? (double)(time_ns - trace->start_ns) / (double)NS_PER_S : 0;
 }
 
-static struct text_view name_of(const struct trace_dictionary *d, uint32_t location)
+static struct text_view filter_miss_name_of(const struct trace_dictionary *d, uint32_t location)
 {
         const struct trace_location *row = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, location);
 
         return trace_dictionary_text(d, row->name != 0 ? row->name : row->function);
 }
 
-static void add_words(char words[WORDS_BYTES], const char *between, struct text_view name)
+static void filter_miss_add_words(char words[WORDS_BYTES], const char *between, struct text_view name)
 {
         size_t used = strlen(words);
 
@@ -135,17 +135,21 @@ static void list_paths(const struct zone_paths *paths, const struct trace_filter
                 if (!zone_pattern_names(&f->zone, paths->dictionary, location))
                         continue;
                 if (n_named++ == PATHS_NAMED_MAX) {
-                        add_words(words, ", ", (struct text_view){ .bytes = "...", .n_bytes = 3 });
+                        filter_miss_add_words(words, ", ",
+                                              (struct text_view){ .bytes = "...", .n_bytes = 3 });
                         return;
                 }
                 if (parent != 0)
-                        add_words(path, "", name_of(paths->dictionary, zone_paths_location(paths, parent)));
-                add_words(path, "/", name_of(paths->dictionary, location));
-                add_words(words, ", ", (struct text_view){ .bytes = path, .n_bytes = strlen(path) });
+                        filter_miss_add_words(
+                                path, "",
+                                filter_miss_name_of(paths->dictionary, zone_paths_location(paths, parent)));
+                filter_miss_add_words(path, "/", filter_miss_name_of(paths->dictionary, location));
+                filter_miss_add_words(words, ", ",
+                                      (struct text_view){ .bytes = path, .n_bytes = strlen(path) });
         }
 }
 
-static bool has_path(const struct zone_paths *paths)
+static bool filter_miss_has_path(const struct zone_paths *paths)
 {
         for (uint32_t i = 1; i <= zone_paths_count(paths); i++)
                 if (zone_paths_wanted(paths, i))
@@ -185,8 +189,8 @@ static int say_sample(const struct trace_filter *f, struct error *err)
 }
 
 /* The condition that leaves nothing, whatever the others are. */
-static int say(const struct survey *s, const struct zone_paths *paths, const struct loaded_trace *trace,
-               struct error *err)
+static int filter_miss_say(const struct survey *s, const struct zone_paths *paths,
+                           const struct loaded_trace *trace, struct error *err)
 {
         const struct trace_filter *f = s->filter;
         char words[WORDS_BYTES];
@@ -200,7 +204,7 @@ static int say(const struct survey *s, const struct zone_paths *paths, const str
         }
         if (!s->in_time)
                 return say_time(s, trace, err);
-        if (f->has_zone && !has_path(paths))
+        if (f->has_zone && !filter_miss_has_path(paths))
                 return say_zone(paths, f, err);
         if (!s->of_thread)
                 return error_set(err, -ENOENT, "nothing was recorded of the chosen threads");
@@ -214,10 +218,10 @@ int filter_miss_explain(struct loaded_trace *trace, const struct trace_filter *f
         struct trace_filter only_zone = { .to_ns = UINT64_MAX, .is_empty = true };
         struct survey *s = calloc(1, sizeof(*s));
         struct trace_sink sink = { .context = s,
-                                   .begin_zone = on_event,
-                                   .sample = on_sample,
-                                   .wait = on_wait,
-                                   .event = on_event,
+                                   .begin_zone = filter_miss_on_event,
+                                   .sample = filter_miss_on_sample,
+                                   .wait = filter_miss_on_wait,
+                                   .event = filter_miss_on_event,
                                    .wants_zone_paths = true };
         struct trace_walk walk = { .n_threads = 0 };
         int r;
@@ -234,7 +238,7 @@ int filter_miss_explain(struct loaded_trace *trace, const struct trace_filter *f
         r = r < 0 ? error_set(err, r, "finding out why nothing passed the filters: out of memory")
                   : loaded_trace_walk(trace, &walk, err);
         if (r == 0)
-                r = say(s, &walk.paths, trace, err);
+                r = filter_miss_say(s, &walk.paths, trace, err);
         trace_walk_deinit(&walk);
         free(s);
         return r;

@@ -94,7 +94,8 @@ static bool is_module(const struct search *s, uint32_t module)
         return path.n_bytes > 0 && memmem(path.bytes, path.n_bytes, wanted, strlen(wanted));
 }
 
-static int add_key(struct search *s, const struct candidate_key *key, const struct sample_sum *sum)
+static int function_choice_add_key(struct search *s, const struct candidate_key *key,
+                                   const struct sample_sum *sum)
 {
         uint32_t id;
         int r = array_reserve(&s->candidates, &s->capacity, (size_t)s->keys.n_items + 1,
@@ -112,7 +113,7 @@ static int add_key(struct search *s, const struct candidate_key *key, const stru
 }
 
 /* Whether a function stands further inwards in the chain as well: recursion that was inlined counts once. */
-static bool is_repeated(const struct trace_dictionary *d, uint32_t first, uint32_t i)
+static bool function_choice_is_repeated(const struct trace_dictionary *d, uint32_t first, uint32_t i)
 {
         const struct trace_symbol *row = trace_dictionary_row(d, TRACE_TABLE_SYMBOLS, first + i);
 
@@ -126,27 +127,27 @@ static bool is_repeated(const struct trace_dictionary *d, uint32_t first, uint32
 }
 
 /* The function that the code is of, and those that were inlined there. */
-static int add_frame(struct search *s, uint32_t frame, const struct sample_sum *sum)
+static int function_choice_add_frame(struct search *s, uint32_t frame, const struct sample_sum *sum)
 {
         const struct trace_dictionary *d = s->trace->dictionary;
         const struct trace_frame *row = trace_dictionary_row(d, TRACE_TABLE_FRAMES, frame);
         struct candidate_key key = { .module = row->module, .name = sampled_trace_function(s->trace, frame) };
         uint32_t first, n = sampled_trace_symbols(s->trace, frame, &first);
         uint32_t own = key.name;
-        int r = key.module != 0 || key.name != 0 ? add_key(s, &key, sum) : 0;
+        int r = key.module != 0 || key.name != 0 ? function_choice_add_key(s, &key, sum) : 0;
 
         key.is_inlined = true;
         for (uint32_t i = 0; i + 1 < n && r == 0; i++) {
                 const struct trace_symbol *symbol = trace_dictionary_row(d, TRACE_TABLE_SYMBOLS, first + i);
 
                 key.name = symbol->function;
-                if (key.name != 0 && key.name != own && !is_repeated(d, first, i))
-                        r = add_key(s, &key, sum);
+                if (key.name != 0 && key.name != own && !function_choice_is_repeated(d, first, i))
+                        r = function_choice_add_key(s, &key, sum);
         }
         return r;
 }
 
-static int add_samples(struct search *s)
+static int function_choice_add_samples(struct search *s)
 {
         const struct sample_stats *samples = &s->trace->samples;
         int r = 0;
@@ -158,7 +159,7 @@ static int add_samples(struct search *s)
                 if (key->event != s->request->event || key->stack == 0)
                         continue;
                 stack = trace_dictionary_row(s->trace->dictionary, TRACE_TABLE_STACKS, key->stack);
-                r = add_frame(s, stack->frame, &samples->sums[i]);
+                r = function_choice_add_frame(s, stack->frame, &samples->sums[i]);
         }
         return r;
 }
@@ -181,7 +182,7 @@ static int compare_names(const void *a, const void *b)
         return x->name < y->name ? -1 : x->name > y->name;
 }
 
-static const struct candidate_key *key_of(const struct search *s, uint32_t index)
+static const struct candidate_key *function_choice_key_of(const struct search *s, uint32_t index)
 {
         return intern_get(&s->keys, index + 1, NULL);
 }
@@ -191,10 +192,10 @@ static enum fit find_best(const struct search *s, bool *ret_has_other_module)
         enum fit best = FIT_NONE;
 
         for (uint32_t i = 0; i < s->keys.n_items; i++)
-                if (s->candidates[i].fit < best && is_module(s, key_of(s, i)->module))
+                if (s->candidates[i].fit < best && is_module(s, function_choice_key_of(s, i)->module))
                         best = s->candidates[i].fit;
         for (uint32_t i = 0; i < s->keys.n_items; i++)
-                if (s->candidates[i].fit < FIT_NONE && !is_module(s, key_of(s, i)->module))
+                if (s->candidates[i].fit < FIT_NONE && !is_module(s, function_choice_key_of(s, i)->module))
                         *ret_has_other_module = true;
         return best;
 }
@@ -207,7 +208,7 @@ static bool is_part(const struct search *s, const struct candidate_key *key, enu
         if (!memmem(name.bytes, name.n_bytes, PART_MARK, strlen(PART_MARK)))
                 return false;
         for (uint32_t i = 0; i < s->keys.n_items; i++) {
-                const struct candidate_key *other = key_of(s, i);
+                const struct candidate_key *other = function_choice_key_of(s, i);
 
                 if (s->candidates[i].fit == fit && other->module == key->module &&
                     function_choice_is_part(s->trace, other->name, key->name))
@@ -216,7 +217,7 @@ static bool is_part(const struct search *s, const struct candidate_key *key, enu
         return false;
 }
 
-static int choose(struct function_choice *c, const struct search *s)
+static int function_choice_choose(struct function_choice *c, const struct search *s)
 {
         enum fit best = find_best(s, &c->has_other_module);
 
@@ -227,7 +228,7 @@ static int choose(struct function_choice *c, const struct search *s)
                 return -ENOMEM;
         c->is_inlined = best == FIT_EXACT_INLINED || best == FIT_PART_INLINED;
         for (uint32_t i = 0; i < s->keys.n_items; i++) {
-                const struct candidate_key *key = key_of(s, i);
+                const struct candidate_key *key = function_choice_key_of(s, i);
 
                 if (s->candidates[i].fit == best && is_module(s, key->module) && !is_part(s, key, best))
                         c->rows[c->n_rows++] = (struct chosen_function){ key->module, key->name,
@@ -246,7 +247,8 @@ static void guess(struct function_choice *c, const struct search *s)
 {
         name_guess_init(&c->near, s->request->name, strlen(s->request->name));
         for (uint32_t i = 0; i < s->keys.n_items; i++) {
-                struct text_view name = trace_dictionary_text(s->trace->dictionary, key_of(s, i)->name);
+                struct text_view name = trace_dictionary_text(s->trace->dictionary,
+                                                              function_choice_key_of(s, i)->name);
                 const char *end = name.n_bytes != 0 ? memchr(name.bytes, '(', name.n_bytes) : NULL;
 
                 name_guess_offer_bytes(&c->near, name.bytes, end ? (size_t)(end - name.bytes) : name.n_bytes);
@@ -261,9 +263,9 @@ int function_choice_init(struct function_choice *c, const struct sampled_trace *
 
         *c = (struct function_choice){ .rows = NULL };
         intern_init(&s.keys, sizeof(struct candidate_key), 0);
-        r = add_samples(&s);
+        r = function_choice_add_samples(&s);
         if (r == 0)
-                r = choose(c, &s);
+                r = function_choice_choose(c, &s);
         if (r == 0 && c->n_rows == 0 && request->name)
                 guess(c, &s);
         intern_deinit(&s.keys);

@@ -18,7 +18,7 @@ struct symbol_group {
  * is not inlined into the next, so two groups of one frame that follow each
  * other are not taken for one.
  */
-static void find_symbols(const struct trace_dictionary *d, struct symbol_group *groups)
+static void function_table_find_symbols(const struct trace_dictionary *d, struct symbol_group *groups)
 {
         uint32_t n_rows = trace_dictionary_count(d, TRACE_TABLE_SYMBOLS);
         uint32_t open_frame = 0; /* whose group the next row may continue */
@@ -35,8 +35,8 @@ static void find_symbols(const struct trace_dictionary *d, struct symbol_group *
         }
 }
 
-static struct function describe(const struct trace_dictionary *d, uint32_t module,
-                                const struct trace_symbol *symbol)
+static struct function function_table_describe(const struct trace_dictionary *d, uint32_t module,
+                                               const struct trace_symbol *symbol)
 {
         struct function function = { .kind = FUNCTION_NO_SYMBOL };
 
@@ -70,21 +70,21 @@ static int add_label(struct function_table *t, const struct function *function, 
         return r < 0 ? r : 0;
 }
 
-static int add_frame(struct function_table *t, const struct trace_dictionary *d, uint32_t frame,
-                     struct symbol_group group, uint32_t *n_used)
+static int function_table_add_frame(struct function_table *t, const struct trace_dictionary *d,
+                                    uint32_t frame, struct symbol_group group, uint32_t *n_used)
 {
         const struct trace_frame *row = trace_dictionary_row(d, TRACE_TABLE_FRAMES, frame);
         struct function function;
 
         if (group.n_rows == 0) {
-                function = describe(d, row->module, NULL);
+                function = function_table_describe(d, row->module, NULL);
                 return add_label(t, &function, n_used);
         }
         for (uint32_t i = 0; i < group.n_rows; i++) {
                 int r;
 
-                function = describe(d, row->module,
-                                    trace_dictionary_row(d, TRACE_TABLE_SYMBOLS, group.first_row + i));
+                function = function_table_describe(
+                        d, row->module, trace_dictionary_row(d, TRACE_TABLE_SYMBOLS, group.first_row + i));
                 r = add_label(t, &function, n_used);
                 if (r < 0)
                         return r;
@@ -107,10 +107,10 @@ int function_table_init(struct function_table *t, const struct trace_dictionary 
         t->frames.labels = calloc((size_t)n_frames + n_symbols + 1, sizeof(*t->frames.labels));
         if (!symbols || !t->frames.first || !t->frames.labels)
                 goto fail;
-        find_symbols(dictionary, symbols);
+        function_table_find_symbols(dictionary, symbols);
         for (uint32_t frame = 1; frame <= n_frames; frame++) {
                 t->frames.first[frame] = n_used;
-                r = add_frame(t, dictionary, frame, symbols[frame], &n_used);
+                r = function_table_add_frame(t, dictionary, frame, symbols[frame], &n_used);
                 if (r < 0)
                         goto fail;
         }

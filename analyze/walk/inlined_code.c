@@ -30,7 +30,7 @@ static uint32_t find_string(const struct code_listing *l, struct text_view text)
         return 0;
 }
 
-static bool is_at(const struct code_listing *l, size_t instruction, uint32_t function)
+static bool inlined_code_is_at(const struct code_listing *l, size_t instruction, uint32_t function)
 {
         const struct listing_instruction *row = &l->instructions[instruction];
 
@@ -41,14 +41,14 @@ static bool is_at(const struct code_listing *l, size_t instruction, uint32_t fun
 }
 
 /* Marks the kept instructions of a part.  Returns how many instructions are of the function. */
-static size_t mark(struct keeper *k, const struct listing_part *part, uint32_t function)
+static size_t inlined_code_mark(struct keeper *k, const struct listing_part *part, uint32_t function)
 {
         size_t first = part->first_instruction, end = first + part->n_instructions, n = 0;
 
         for (size_t i = first; i < end; i++) {
                 size_t from = i - first > INLINED_CODE_CONTEXT ? i - INLINED_CODE_CONTEXT : first;
 
-                if (!is_at(k->listing, i, function))
+                if (!inlined_code_is_at(k->listing, i, function))
                         continue;
                 n++;
                 for (size_t at = from; at < end && at <= i + INLINED_CODE_CONTEXT; at++)
@@ -102,7 +102,7 @@ int inlined_code_keep(struct code_listing *listing, struct text_view function)
         if (!k.is_kept)
                 return -ENOMEM;
         for (size_t p = 0; p < listing->n_parts && id != 0; p++)
-                n += mark(&k, &listing->parts[p], id);
+                n += inlined_code_mark(&k, &listing->parts[p], id);
         for (size_t p = 0; p < listing->n_parts && n > 0 && r == 0; p++)
                 r = move_part(&k, &listing->parts[p]);
         free(k.is_kept);

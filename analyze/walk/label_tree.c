@@ -41,7 +41,7 @@ void label_tree_deinit(struct label_tree *t)
         *t = (struct label_tree){ .nodes = NULL };
 }
 
-static void forget_answer(struct label_tree *t)
+static void label_tree_forget_answer(struct label_tree *t)
 {
         for (uint32_t i = 0; i < t->n_found; i++)
                 t->sums[t->found[i]] = (struct label_sum){ .n_on_way = 0 };
@@ -52,7 +52,7 @@ void label_tree_add(struct label_tree *t, uint32_t node, const struct sample_sum
 {
         struct label_node *nodes = t->nodes;
 
-        forget_answer(t);
+        label_tree_forget_answer(t);
         sample_sum_add(&nodes[node].sum, sum);
         while (node != 0 && !nodes[node].linked) {
                 uint32_t parent = nodes[node].parent;
@@ -64,7 +64,7 @@ void label_tree_add(struct label_tree *t, uint32_t node, const struct sample_sum
         }
 }
 
-static void enter(struct label_tree *t, const struct label_node *node)
+static void label_tree_enter(struct label_tree *t, const struct label_node *node)
 {
         const uint32_t *labels = t->groups->labels;
         uint32_t first = t->groups->first[node->group];
@@ -83,7 +83,7 @@ static void enter(struct label_tree *t, const struct label_node *node)
                 sample_sum_add(&t->sums[labels[first]].self, &node->sum);
 }
 
-static void leave(struct label_tree *t, struct label_node *node)
+static void label_tree_leave(struct label_tree *t, struct label_node *node)
 {
         const uint32_t *labels = t->groups->labels;
         uint32_t end = t->groups->first[node->group + 1];
@@ -105,16 +105,16 @@ void label_tree_sum(struct label_tree *t)
         struct label_node *nodes = t->nodes;
         uint32_t at = 0;
 
-        forget_answer(t);
+        label_tree_forget_answer(t);
         for (;;) {
                 uint32_t child = nodes[at].first_child;
 
                 if (child != 0) {
                         nodes[at].first_child = nodes[child].next_sibling;
-                        enter(t, &nodes[child]);
+                        label_tree_enter(t, &nodes[child]);
                         at = child;
                 } else if (at != 0) {
-                        leave(t, &nodes[at]);
+                        label_tree_leave(t, &nodes[at]);
                         at = nodes[at].parent;
                 } else {
                         break;

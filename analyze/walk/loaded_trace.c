@@ -47,7 +47,7 @@ static int name_process(struct loaded_trace *t, uint32_t process, uint32_t name)
         return r < 0 ? r : 0;
 }
 
-static int take_name(void *context, uint32_t thread, uint32_t name)
+static int loaded_trace_take_name(void *context, uint32_t thread, uint32_t name)
 {
         struct loaded_trace *t = context;
         const struct trace_thread *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_THREADS, thread);
@@ -127,7 +127,7 @@ int loaded_trace_read_names(struct loaded_trace *t, struct error *err)
 
         if (t->has_names)
                 return 0;
-        r = read_all_names(t, UINT64_MAX, take_name, t, err);
+        r = read_all_names(t, UINT64_MAX, loaded_trace_take_name, t, err);
         if (r < 0)
                 return r;
         if (complete_names(t) < 0)
@@ -136,7 +136,7 @@ int loaded_trace_read_names(struct loaded_trace *t, struct error *err)
         return trace_reader_rewind(t->reader, err);
 }
 
-static void find_range(struct loaded_trace *t, uint64_t first_ns, uint64_t last_ns)
+static void loaded_trace_find_range(struct loaded_trace *t, uint64_t first_ns, uint64_t last_ns)
 {
         t->start_ns = loaded_trace_meta_number(t, "start_raw_ns");
         t->end_ns = loaded_trace_meta_number(t, "end_raw_ns");
@@ -166,7 +166,7 @@ int loaded_trace_open(struct loaded_trace *ret, const char *path, struct error *
         ret->thread_names = calloc((size_t)ret->n_threads + 1, sizeof(*ret->thread_names));
         if (!ret->thread_names)
                 return error_set(err, -ENOMEM, "%s: out of memory", path);
-        find_range(ret, first_ns, last_ns);
+        loaded_trace_find_range(ret, first_ns, last_ns);
         return 0;
 }
 
@@ -179,8 +179,8 @@ void loaded_trace_close(struct loaded_trace *t)
         *t = (struct loaded_trace){ .reader = NULL };
 }
 
-static bool is_done(const struct read_ahead *ahead, const struct trace_walk *walk,
-                    const struct trace_reader_range *range)
+static bool loaded_trace_is_done(const struct read_ahead *ahead, const struct trace_walk *walk,
+                                 const struct trace_reader_range *range)
 {
         return range && read_ahead_position(ahead) >= range->end_bytes &&
                read_ahead_position(ahead) > range->states_at_bytes && trace_walk_is_done(walk);
@@ -193,7 +193,7 @@ static int walk_items(struct loaded_trace *t, struct read_ahead *ahead, struct t
         struct read_ahead_item next;
         int r = 0;
 
-        while (!is_done(ahead, walk, range) && (r = read_ahead_next(ahead, &next, err)) == 1) {
+        while (!loaded_trace_is_done(ahead, walk, range) && (r = read_ahead_next(ahead, &next, err)) == 1) {
                 bool is_begin = range && next.item.header.kind == TRACE_CHUNK_STATES &&
                                 next.item.file_offset_bytes == range->states_at_bytes;
 

@@ -15,7 +15,7 @@ struct program_zones {
         uint64_t n_lost, n_recorded;
 };
 
-static bool is_wanted(const struct trace_walk *walk, uint32_t thread)
+static bool lost_zones_is_wanted(const struct trace_walk *walk, uint32_t thread)
 {
         return !walk->filter || trace_filter_wants_thread(walk->filter, thread);
 }
@@ -42,7 +42,7 @@ static void count_lost(struct lost_zones *lost, const struct trace_walk *walk, s
 
                 if (loss->reason != TRACE_LOSS_DROPPED_ZONES)
                         continue;
-                if (loss->thread != 0 && !is_wanted(walk, loss->thread))
+                if (loss->thread != 0 && !lost_zones_is_wanted(walk, loss->thread))
                         continue;
                 lost->n_lost += loss->count;
                 if (loss->thread != 0)
@@ -55,7 +55,7 @@ static void count_lost(struct lost_zones *lost, const struct trace_walk *walk, s
 static void count_recorded(const struct trace_walk *walk, struct program_zones *programs)
 {
         for (uint32_t i = 0; i < walk->n_threads; i++)
-                if (walk->threads[i].timeline.n_zones != 0 && is_wanted(walk, i + 1))
+                if (walk->threads[i].timeline.n_zones != 0 && lost_zones_is_wanted(walk, i + 1))
                         program_of(walk, programs, i + 1)->n_recorded += walk->threads[i].timeline.n_zones;
 }
 

@@ -19,8 +19,8 @@ static void fill_states(const struct trace_dictionary *d, struct missing_image *
         }
 }
 
-static void add_samples(const struct trace_dictionary *d, const struct sample_stats *stats, uint32_t event,
-                        struct missing_image *images)
+static void missing_images_add_samples(const struct trace_dictionary *d, const struct sample_stats *stats,
+                                       uint32_t event, struct missing_image *images)
 {
         for (uint32_t i = 0; i < sample_stats_count(stats); i++) {
                 const struct sample_key *key = sample_stats_key(stats, i);
@@ -44,7 +44,7 @@ int missing_images_find(const struct trace_dictionary *dictionary, const struct 
         if (!images)
                 return -ENOMEM;
         fill_states(dictionary, images);
-        add_samples(dictionary, stats, event, images);
+        missing_images_add_samples(dictionary, stats, event, images);
         for (size_t i = 1; i <= n_modules; i++)
                 if (images[i].state != 0 && images[i].state != TRACE_IMAGE_KEPT &&
                     images[i].sum.n_samples > 0)

@@ -16,14 +16,14 @@ struct excess {
         double ns, n;
 };
 
-static int compare(const void *a, const void *b)
+static int sample_cost_compare(const void *a, const void *b)
 {
         const struct excess *left = a, *right = b;
 
         return (left->ns > right->ns) - (left->ns < right->ns);
 }
 
-static double quantile(const struct excess *list, size_t n, double total, double share)
+static double sample_cost_quantile(const struct excess *list, size_t n, double total, double share)
 {
         double sum = 0;
 
@@ -46,7 +46,7 @@ static double predicted_by(const struct sample_cost_point *p, double period_ns)
         return p->n * p->duration_ns / (period_ns - p->duration_ns);
 }
 
-static bool is_short(double duration_ns, double period_ns)
+static bool sample_cost_is_short(double duration_ns, double period_ns)
 {
         return duration_ns < SAMPLE_COST_PERIOD_MAX * period_ns;
 }
@@ -56,9 +56,11 @@ static double find_scale(const struct lists *l, const struct sample_cost *c)
 {
         double predicted = 0, seen = 0;
 
-        for (size_t i = 0; i < l->n_without && is_short(l->without[i].duration_ns, c->period_ns); i++)
+        for (size_t i = 0; i < l->n_without && sample_cost_is_short(l->without[i].duration_ns, c->period_ns);
+             i++)
                 predicted += predicted_by(&l->without[i], c->period_ns);
-        for (size_t k = 0; k < l->n_once && is_short(l->once[k].duration_ns - c->cost_ns, c->period_ns); k++)
+        for (size_t k = 0;
+             k < l->n_once && sample_cost_is_short(l->once[k].duration_ns - c->cost_ns, c->period_ns); k++)
                 seen += l->once[k].n;
         return predicted > 0 && seen > 0 ? fmin(fmax(seen / predicted, 0.5), 2) : 1;
 }
@@ -75,7 +77,7 @@ static size_t match(const struct lists *l, double period_ns, double scale, struc
         for (size_t k = 0; k < l->n_once; k++) {
                 double rank = seen + l->once[k].n / 2;
 
-                while (i < l->n_without && is_short(l->without[i].duration_ns, period_ns)) {
+                while (i < l->n_without && sample_cost_is_short(l->without[i].duration_ns, period_ns)) {
                         double more = scale * predicted_by(&l->without[i], period_ns);
 
                         if (predicted + more >= rank)
@@ -83,7 +85,7 @@ static size_t match(const struct lists *l, double period_ns, double scale, struc
                         predicted += more;
                         i++;
                 }
-                if (i == l->n_without || !is_short(l->without[i].duration_ns, period_ns))
+                if (i == l->n_without || !sample_cost_is_short(l->without[i].duration_ns, period_ns))
                         break;
                 ret_list[n].ns = l->once[k].duration_ns - l->without[i].duration_ns;
                 ret_list[n].n = l->once[k].n;
@@ -93,19 +95,19 @@ static size_t match(const struct lists *l, double period_ns, double scale, struc
         return n;
 }
 
-static void take(struct sample_cost *c, struct excess *list, size_t n)
+static void sample_cost_take(struct sample_cost *c, struct excess *list, size_t n)
 {
         double total = 0, quartiles;
 
         for (size_t i = 0; i < n; i++)
                 total += list[i].n;
         if (n > 1)
-                qsort(list, n, sizeof(*list), compare);
+                qsort(list, n, sizeof(*list), sample_cost_compare);
         c->n = (uint64_t)total;
-        c->cost_ns = quantile(list, n, total, 0.5);
-        c->spread_ns = fmax(quantile(list, n, total, SPREAD_SHARE) - c->cost_ns,
-                            c->cost_ns - quantile(list, n, total, 1 - SPREAD_SHARE));
-        quartiles = quantile(list, n, total, 0.75) - quantile(list, n, total, 0.25);
+        c->cost_ns = sample_cost_quantile(list, n, total, 0.5);
+        c->spread_ns = fmax(sample_cost_quantile(list, n, total, SPREAD_SHARE) - c->cost_ns,
+                            c->cost_ns - sample_cost_quantile(list, n, total, 1 - SPREAD_SHARE));
+        quartiles = sample_cost_quantile(list, n, total, 0.75) - sample_cost_quantile(list, n, total, 0.25);
         c->error_ns = ERROR_OF_QUARTILES * quartiles / sqrt(fmax(total, 1));
         c->is_known = c->n >= SAMPLE_COST_LEARN_MIN && c->cost_ns > 0 && c->cost_ns < c->period_ns &&
                       c->error_ns < c->cost_ns / 2;
@@ -125,14 +127,14 @@ int sample_cost_learn(struct sample_cost *c, const struct sample_cost_point *wit
         list = calloc(n_once, sizeof(*list));
         if (!list)
                 return -ENOMEM;
-        take(c, list, match(&lists, period_ns, 1, list));
+        sample_cost_take(c, list, match(&lists, period_ns, 1, list));
         if (c->is_known) {
                 double scale;
 
                 /* The cost of samples is no time in which there are samples. */
                 c->period_ns = period_ns - c->cost_ns;
                 scale = find_scale(&lists, c);
-                take(c, list, match(&lists, c->period_ns, scale, list));
+                sample_cost_take(c, list, match(&lists, c->period_ns, scale, list));
         }
         free(list);
         return 0;
@@ -147,7 +149,7 @@ static void add_counts(const struct histogram *h, double sign, struct sample_cos
                 points[histogram_bucket_of(value)].n += sign * (double)n;
 }
 
-static size_t compact(struct sample_cost_point *points)
+static size_t sample_cost_compact(struct sample_cost_point *points)
 {
         size_t n = 0;
 
@@ -174,7 +176,8 @@ int sample_cost_learn_histograms(struct sample_cost *c, const struct histogram *
         add_counts(once, -1, points);
         add_counts(more, -1, points);
         add_counts(once, 1, with_one);
-        r = sample_cost_learn(c, points, compact(points), with_one, compact(with_one), period_ns);
+        r = sample_cost_learn(c, points, sample_cost_compact(points), with_one, sample_cost_compact(with_one),
+                              period_ns);
         free(points);
         return r;
 }

@@ -20,8 +20,8 @@ static const struct trace_symbol *symbol_at(const struct sampled_trace *t, uint3
         return trace_dictionary_row(t->dictionary, TRACE_TABLE_SYMBOLS, id);
 }
 
-static int on_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
-                     struct error *err)
+static int sampled_trace_on_sample(void *context, struct walked_thread *thread,
+                                   const struct trace_event *event, struct error *err)
 {
         struct sampled_trace *t = context;
         const struct trace_sample_event *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_SAMPLE_EVENTS,
@@ -63,7 +63,7 @@ static int read_items(struct sampled_trace *t, struct trace_walk *walk, struct e
 
 static int read_wanted(struct sampled_trace *t, const struct trace_filter_request *request, struct error *err)
 {
-        const struct trace_sink sink = { .context = t, .sample = on_sample };
+        const struct trace_sink sink = { .context = t, .sample = sampled_trace_on_sample };
         struct trace_filter filter = { .is_empty = true };
         struct trace_walk walk = { .n_threads = 0 };
         int r = request ? trace_filter_init(&filter, request, &t->trace, err) : 0;

@@ -19,7 +19,7 @@ void thread_timeline_deinit(struct thread_timeline *t)
         *t = (struct thread_timeline){ .open = NULL };
 }
 
-static uint64_t elapsed(uint64_t from_ns, uint64_t to_ns)
+static uint64_t thread_timeline_elapsed(uint64_t from_ns, uint64_t to_ns)
 {
         return to_ns > from_ns ? to_ns - from_ns : 0;
 }
@@ -143,7 +143,7 @@ void thread_timeline_switch_in(struct thread_timeline *t, uint64_t time_ns)
          * the last one, about.
          */
         if (t->running && t->n_switches == 1 && t->n_samples > 0)
-                t->ran_ns = elapsed(t->running_since_ns, t->before_ns);
+                t->ran_ns = thread_timeline_elapsed(t->running_since_ns, t->before_ns);
         else if (t->running && !is_new)
                 return; /* the switch out before it was lost; when it was is unknown */
         t->running = true;

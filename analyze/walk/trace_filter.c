@@ -17,7 +17,7 @@
 /* More CPUs than any machine has: it bounds what a list of them may ask for. */
 #define CPUS_MAX 65536
 
-static int no_memory(struct error *err)
+static int trace_filter_no_memory(struct error *err)
 {
         return error_set(err, -ENOMEM, "looking up the names in the filters: out of memory");
 }
@@ -33,7 +33,7 @@ static int not_there(const char *kind, const char *words, const struct name_gues
 
 /* ------------------------------------------------------------------ threads and processes */
 
-static const struct trace_thread *thread_row(const struct loaded_trace *trace, uint32_t thread)
+static const struct trace_thread *trace_filter_thread_row(const struct loaded_trace *trace, uint32_t thread)
 {
         return trace_dictionary_row(trace->dictionary, TRACE_TABLE_THREADS, thread);
 }
@@ -62,7 +62,7 @@ static bool *choose_processes(const struct loaded_trace *trace, const struct nam
 
 static bool thread_fits(const struct loaded_trace *trace, const struct name_list *list, uint32_t thread)
 {
-        return name_list_has_number(list, thread_row(trace, thread)->tid) ||
+        return name_list_has_number(list, trace_filter_thread_row(trace, thread)->tid) ||
                name_list_has_handle(list, 't', thread) ||
                name_list_fits(list, loaded_trace_thread_name(trace, thread));
 }
@@ -102,13 +102,14 @@ static int keep_threads(struct trace_filter *f, struct loaded_trace *trace, cons
                 goto done;
         processes = by_process ? choose_processes(trace, &list) : NULL;
         if (by_process && !processes) {
-                r = no_memory(err);
+                r = trace_filter_no_memory(err);
                 goto done;
         }
         for (uint32_t i = 1; i <= f->n_threads; i++) {
                 if (f->threads[i - 1])
-                        f->threads[i - 1] = by_process ? processes[thread_row(trace, i)->process - 1]
-                                                       : thread_fits(trace, &list, i);
+                        f->threads[i - 1] =
+                                by_process ? processes[trace_filter_thread_row(trace, i)->process - 1]
+                                           : thread_fits(trace, &list, i);
                 n_left += f->threads[i - 1];
         }
         if (n_left == 0)
@@ -129,7 +130,7 @@ static int look_up_threads(struct trace_filter *f, const struct trace_filter_req
         f->n_threads = trace->n_threads;
         f->threads = malloc((size_t)f->n_threads + 1);
         if (!f->threads)
-                return no_memory(err);
+                return trace_filter_no_memory(err);
         memset(f->threads, true, (size_t)f->n_threads + 1);
         if (request->process)
                 r = keep_threads(f, trace, request->process, true, err);
@@ -164,7 +165,7 @@ static int look_up_cpus(struct trace_filter *f, const char *words, struct error 
         f->n_cpus = CPUS_MAX;
         f->cpus = calloc(CPUS_MAX, sizeof(*f->cpus));
         if (!f->cpus)
-                return no_memory(err);
+                return trace_filter_no_memory(err);
         for (;;) {
                 uint32_t first, last;
 
@@ -188,7 +189,7 @@ static int look_up_cpus(struct trace_filter *f, const char *words, struct error 
 
 /* ------------------------------------------------------------------ modules, zones, events */
 
-static struct text_view last_part(struct text_view path)
+static struct text_view trace_filter_last_part(struct text_view path)
 {
         const char *slash = path.n_bytes != 0 ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
 
@@ -220,7 +221,7 @@ static int no_module(const struct name_list *list, const char *words, const stru
         name_guess_init(&guess, list->globs[0], strlen(list->globs[0]));
         for (uint32_t i = 1; i <= n; i++) {
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
-                struct text_view name = last_part(trace_dictionary_text(d, row->path));
+                struct text_view name = trace_filter_last_part(trace_dictionary_text(d, row->path));
 
                 name_guess_offer_bytes(&guess, name.bytes, name.n_bytes);
         }
@@ -241,13 +242,14 @@ static int look_up_modules(struct trace_filter *f, const char *words, const stru
         f->modules = calloc((size_t)f->n_modules + 1, sizeof(*f->modules));
         f->stacks = calloc((size_t)f->n_stacks + 1, sizeof(*f->stacks));
         if (!f->modules || !f->stacks)
-                return no_memory(err);
+                return trace_filter_no_memory(err);
         r = name_list_init(&list, words, err);
         for (uint32_t i = 1; r == 0 && i <= f->n_modules; i++) {
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
                 struct text_view path = trace_dictionary_text(d, row->path);
 
-                f->modules[i - 1] = name_list_fits(&list, path) || name_list_fits(&list, last_part(path));
+                f->modules[i - 1] = name_list_fits(&list, path) ||
+                                    name_list_fits(&list, trace_filter_last_part(path));
                 n_found += f->modules[i - 1];
         }
         if (r == 0 && n_found == 0)

@@ -35,7 +35,7 @@ void trace_totals_deinit(struct trace_totals *t)
         trace_totals_init(t);
 }
 
-static int no_memory(struct error *err, int r)
+static int trace_totals_no_memory(struct error *err, int r)
 {
         return error_set(err, r, "adding up the events: out of memory");
 }
@@ -50,7 +50,7 @@ static int add_to_lanes(struct trace_totals *t, const struct walked_thread *thre
                 return 0;
         if (filter && thread->timeline.first_ns < filter->from_ns)
                 cpu_lanes_expect(&t->cpus, thread->id, filter->from_ns);
-        return cpu_lanes_add(&t->cpus, thread->id, event) < 0 ? no_memory(err, -ENOMEM) : 0;
+        return cpu_lanes_add(&t->cpus, thread->id, event) < 0 ? trace_totals_no_memory(err, -ENOMEM) : 0;
 }
 
 static int on_begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
@@ -60,8 +60,8 @@ static int on_begin_zone(void *context, struct walked_thread *thread, const stru
 }
 
 /* The zones that the view of one zone is about, one by one. */
-static int add_instance(struct trace_totals *t, struct walked_thread *thread,
-                        const struct zone_instance *zone)
+static int trace_totals_add_instance(struct trace_totals *t, struct walked_thread *thread,
+                                     const struct zone_instance *zone)
 {
         const struct zone_words *words = trace_walk_words(thread, zone);
         int r = zone_instances_add(&t->instances, thread->id, zone, words);
@@ -80,23 +80,23 @@ static int add_end_to_lanes(struct trace_totals *t, const struct walked_thread *
         return add_to_lanes(t, thread, &end, err);
 }
 
-static int on_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
-                   struct error *err)
+static int trace_totals_on_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                                struct error *err)
 {
         struct trace_totals *t = context;
 
         if (zone_stats_add(&t->zones, zone) < 0)
-                return no_memory(err, -ENOMEM);
-        if (t->n_slowest != 0 && add_instance(t, thread, zone) < 0)
-                return no_memory(err, -ENOMEM);
+                return trace_totals_no_memory(err, -ENOMEM);
+        if (t->n_slowest != 0 && trace_totals_add_instance(t, thread, zone) < 0)
+                return trace_totals_no_memory(err, -ENOMEM);
         return t->wants_cpus && zone->closed ? add_end_to_lanes(t, thread, zone, err) : 0;
 }
 
 /*
  * A value read with the sample of another event is not a sample of its own: its place and state were counted.
  */
-static int on_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
-                     struct error *err)
+static int trace_totals_on_sample(void *context, struct walked_thread *thread,
+                                  const struct trace_event *event, struct error *err)
 {
         struct trace_totals *t = context;
         const struct trace_sample_event *row = trace_dictionary_row(
@@ -108,20 +108,20 @@ static int on_sample(void *context, struct walked_thread *thread, const struct t
         if (!with_leader)
                 t->n_stacks[state < TRACE_STACK_STATE_COUNT ? state : TRACE_STACK_STATE_COUNT]++;
         r = sample_stats_add(&t->samples, event, with_leader);
-        return r < 0 ? no_memory(err, r) : add_to_lanes(t, thread, event, err);
+        return r < 0 ? trace_totals_no_memory(err, r) : add_to_lanes(t, thread, event, err);
 }
 
-static int on_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
-                   struct error *err)
+static int trace_totals_on_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                                struct error *err)
 {
         struct trace_totals *t = context;
         int r = wait_stats_add(&t->waits, thread->id, wait);
 
-        return r < 0 ? no_memory(err, r) : 0;
+        return r < 0 ? trace_totals_no_memory(err, r) : 0;
 }
 
-static int on_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                    struct error *err)
+static int trace_totals_on_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                                 struct error *err)
 {
         struct trace_totals *t = context;
         int r = 0;
@@ -157,7 +157,7 @@ static int on_event(void *context, struct walked_thread *thread, const struct tr
         default: /* counted by the walk, and that is all */
                 break;
         }
-        return r < 0 ? no_memory(err, r) : add_to_lanes(t, thread, event, err);
+        return r < 0 ? trace_totals_no_memory(err, r) : add_to_lanes(t, thread, event, err);
 }
 
 static struct trace_sink sink_of(struct trace_totals *t)
@@ -165,17 +165,17 @@ static struct trace_sink sink_of(struct trace_totals *t)
         return (struct trace_sink){
                 .context = t,
                 .begin_zone = t->wants_cpus ? on_begin_zone : NULL,
-                .zone = on_zone,
-                .sample = on_sample,
-                .wait = t->wants_waits ? on_wait : NULL,
-                .event = on_event,
+                .zone = trace_totals_on_zone,
+                .sample = trace_totals_on_sample,
+                .wait = t->wants_waits ? trace_totals_on_wait : NULL,
+                .event = trace_totals_on_event,
                 .wants_paths = t->wants_waits,
                 .may_skip = true,
                 .wants_words = t->n_slowest != 0,
         };
 }
 
-static int reserve(struct trace_totals *t, const struct trace_dictionary *d)
+static int trace_totals_reserve(struct trace_totals *t, const struct trace_dictionary *d)
 {
         uint32_t n_threads = trace_dictionary_count(d, TRACE_TABLE_THREADS);
         int r = zone_stats_reserve(&t->zones, trace_dictionary_count(d, TRACE_TABLE_LOCATIONS));
@@ -202,7 +202,7 @@ int trace_totals_start(struct trace_totals *t, const struct loaded_trace *trace,
                                         trace_dictionary_count(t->walk.dictionary, TRACE_TABLE_THREADS),
                                         t->n_slowest);
         zone_groups_init(&t->groups, t->group_by, t->walk.dictionary);
-        return r == 0 ? reserve(t, t->walk.dictionary) : r;
+        return r == 0 ? trace_totals_reserve(t, t->walk.dictionary) : r;
 }
 
 int trace_totals_start_plain(struct trace_totals *t, const struct trace_dictionary *dictionary)
@@ -210,7 +210,7 @@ int trace_totals_start_plain(struct trace_totals *t, const struct trace_dictiona
         struct trace_sink sink = sink_of(t);
         int r = trace_walk_init_plain(&t->walk, dictionary, &sink);
 
-        return r == 0 ? reserve(t, dictionary) : r;
+        return r == 0 ? trace_totals_reserve(t, dictionary) : r;
 }
 
 bool trace_totals_wants_thread(const struct trace_totals *t, uint32_t thread)

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(struct error *err, int r)
+static int trace_walk_no_memory(struct error *err, int r)
 {
         return error_set(err, r, "going through the events: %s",
                          r == -EOVERFLOW ? "too many different paths of zones" : "out of memory");
@@ -74,7 +74,7 @@ void trace_walk_deinit(struct trace_walk *w)
 }
 
 /* Once a chunk, so that no event has to ask whether there is room. */
-static int reserve(struct trace_walk *w)
+static int trace_walk_reserve(struct trace_walk *w)
 {
         uint32_t n_threads = trace_dictionary_count(w->dictionary, TRACE_TABLE_THREADS);
         int r;
@@ -286,8 +286,8 @@ static int tell_begin(struct trace_walk *w, struct walked_thread *thread, uint64
         return w->sink.begin_zone(w->sink.context, thread, &event, err);
 }
 
-static int begin_zone(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, uint32_t location,
-                      struct error *err)
+static int trace_walk_begin_zone(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns,
+                                 uint32_t location, struct error *err)
 {
         struct thread_timeline *timeline = &thread->timeline;
         uint32_t n_open = timeline->n_open;
@@ -295,7 +295,7 @@ static int begin_zone(struct trace_walk *w, struct walked_thread *thread, uint64
         const struct timeline_zone *zone;
 
         if (r < 0)
-                return no_memory(err, r);
+                return trace_walk_no_memory(err, r);
         if (timeline->n_open == n_open) /* too deep */
                 return 0;
         if (w->follows_zones)
@@ -303,7 +303,7 @@ static int begin_zone(struct trace_walk *w, struct walked_thread *thread, uint64
         if (r == 0 && w->sink.wants_words)
                 r = prepare_words(thread);
         if (r < 0)
-                return no_memory(err, r);
+                return trace_walk_no_memory(err, r);
         zone = thread_timeline_innermost(timeline);
         if (!zone->wanted)
                 return 0;
@@ -335,7 +335,8 @@ static int close_zone(struct trace_walk *w, struct walked_thread *thread, uint64
         return w->sink.zone ? w->sink.zone(w->sink.context, thread, &zone, err) : 0;
 }
 
-static int end_zone(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, struct error *err)
+static int trace_walk_end_zone(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns,
+                               struct error *err)
 {
         struct thread_timeline *timeline = &thread->timeline;
 
@@ -358,7 +359,8 @@ static int drop_zones(struct trace_walk *w, struct walked_thread *thread, uint64
         return r;
 }
 
-static int add_words(struct walked_thread *thread, const struct trace_event *event, struct error *err)
+static int trace_walk_add_words(struct walked_thread *thread, const struct trace_event *event,
+                                struct error *err)
 {
         uint64_t level = event->operand[1];
         uint32_t n_open = thread->timeline.n_open;
@@ -366,7 +368,7 @@ static int add_words(struct walked_thread *thread, const struct trace_event *eve
         if (thread->timeline.n_open_too_deep != 0 || level >= n_open)
                 return 0; /* about a zone that the trace does not have, or that is too deep */
         if (zone_words_add(&thread->words[n_open - 1 - (uint32_t)level], event) < 0)
-                return no_memory(err, -ENOMEM);
+                return trace_walk_no_memory(err, -ENOMEM);
         return 0;
 }
 
@@ -400,8 +402,8 @@ static bool is_wait_wanted(const struct trace_walk *w, const struct walked_threa
                               trace_filter_wants_stack(w->filter, wait->stack));
 }
 
-static int begin_wait(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
-                      struct error *err)
+static int trace_walk_begin_wait(struct trace_walk *w, struct walked_thread *thread,
+                                 const struct trace_event *event, struct error *err)
 {
         uint64_t state = event->switch_out.wait;
         int r;
@@ -423,7 +425,7 @@ static int begin_wait(struct trace_walk *w, struct walked_thread *thread, const 
         if (!w->sink.wants_paths && !w->sink.wants_zone_paths)
                 return 0;
         r = trace_walk_path(w, thread, &thread->wait.path);
-        return r < 0 ? no_memory(err, r) : 0;
+        return r < 0 ? trace_walk_no_memory(err, r) : 0;
 }
 
 /* The first one ends the wait; a later one finds the thread ready to run. */
@@ -440,8 +442,8 @@ static void wake_up(struct walked_thread *thread, const struct trace_event *even
         wait->waker_stack = (uint32_t)event->wakeup.stack;
 }
 
-static int end_wait(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, bool ended,
-                    struct error *err)
+static int trace_walk_end_wait(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns,
+                               bool ended, struct error *err)
 {
         if (!thread->is_out)
                 return 0;
@@ -488,7 +490,8 @@ static int walk_switch(struct trace_walk *w, struct walked_thread *thread, const
         if (thread->timeline.is_fiber)
                 return 0;
         w->n_switches++;
-        return is_out ? begin_wait(w, thread, event, err) : end_wait(w, thread, event->time_ns, true, err);
+        return is_out ? trace_walk_begin_wait(w, thread, event, err)
+                      : trace_walk_end_wait(w, thread, event->time_ns, true, err);
 }
 
 static int walk_exit(struct trace_walk *w, struct walked_thread *thread, uint64_t time_ns, struct error *err)
@@ -524,21 +527,22 @@ static int follow_event(struct trace_walk *w, struct walked_thread *thread, cons
         case TRACE_OP_ZONE_NAME:
         case TRACE_OP_ZONE_VALUE:
         case TRACE_OP_ZONE_COLOR:
-                return w->sink.wants_words ? add_words(thread, event, err) : 0;
+                return w->sink.wants_words ? trace_walk_add_words(thread, event, err) : 0;
         default:
                 return 0;
         }
 }
 
-static int take_event(struct trace_walk *w, struct walked_thread *thread, const struct trace_event *event,
-                      struct error *err)
+static int trace_walk_take_event(struct trace_walk *w, struct walked_thread *thread,
+                                 const struct trace_event *event, struct error *err)
 {
         int r;
 
         if (event->op == TRACE_OP_ZONE_BEGIN)
-                return begin_zone(w, thread, event->time_ns, (uint32_t)event->zone_begin.location, err);
+                return trace_walk_begin_zone(w, thread, event->time_ns, (uint32_t)event->zone_begin.location,
+                                             err);
         if (event->op == TRACE_OP_ZONE_END)
-                return end_zone(w, thread, event->time_ns, err);
+                return trace_walk_end_zone(w, thread, event->time_ns, err);
         if (event->op == TRACE_OP_SAMPLE)
                 return walk_sample(w, thread, event, err);
         r = follow_event(w, thread, event, err);
@@ -562,9 +566,9 @@ static int walk_event(struct trace_walk *w, struct walked_thread *thread, const 
         else
                 thread_timeline_advance(timeline, event->time_ns);
         if (!w->filter)
-                return take_event(w, thread, event, err);
+                return trace_walk_take_event(w, thread, event, err);
         follow_time(w, thread, event);
-        r = take_event(w, thread, event, err);
+        r = trace_walk_take_event(w, thread, event, err);
         if (!trace_filter_wants_time(w->filter, event->time_ns)) {
                 timeline->n_lost = n_lost;
                 timeline->n_unbalanced = n_unbalanced;
@@ -586,7 +590,7 @@ bool trace_walk_is_done(const struct trace_walk *w)
 
 int trace_walk_name(struct trace_walk *w, uint32_t thread, uint32_t name)
 {
-        int r = reserve(w);
+        int r = trace_walk_reserve(w);
 
         if (r == 0)
                 thread_timeline_name(&w->threads[thread - 1].timeline, name);
@@ -618,18 +622,18 @@ static int walk_run(struct trace_walk *w, struct walked_thread *thread, const st
                         continue;
                 }
                 thread_timeline_advance(&thread->timeline, e->time_ns);
-                r = e->op == TRACE_OP_ZONE_END ? end_zone(w, thread, e->time_ns, err)
-                                               : begin_zone(w, thread, e->time_ns, e->value, err);
+                r = e->op == TRACE_OP_ZONE_END ? trace_walk_end_zone(w, thread, e->time_ns, err)
+                                               : trace_walk_begin_zone(w, thread, e->time_ns, e->value, err);
         }
         return r;
 }
 
 int trace_walk_batch(struct trace_walk *w, struct event_batch *batch, struct error *err)
 {
-        int r = reserve(w);
+        int r = trace_walk_reserve(w);
 
         if (r < 0)
-                return no_memory(err, r);
+                return trace_walk_no_memory(err, r);
         while ((r = event_batch_next(batch, EVENT_BATCH_EVENTS, err)) == 1) {
                 const struct packed_event *events = batch->events;
 
@@ -643,7 +647,7 @@ int trace_walk_batch(struct trace_walk *w, struct event_batch *batch, struct err
                 }
         }
         w->n_unknown_ops += batch->decoder.n_unknown_ops;
-        return r == -ENOMEM ? no_memory(err, r) : r;
+        return r == -ENOMEM ? trace_walk_no_memory(err, r) : r;
 }
 
 int trace_walk_chunk(struct trace_walk *w, const struct trace_item *item, struct error *err)
@@ -651,12 +655,12 @@ int trace_walk_chunk(struct trace_walk *w, const struct trace_item *item, struct
         if (!w->batch)
                 w->batch = calloc(1, sizeof(*w->batch));
         if (!w->batch)
-                return no_memory(err, -ENOMEM);
+                return trace_walk_no_memory(err, -ENOMEM);
         event_batch_open(w->batch, w->dictionary, item->body, item->body_bytes);
         return trace_walk_batch(w, w->batch, err);
 }
 
-static void find_range(struct trace_walk *w)
+static void trace_walk_find_range(struct trace_walk *w)
 {
         for (uint32_t i = 0; i < w->n_threads; i++) {
                 const struct thread_timeline *thread = &w->threads[i].timeline;
@@ -673,7 +677,7 @@ static void find_range(struct trace_walk *w)
 
 int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err)
 {
-        find_range(w);
+        trace_walk_find_range(w);
         if (end_ns < w->last_ns)
                 end_ns = w->last_ns;
         for (uint32_t i = 0; i < w->n_threads; i++) {
@@ -684,7 +688,7 @@ int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err)
                         continue;
                 follow_end(w, thread, end_ns);
                 thread_timeline_finish(&thread->timeline, end_ns);
-                r = end_wait(w, thread, end_ns, false, err);
+                r = trace_walk_end_wait(w, thread, end_ns, false, err);
                 if (r == 0)
                         r = drop_zones(w, thread, thread->timeline.last_ns, err);
                 if (r < 0)

@@ -38,13 +38,13 @@ int wait_stats_reserve(struct wait_stats *s, uint32_t n_threads)
         return 0;
 }
 
-static uint64_t elapsed(uint64_t from_ns, uint64_t to_ns)
+static uint64_t wait_stats_elapsed(uint64_t from_ns, uint64_t to_ns)
 {
         return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
 /* The id of the row of waits with @key, new if need be. */
-static int find_row(struct wait_stats *s, const struct wait_key *key, uint32_t *ret_id)
+static int wait_stats_find_row(struct wait_stats *s, const struct wait_key *key, uint32_t *ret_id)
 {
         int r = array_reserve(&s->rows, &s->rows_capacity, (size_t)s->keys.n_items + 1, sizeof(*s->rows));
 
@@ -56,7 +56,7 @@ static int find_row(struct wait_stats *s, const struct wait_key *key, uint32_t *
         return r < 0 ? r : 0;
 }
 
-static int add_waker(struct wait_stats *s, const struct waker_key *key, uint64_t wait_ns)
+static int wait_stats_add_waker(struct wait_stats *s, const struct waker_key *key, uint64_t wait_ns)
 {
         uint32_t id;
         int r = array_reserve(&s->wakers, &s->wakers_capacity, (size_t)s->waker_keys.n_items + 1,
@@ -77,7 +77,7 @@ int wait_stats_add(struct wait_stats *s, uint32_t thread_id, const struct thread
 {
         struct wait_thread *thread = &s->threads[thread_id - 1];
         struct wait_key key = { .stack = wait->stack, .path = wait->path, .wait = wait->state };
-        uint64_t wait_ns = elapsed(wait->out_ns, wait->in_ns);
+        uint64_t wait_ns = wait_stats_elapsed(wait->out_ns, wait->in_ns);
         struct waker_key waker = {
                 .thread = wait->waker_thread,
                 .name = wait->waker_name,
@@ -91,7 +91,7 @@ int wait_stats_add(struct wait_stats *s, uint32_t thread_id, const struct thread
                         wait_sum_add(&thread->preempted, wait_ns);
                 return 0;
         }
-        r = find_row(s, &key, &waker.row);
+        r = wait_stats_find_row(s, &key, &waker.row);
         if (r < 0)
                 return r;
         row = &s->rows[waker.row - 1];
@@ -106,7 +106,7 @@ int wait_stats_add(struct wait_stats *s, uint32_t thread_id, const struct thread
         wait_sum_add(&thread->waits.ended, wait_ns);
         if (!wait->is_woken)
                 return 0;
-        wait_sum_add(&row->delays, elapsed(wait->woken_ns, wait->in_ns));
-        wait_sum_add(&thread->waits.delays, elapsed(wait->woken_ns, wait->in_ns));
-        return add_waker(s, &waker, wait_ns);
+        wait_sum_add(&row->delays, wait_stats_elapsed(wait->woken_ns, wait->in_ns));
+        wait_sum_add(&thread->waits.delays, wait_stats_elapsed(wait->woken_ns, wait->in_ns));
+        return wait_stats_add_waker(s, &waker, wait_ns);
 }

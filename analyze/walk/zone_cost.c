@@ -19,7 +19,7 @@ static void move_counts(const struct histogram *h, double by_ns, double *counts)
         }
 }
 
-static uint64_t quantile(const double *counts, double n_all, double share)
+static uint64_t zone_cost_quantile(const double *counts, double n_all, double share)
 {
         double seen = 0;
 
@@ -45,9 +45,9 @@ static void find_times(struct zone_cost *c, const struct zone_stat *stat, double
         move_counts(&stat->more_ns, c->sample.cost_ns * (double)stat->n_more_samples / n_more, counts);
         c->share = fmin(cost / fmax(sum, 1), 1);
         c->mean_ns = (uint64_t)(fmax(sum - cost, 0) / fmax(n, 1));
-        c->p50_ns = quantile(counts, n, 0.5);
-        c->p90_ns = quantile(counts, n, 0.9);
-        c->p99_ns = quantile(counts, n, 0.99);
+        c->p50_ns = zone_cost_quantile(counts, n, 0.5);
+        c->p90_ns = zone_cost_quantile(counts, n, 0.9);
+        c->p99_ns = zone_cost_quantile(counts, n, 0.99);
 }
 
 int zone_cost_find(struct zone_cost *c, const struct zone_stat *stat)

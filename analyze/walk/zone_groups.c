@@ -41,7 +41,7 @@ void zone_groups_deinit(struct zone_groups *g)
 
 /* ------------------------------------------------------------------ keys */
 
-static void set_words(struct byte_buffer *key, const void *bytes, size_t n_bytes)
+static void zone_groups_set_words(struct byte_buffer *key, const void *bytes, size_t n_bytes)
 {
         bool is_cut = n_bytes > ZONE_GROUPS_LABEL_MAX;
 
@@ -68,10 +68,10 @@ static void set_value(struct byte_buffer *key, int64_t value)
         char text[24];
 
         (void)snprintf(text, sizeof(text), "%" PRIi64, value);
-        set_words(key, text, strlen(text));
+        zone_groups_set_words(key, text, strlen(text));
 }
 
-static struct text_view name_of_place(const struct zone_groups *g, uint32_t location)
+static struct text_view zone_groups_name_of_place(const struct zone_groups *g, uint32_t location)
 {
         const struct trace_location *row = trace_dictionary_row(g->dictionary, TRACE_TABLE_LOCATIONS,
                                                                 location);
@@ -84,12 +84,12 @@ static void set_name(struct zone_groups *g, uint32_t location, const struct zone
         struct text_view place;
 
         if (words && words->name.used_bytes != 0) {
-                set_words(&g->key, words->name.data, words->name.used_bytes);
+                zone_groups_set_words(&g->key, words->name.data, words->name.used_bytes);
                 return;
         }
-        place = name_of_place(g, location);
+        place = zone_groups_name_of_place(g, location);
         if (place.n_bytes != 0)
-                set_words(&g->key, place.bytes, place.n_bytes);
+                zone_groups_set_words(&g->key, place.bytes, place.n_bytes);
         else
                 set_id(&g->key, 0);
 }
@@ -101,7 +101,7 @@ static void set_key(struct zone_groups *g, uint32_t thread, uint32_t location, c
         switch (g->by) {
         case ZONE_GROUP_TEXT:
                 if (words && words->text.used_bytes != 0)
-                        set_words(&g->key, words->text.data, words->text.used_bytes);
+                        zone_groups_set_words(&g->key, words->text.data, words->text.used_bytes);
                 else
                         set_id(&g->key, 0);
                 break;
@@ -136,7 +136,7 @@ struct zone_group_label zone_groups_label(const struct zone_groups *g, uint32_t 
         if (key[0] == KEY_ID) {
                 memcpy(&label.id, key + 1, sizeof(label.id));
                 if (g->by == ZONE_GROUP_PARENT)
-                        label.label = name_of_place(g, label.id);
+                        label.label = zone_groups_name_of_place(g, label.id);
                 return label;
         }
         label.is_cut = key[0] == KEY_CUT;
@@ -146,7 +146,7 @@ struct zone_group_label zone_groups_label(const struct zone_groups *g, uint32_t 
 
 /* ------------------------------------------------------------------ sums */
 
-static void add_times(struct zone_group *group, const struct zone_instance *zone)
+static void zone_groups_add_times(struct zone_group *group, const struct zone_instance *zone)
 {
         uint64_t duration_ns = zone_instance_duration_ns(zone);
 
@@ -163,7 +163,7 @@ static void add_times(struct zone_group *group, const struct zone_instance *zone
 }
 
 /* From the second zone on: most texts of a program that never repeats one need none. */
-static int add_duration(struct zone_groups *g, struct zone_group *group, uint64_t duration_ns)
+static int zone_groups_add_duration(struct zone_groups *g, struct zone_group *group, uint64_t duration_ns)
 {
         int r;
 
@@ -185,7 +185,7 @@ static int add_duration(struct zone_groups *g, struct zone_group *group, uint64_
 
 static int add_to_others(struct zone_groups *g, const struct zone_instance *zone)
 {
-        add_times(&g->others, zone);
+        zone_groups_add_times(&g->others, zone);
         return zone->closed ? histogram_add(&g->others_ns, zone_instance_duration_ns(zone)) : 0;
 }
 
@@ -210,8 +210,8 @@ int zone_groups_add(struct zone_groups *g, uint32_t thread, const struct zone_in
         if (r < 0)
                 return r;
         group = &g->groups[id - 1];
-        add_times(group, zone);
-        return zone->closed ? add_duration(g, group, zone_instance_duration_ns(zone)) : 0;
+        zone_groups_add_times(group, zone);
+        return zone->closed ? zone_groups_add_duration(g, group, zone_instance_duration_ns(zone)) : 0;
 }
 
 /* ------------------------------------------------------------------ shown groups */

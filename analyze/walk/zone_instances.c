@@ -70,7 +70,7 @@ static uint32_t limited(size_t n_bytes, uint32_t most)
         return n_bytes < most ? (uint32_t)n_bytes : most;
 }
 
-static int keep_words(struct slow_zone *slow, const struct zone_words *words)
+static int zone_instances_keep_words(struct slow_zone *slow, const struct zone_words *words)
 {
         slow->value = words->value;
         slow->has_value = words->has_value;
@@ -118,7 +118,7 @@ static int keep_slow(struct zone_instances *s, uint32_t thread, const struct zon
 
         if (!has_room && (s->n_slowest_max == 0 || duration_ns <= s->slowest[0].duration_ns))
                 return 0;
-        if (words && keep_words(&slow, words) < 0)
+        if (words && zone_instances_keep_words(&slow, words) < 0)
                 return -ENOMEM;
         if (has_room) {
                 s->slowest[s->n_slowest++] = slow;
@@ -131,8 +131,8 @@ static int keep_slow(struct zone_instances *s, uint32_t thread, const struct zon
         return 0;
 }
 
-static void add_times(struct zone_instances *s, struct zone_instance_sum *sum,
-                      const struct zone_instance *zone, uint64_t duration_ns, bool is_inside)
+static void zone_instances_add_times(struct zone_instances *s, struct zone_instance_sum *sum,
+                                     const struct zone_instance *zone, uint64_t duration_ns, bool is_inside)
 {
         sum->self_ns += zone->self_ns;
         s->stat.self_ns += zone->self_ns;
@@ -153,7 +153,7 @@ int zone_instances_add(struct zone_instances *s, uint32_t thread, const struct z
         assert(thread != 0 && thread <= s->n_threads);
         if (!zone->is_named)
                 return 0;
-        add_times(s, sum, zone, duration_ns, zone->is_inside);
+        zone_instances_add_times(s, sum, zone, duration_ns, zone->is_inside);
         if (!zone->closed) {
                 sum->n_unclosed++;
                 s->stat.n_unclosed++;

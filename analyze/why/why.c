@@ -44,7 +44,7 @@ static double keep_of(double n)
         return fmin(KEEP_FILL * WHY_INSTANCES_MAX / fmax(n, 1), 1);
 }
 
-static int rank(struct why *w)
+static int why_rank_rows(struct why *w)
 {
         const struct why_durations *d = &w->survey.durations;
         struct why_rank_request request = { .by = w->request.by,
@@ -73,7 +73,7 @@ static int find_bounds(struct why *w)
         int r = why_durations_learn(d, &w->cost);
 
         if (r == 0)
-                r = rank(w);
+                r = why_rank_rows(w);
         if (r < 0)
                 return r;
         b->by = w->by;
@@ -108,7 +108,7 @@ static int take_passes(struct why *w, struct loaded_trace *trace, const struct t
 
 /* ------------------------------------------------------------------ sums */
 
-static void add_bare(struct why *w, enum why_group group)
+static void why_add_bare(struct why *w, enum why_group group)
 {
         const struct why_bare *bare = &w->collector.bare[group];
 
@@ -116,7 +116,7 @@ static void add_bare(struct why *w, enum why_group group)
         w->on_cpu_ns[group] = bare->on_cpu_ns;
 }
 
-static void add_instance(struct why *w, const struct why_instance *instance)
+static void why_add_instance(struct why *w, const struct why_instance *instance)
 {
         enum why_group group = instance->is_slow ? WHY_SLOW : WHY_TYPICAL;
         double duration = (double)instance->duration_ns;
@@ -133,15 +133,15 @@ static void add_instance(struct why *w, const struct why_instance *instance)
         w->n_moves[group] += (double)instance->n_moves;
 }
 
-static void add_groups(struct why *w)
+static void why_add_groups(struct why *w)
 {
         const struct why_instances *s = &w->collector.instances;
         double weight, on_cpu;
 
-        add_bare(w, WHY_TYPICAL);
-        add_bare(w, WHY_SLOW);
+        why_add_bare(w, WHY_TYPICAL);
+        why_add_bare(w, WHY_SLOW);
         for (size_t i = 0; i < s->n_items; i++)
-                add_instance(w, &s->items[i]);
+                why_add_instance(w, &s->items[i]);
         weight = w->weight[WHY_TYPICAL] + w->weight[WHY_SLOW];
         on_cpu = w->on_cpu_ns[WHY_TYPICAL] + w->on_cpu_ns[WHY_SLOW];
         w->ns_per_weight = weight > 0 ? on_cpu / weight : 0;
@@ -282,7 +282,7 @@ struct shown_waker {
         uint32_t kind, id, thread, name, label;
 };
 
-static int add_waker(struct why *w, struct intern *shown, const struct why_row *row)
+static int why_add_waker(struct why *w, struct intern *shown, const struct why_row *row)
 {
         const struct why_waker_key *key = intern_get(&w->collector.wakers, row->id, NULL);
         struct shown_waker to = { .kind = key->kind == WHY_LOCK ? WHY_CAUSE_LOCK : WHY_CAUSE_WAIT,
@@ -313,14 +313,14 @@ static int add_waker(struct why *w, struct intern *shown, const struct why_row *
         return 0;
 }
 
-static int compare_wakers(const void *a, const void *b)
+static int why_compare_wakers(const void *a, const void *b)
 {
         const struct why_waker *left = a, *right = b;
 
         return (left->ns < right->ns) - (left->ns > right->ns);
 }
 
-static int list_wakers(struct why *w)
+static int why_list_wakers(struct why *w)
 {
         const struct why_instances *s = &w->collector.instances;
         struct intern shown;
@@ -332,18 +332,18 @@ static int list_wakers(struct why *w)
                         const struct why_row *row = &s->rows[s->items[i].first_row + k];
 
                         if (row->kind == WHY_WAKER)
-                                r = add_waker(w, &shown, row);
+                                r = why_add_waker(w, &shown, row);
                 }
         intern_deinit(&shown);
         if (w->n_wakers > 1)
-                qsort(w->waker_rows, w->n_wakers, sizeof(*w->waker_rows), compare_wakers);
+                qsort(w->waker_rows, w->n_wakers, sizeof(*w->waker_rows), why_compare_wakers);
         return r;
 }
 
 /* ------------------------------------------------------------------ the answer */
 
 /* The time on a CPU of a mean instance, as its samples divide it. */
-static int build_tree(struct why *w)
+static int why_build_tree(struct why *w)
 {
         double ns_per_weight[2] = { 0, 0 };
 
@@ -353,7 +353,7 @@ static int build_tree(struct why *w)
         return why_tree_init(&w->tree, &w->profile, ns_per_weight);
 }
 
-static int explain(struct why *w)
+static int why_explain(struct why *w)
 {
         int r = name_places(w);
 
@@ -362,7 +362,7 @@ static int explain(struct why *w)
         r = why_profile_init(&w->profile, w->dictionary, &w->places.functions, &w->collector.instances);
         if (r < 0)
                 return r;
-        add_groups(w);
+        why_add_groups(w);
         take_clock(w);
         if (why_compares_functions(w))
                 r = why_profile_find(&w->profile);
@@ -375,11 +375,11 @@ static int explain(struct why *w)
         if (r < 0)
                 return r;
         w->links = why_links_of(w);
-        r = build_tree(w);
+        r = why_build_tree(w);
         if (r < 0)
                 return r;
         r = list_holders(w);
-        return r < 0 ? r : list_wakers(w);
+        return r < 0 ? r : why_list_wakers(w);
 }
 
 int why_init(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,
@@ -393,7 +393,7 @@ int why_init(struct why *w, struct loaded_trace *trace, const struct trace_filte
                 r = take_passes(w, trace, filter, err);
         if (r < 0)
                 return r;
-        r = explain(w);
+        r = why_explain(w);
         return r < 0 ? error_set(err, r, "comparing the zones: out of memory") : 0;
 }
 

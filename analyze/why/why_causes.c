@@ -25,7 +25,7 @@ struct tallies {
         uint32_t n_locks, n_places;
 };
 
-static enum why_group group_of(const struct why_instance *instance)
+static enum why_group why_causes_group_of(const struct why_instance *instance)
 {
         return instance->is_slow ? WHY_SLOW : WHY_TYPICAL;
 }
@@ -51,7 +51,8 @@ static bool is_ranked(const struct why *w, uint32_t kind)
         return true;
 }
 
-static void add_row(struct why *w, struct tallies *t, enum why_group group, const struct why_row *row)
+static void why_causes_add_row(struct why *w, struct tallies *t, enum why_group group,
+                               const struct why_row *row)
 {
         uint32_t first = t->n_locks + t->n_places;
         double amount = (double)row->amount;
@@ -107,7 +108,7 @@ static double machine_ns(const struct why *w, const struct tallies *t, const str
         return ns;
 }
 
-static void add_up(struct why *w, struct tallies *t)
+static void why_causes_add_up(struct why *w, struct tallies *t)
 {
         const struct why_instances *s = &w->collector.instances;
 
@@ -119,7 +120,7 @@ static void add_up(struct why *w, struct tallies *t)
         }
         for (size_t i = 0; i < s->n_items; i++) {
                 const struct why_instance *instance = &s->items[i];
-                enum why_group group = group_of(instance);
+                enum why_group group = why_causes_group_of(instance);
                 double duration = (double)instance->duration_ns;
                 double own = fmax(duration - machine_ns(w, t, instance), 0);
 
@@ -127,7 +128,7 @@ static void add_up(struct why *w, struct tallies *t)
                 w->own_groups[group].duration += own;
                 w->own_groups[group].duration2 += own * own;
                 for (size_t k = 0; k < instance->n_rows; k++)
-                        add_row(w, t, group, &s->rows[instance->first_row + k]);
+                        why_causes_add_row(w, t, group, &s->rows[instance->first_row + k]);
                 why_tally_close(&t->times, group, duration, duration, own);
                 why_tally_close(&t->runs, group, (double)instance->weight, duration, own);
         }
@@ -163,7 +164,7 @@ static bool judge_gaps(const struct why *w)
 
 /* ------------------------------------------------------------------ judging */
 
-static void judge(const struct why *w, struct why_cause *cause)
+static void why_causes_judge(const struct why *w, struct why_cause *cause)
 {
         struct why_evidence e = { .n_slow = w->groups[WHY_SLOW].n,
                                   .n_typical = w->groups[WHY_TYPICAL].n,
@@ -194,11 +195,11 @@ static void judge_all(struct why *w)
                 share->low = fmin(fmax(share->low * scale, -1), 1);
                 share->high = fmin(fmax(share->high * scale, -1), 1);
                 w->causes[i].own_low *= scale;
-                judge(w, &w->causes[i]);
+                why_causes_judge(w, &w->causes[i]);
         }
 }
 
-static int put(struct why *w, const struct why_cause *cause)
+static int why_causes_put(struct why *w, const struct why_cause *cause)
 {
         int r = array_reserve(&w->causes, &w->causes_capacity, w->n_causes + 1, sizeof(*w->causes));
 
@@ -215,7 +216,7 @@ static int put_measure(struct why *w, struct why_cause cause, const struct why_m
         cause.n_slow = m->ratio[WHY_SLOW].n_with;
         cause.n_typical = m->ratio[WHY_TYPICAL].n_with;
         cause.n_times = m->n_times[WHY_SLOW];
-        return cause.n_slow == 0 && cause.n_typical == 0 ? 0 : put(w, &cause);
+        return cause.n_slow == 0 && cause.n_typical == 0 ? 0 : why_causes_put(w, &cause);
 }
 
 /* The same for samples, which divide the time on a CPU. */
@@ -227,7 +228,7 @@ static int put_run(struct why *w, struct why_cause cause, const struct why_measu
         cause.n_slow = m->ratio[WHY_SLOW].n_with;
         cause.n_typical = m->ratio[WHY_TYPICAL].n_with;
         cause.n_times = m->n_times[WHY_SLOW];
-        return cause.n_slow == 0 && cause.n_typical == 0 ? 0 : put(w, &cause);
+        return cause.n_slow == 0 && cause.n_typical == 0 ? 0 : why_causes_put(w, &cause);
 }
 
 static double share_of_instances(const struct why *w)
@@ -263,7 +264,7 @@ static double compare_runs(const struct why *w, const struct why_measure *m)
         return why_ratio_compare(&m->ratio[WHY_SLOW], &m->ratio[WHY_TYPICAL], w->profile.unit);
 }
 
-static int put_waits(struct why *w, const struct tallies *t)
+static int why_causes_put_waits(struct why *w, const struct tallies *t)
 {
         int r = 0;
 
@@ -366,8 +367,8 @@ static struct why_part part_of(const struct why *w, const struct why_measure *m,
         };
 }
 
-static int list_parts(const struct why *w, const struct why_tally *tally, struct why_part **ret_parts,
-                      size_t *ret_n)
+static int why_causes_list_parts(const struct why *w, const struct why_tally *tally,
+                                 struct why_part **ret_parts, size_t *ret_n)
 {
         *ret_parts = calloc((size_t)tally->n + 1, sizeof(**ret_parts));
         for (uint32_t id = 1; id < tally->n && *ret_parts; id++)
@@ -376,7 +377,7 @@ static int list_parts(const struct why *w, const struct why_tally *tally, struct
         return *ret_parts ? 0 : -ENOMEM;
 }
 
-static int find_counters(struct why *w)
+static int why_causes_find_counters(struct why *w)
 {
         const struct why_instances *s = &w->collector.instances;
         uint32_t n = trace_dictionary_count(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS);
@@ -395,13 +396,13 @@ static int find_counters(struct why *w)
                         const struct why_row *row = &s->rows[instance->first_row + k];
 
                         if (row->kind == WHY_COUNTER)
-                                why_tally_add(&tally, group_of(instance), row->id, (double)row->amount,
-                                              row->n);
+                                why_tally_add(&tally, why_causes_group_of(instance), row->id,
+                                              (double)row->amount, row->n);
                 }
-                why_tally_close(&tally, group_of(instance), duration, duration, duration);
+                why_tally_close(&tally, why_causes_group_of(instance), duration, duration, duration);
         }
         why_tally_finish(&tally);
-        r = list_parts(w, &tally, &w->counters, &w->n_counters);
+        r = why_causes_list_parts(w, &tally, &w->counters, &w->n_counters);
         why_tally_deinit(&tally);
         return r;
 }
@@ -435,14 +436,14 @@ static int put_zone_part(struct why *w, const struct why_part *parts, size_t n_p
         cause.n_slow = best->n_slow;
         cause.n_typical = best->n_typical;
         cause.n_times = best->n_slow;
-        return put(w, &cause);
+        return why_causes_put(w, &cause);
 }
 
 /*
  * Without samples nested zones are all that says what ran: the one that has most of the extra time.  Its
  * waits are among the waits already.
  */
-static int put_zone(struct why *w)
+static int why_causes_put_zone(struct why *w)
 {
         struct why_part *parts = NULL;
         size_t n_parts = 0;
@@ -452,7 +453,7 @@ static int put_zone(struct why *w)
                 return 0;
         if (!w->collector.has_switches || w->by == WHY_BY_WAITING)
                 return put_zone_part(w, w->zones, w->n_zones);
-        r = list_parts(w, &w->collector.zones[1], &parts, &n_parts);
+        r = why_causes_list_parts(w, &w->collector.zones[1], &parts, &n_parts);
         if (r == 0)
                 r = put_zone_part(w, parts, n_parts);
         free(parts);
@@ -479,7 +480,7 @@ static int put_rest(struct why *w)
         rest.share.high = rest.share.value;
         rest.n_slow = w->groups[WHY_SLOW].n;
         rest.n_typical = w->groups[WHY_TYPICAL].n;
-        return put(w, &rest);
+        return why_causes_put(w, &rest);
 }
 
 static int compare_causes(const void *a, const void *b)
@@ -531,10 +532,10 @@ int why_causes_find(struct why *w)
         if (r != 0)
                 goto done;
         t.are_gaps_moves = judge_gaps(w);
-        add_up(w, &t);
+        why_causes_add_up(w, &t);
         /* Moves and page faults are two more. */
         w->n_tests = w->profile.n_tested + count_waits(&t) + w->n_zones + 2 + w->are_fibers;
-        r = put_waits(w, &t);
+        r = why_causes_put_waits(w, &t);
         if (r != 0)
                 goto done;
         r = put_unwaited(w, &t);
@@ -543,7 +544,7 @@ int why_causes_find(struct why *w)
         r = put_runs(w, &t);
         if (r != 0)
                 goto done;
-        r = put_zone(w);
+        r = why_causes_put_zone(w);
         if (r != 0)
                 goto done;
         r = put_rest(w);
@@ -571,10 +572,10 @@ static int compare_parts(const void *a, const void *b)
 
 int why_causes_find_parts(struct why *w)
 {
-        int r = list_parts(w, &w->collector.zones[0], &w->zones, &w->n_zones);
+        int r = why_causes_list_parts(w, &w->collector.zones[0], &w->zones, &w->n_zones);
 
         if (r == 0)
-                r = find_counters(w);
+                r = why_causes_find_counters(w);
         if (r == 0)
                 qsort(w->zones, w->n_zones, sizeof(*w->zones), compare_parts);
         return r;

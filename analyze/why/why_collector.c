@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(struct error *err)
+static int why_collector_no_memory(struct error *err)
 {
         return error_set(err, -ENOMEM, "collecting what happened in the zones: out of memory");
 }
@@ -53,8 +53,8 @@ static void open_instance(struct why_collector_thread *state, const struct walke
         state->lock_waits.n_items = 0;
 }
 
-static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
-                      struct error *err)
+static int why_collector_begin_zone(void *context, struct walked_thread *thread,
+                                    const struct trace_event *event, struct error *err)
 {
         struct why_collector *c = context;
         struct why_collector_thread *state = &c->threads[thread->id - 1];
@@ -111,7 +111,7 @@ static void take_zones(struct why_collector *c, struct why_inside *inside, enum 
         why_tally_close(&c->zones[1], group, duration, duration, duration);
 }
 
-static void add_bare(struct why_bare *bare, const struct why_instance *instance)
+static void why_collector_add_bare(struct why_bare *bare, const struct why_instance *instance)
 {
         double duration = (double)instance->duration_ns;
 
@@ -133,7 +133,7 @@ static int keep_instance(struct why_collector *c, struct why_collector_thread *s
         take_zones(c, &state->inside, group, (double)instance->duration_ns);
         /* The samples of fibers come later. */
         if (state->draft.n_rows == 0 && instance->n_moves == 0 && !is_fiber) {
-                add_bare(&c->bare[group], instance);
+                why_collector_add_bare(&c->bare[group], instance);
                 return 0;
         }
         return why_instances_add(&c->instances, instance, &state->draft);
@@ -173,8 +173,8 @@ static int close_instance(struct why_collector *c, const struct walked_thread *t
         return keep_instance(c, state, &instance, thread->timeline.is_fiber);
 }
 
-static int end_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
-                    struct error *err)
+static int why_collector_end_zone(void *context, struct walked_thread *thread,
+                                  const struct zone_instance *zone, struct error *err)
 {
         struct why_collector *c = context;
         struct why_collector_thread *state = &c->threads[thread->id - 1];
@@ -191,13 +191,13 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
                 if (zone->closed)
                         r = close_instance(c, thread, zone);
         }
-        return r < 0 ? no_memory(err) : 0;
+        return r < 0 ? why_collector_no_memory(err) : 0;
 }
 
 /* ------------------------------------------------------------------ samples and waits */
 
-static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
-                       struct error *err)
+static int why_collector_take_sample(void *context, struct walked_thread *thread,
+                                     const struct trace_event *event, struct error *err)
 {
         struct why_collector *c = context;
         struct why_collector_thread *state = &c->threads[thread->id - 1];
@@ -218,7 +218,7 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
         } else {
                 r = why_draft_add(&state->draft, WHY_COUNTER, id, weight);
         }
-        return r < 0 ? no_memory(err) : 0;
+        return r < 0 ? why_collector_no_memory(err) : 0;
 }
 
 /* A key beyond the limit is the unknown one. */
@@ -231,8 +231,8 @@ static int find_id(struct intern *keys, const void *key, uint32_t *ret_id)
         return r == -ENOMEM ? r : 0;
 }
 
-static int add_waker(struct why_collector *c, struct why_draft *draft, const struct thread_wait *wait,
-                     struct why_row of)
+static int why_collector_add_waker(struct why_collector *c, struct why_draft *draft,
+                                   const struct thread_wait *wait, struct why_row of)
 {
         struct why_waker_key key = { .kind = of.kind,
                                      .id = of.id,
@@ -246,8 +246,8 @@ static int add_waker(struct why_collector *c, struct why_draft *draft, const str
 }
 
 /* Until it was made ready to run, it waited; from then on it was up to the scheduler. */
-static int add_wait(struct why_collector *c, struct why_collector_thread *state,
-                    const struct thread_wait *wait, const struct why_wait_parts *parts)
+static int why_collector_add_wait(struct why_collector *c, struct why_collector_thread *state,
+                                  const struct thread_wait *wait, const struct why_wait_parts *parts)
 {
         struct why_wait_key key = { .stack = wait->stack, .state = wait->state };
         struct why_row row = { .kind = WHY_LOCK, .id = state->lock };
@@ -261,14 +261,14 @@ static int add_wait(struct why_collector *c, struct why_collector_thread *state,
         if (r == 0)
                 r = why_draft_add(&state->draft, row.kind, row.id, row.amount);
         if (r == 0 && wait->is_woken)
-                r = add_waker(c, &state->draft, wait, row);
+                r = why_collector_add_waker(c, &state->draft, wait, row);
         if (r == 0 && wait->in_ns > parts->ready_ns)
                 r = why_draft_add(&state->draft, WHY_DELAY, 0, wait->in_ns - parts->ready_ns);
         return r;
 }
 
-static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
-                     struct error *err)
+static int why_collector_take_wait(void *context, struct walked_thread *thread,
+                                   const struct thread_wait *wait, struct error *err)
 {
         struct why_collector *c = context;
         struct why_collector_thread *state = &c->threads[thread->id - 1];
@@ -288,9 +288,9 @@ static int take_wait(void *context, struct walked_thread *thread, const struct t
         } else if (parts.is_sent) {
                 r = why_draft_add(&state->draft, WHY_MOVED, 0, wait->in_ns - begin_ns);
         } else {
-                r = add_wait(c, state, wait, &parts);
+                r = why_collector_add_wait(c, state, wait, &parts);
         }
-        return r < 0 ? no_memory(err) : 0;
+        return r < 0 ? why_collector_no_memory(err) : 0;
 }
 
 /* ------------------------------------------------------------------ locks */
@@ -334,8 +334,8 @@ static int take_fiber_switch(struct why_collector_thread *state, const struct tr
                              out_ns);
 }
 
-static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                      struct error *err)
+static int why_collector_take_event(void *context, struct walked_thread *thread,
+                                    const struct trace_event *event, struct error *err)
 {
         struct why_collector *c = context;
         struct why_collector_thread *state = &c->threads[thread->id - 1];
@@ -354,7 +354,7 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
                    (event->op == TRACE_OP_SWITCH_OUT || event->op == TRACE_OP_SWITCH_IN)) {
                 r = take_fiber_switch(state, event);
         }
-        return r < 0 ? no_memory(err) : 0;
+        return r < 0 ? why_collector_no_memory(err) : 0;
 }
 
 /* ------------------------------------------------------------------ the pass */
@@ -364,11 +364,11 @@ int why_collector_take(struct why_collector *c, struct loaded_trace *trace, cons
 {
         struct trace_sink sink = {
                 .context = c,
-                .begin_zone = begin_zone,
-                .zone = end_zone,
-                .sample = take_sample,
-                .wait = take_wait,
-                .event = take_event,
+                .begin_zone = why_collector_begin_zone,
+                .zone = why_collector_end_zone,
+                .sample = why_collector_take_sample,
+                .wait = why_collector_take_wait,
+                .event = why_collector_take_event,
                 .asked = c->pattern,
                 .asked_only = ZONE_MATCHER_NAMED | ZONE_MATCHER_INSIDE,
                 .may_skip = true,
@@ -386,9 +386,9 @@ int why_collector_take(struct why_collector *c, struct loaded_trace *trace, cons
         if (r == 0)
                 r = why_tally_init(&c->zones[1], n_locations + 1);
         if (r < 0)
-                return no_memory(err);
+                return why_collector_no_memory(err);
         r = trace_walk_init(&walk, trace, filter, &sink);
-        r = r == 0 ? loaded_trace_walk(trace, &walk, err) : no_memory(err);
+        r = r == 0 ? loaded_trace_walk(trace, &walk, err) : why_collector_no_memory(err);
         trace_walk_deinit(&walk);
         why_tally_finish(&c->zones[0]);
         why_tally_finish(&c->zones[1]);

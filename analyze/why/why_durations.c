@@ -131,7 +131,7 @@ static struct ranked ranked_of(const struct why_spent *sum, double n, enum why_b
         };
 }
 
-static int compare(const void *a, const void *b)
+static int why_durations_compare(const void *a, const void *b)
 {
         const struct ranked *left = a, *right = b;
 
@@ -139,8 +139,8 @@ static int compare(const void *a, const void *b)
 }
 
 /* All instances, or those of one class, sorted; @class below 0 = all. */
-static int list(const struct why_durations *d, int class, enum why_by by, const struct sample_cost *cost,
-                struct ranked **ret_list, size_t *ret_n)
+static int why_durations_list(const struct why_durations *d, int class, enum why_by by,
+                              const struct sample_cost *cost, struct ranked **ret_list, size_t *ret_n)
 {
         size_t room = d->n_exact + (size_t)WHY_DURATIONS_CLASSES * HISTOGRAM_BUCKETS, n = 0;
         struct ranked *items = calloc(room, sizeof(*items));
@@ -156,7 +156,7 @@ static int list(const struct why_durations *d, int class, enum why_by by, const 
                                 items[n++] = ranked_of(&d->bins[by][k][i].sum, (double)d->bins[by][k][i].n,
                                                        by, cost);
         if (n > 1)
-                qsort(items, n, sizeof(*items), compare);
+                qsort(items, n, sizeof(*items), why_durations_compare);
         *ret_list = items;
         *ret_n = n;
         return 0;
@@ -169,7 +169,7 @@ static int list_points(const struct why_durations *d, int class, struct sample_c
 {
         static const struct sample_cost none = { .is_known = false };
         struct ranked *items;
-        int r = list(d, class, WHY_BY_WALL, &none, &items, ret_n);
+        int r = why_durations_list(d, class, WHY_BY_WALL, &none, &items, ret_n);
 
         if (r < 0)
                 return r;
@@ -199,7 +199,7 @@ int why_durations_learn(const struct why_durations *d, struct sample_cost *ret_c
 
 /* ------------------------------------------------------------------ the slow ones */
 
-static bool is_short(const struct ranked *item, const struct sample_cost *cost)
+static bool why_durations_is_short(const struct ranked *item, const struct sample_cost *cost)
 {
         return item->on_cpu_ns < SAMPLE_COST_PERIOD_MAX * cost->period_ns;
 }
@@ -208,7 +208,7 @@ static bool is_short(const struct ranked *item, const struct sample_cost *cost)
 static void weigh(struct ranked *items, size_t n, const struct sample_cost *cost)
 {
         for (size_t i = 0; i < n && cost->is_known; i++)
-                if (is_short(&items[i], cost))
+                if (why_durations_is_short(&items[i], cost))
                         items[i].weight = items[i].n_samples > 0
                                                   ? 0
                                                   : items[i].n / (1 - items[i].on_cpu_ns / cost->period_ns);
@@ -258,7 +258,7 @@ static bool has_excess(const struct ranked *items, size_t n, const struct sample
         for (size_t i = n; i > 0 && items[i - 1].value_ns >= from_ns; i--) {
                 const struct ranked *item = &items[i - 1];
 
-                if (!is_short(item, cost))
+                if (!why_durations_is_short(item, cost))
                         longer += item->n * item->n_samples;
                 else if (item->n_samples > 0)
                         seen += item->n;
@@ -282,7 +282,7 @@ static double slow_sampled_from(const struct ranked *items, size_t n, const stru
         return from_ns;
 }
 
-static double machine_share(const struct ranked *items, size_t n, double slow_ns)
+static double why_durations_machine_share(const struct ranked *items, size_t n, double slow_ns)
 {
         double weight[2] = { 0, 0 }, value[2] = { 0, 0 }, machine[2] = { 0, 0 }, extra;
 
@@ -306,7 +306,7 @@ int why_durations_rank(const struct why_durations *d, const struct why_rank_requ
         struct ranked *items;
         double total;
         size_t n;
-        int r = list(d, -1, request->by, cost, &items, &n);
+        int r = why_durations_list(d, -1, request->by, cost, &items, &n);
 
         if (r < 0)
                 return r;
@@ -329,7 +329,7 @@ int why_durations_rank(const struct why_durations *d, const struct why_rank_requ
                 if (items[i].value_ns >= rank.slow_ns)
                         rank.n_slow += items[i].n;
         if (request->by == WHY_BY_WALL)
-                rank.machine_share = machine_share(items, n, rank.slow_ns);
+                rank.machine_share = why_durations_machine_share(items, n, rank.slow_ns);
         free(items);
         *ret_rank = rank;
         return 0;

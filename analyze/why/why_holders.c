@@ -37,7 +37,7 @@ struct holder_pass {
         uint64_t n_steps;
 };
 
-static int no_memory(struct error *err)
+static int why_holders_no_memory(struct error *err)
 {
         return error_set(err, -ENOMEM, "looking for the holders of locks: out of memory");
 }
@@ -49,7 +49,7 @@ void why_holders_deinit(struct why_holders *h)
         *h = (struct why_holders){ .sums = NULL };
 }
 
-static int add(struct why_holders *h, const struct why_holder_key *key, uint64_t amount)
+static int why_holders_add(struct why_holders *h, const struct why_holder_key *key, uint64_t amount)
 {
         uint32_t id;
         int r = intern_add(&h->keys, key, sizeof(*key), &id);
@@ -70,7 +70,8 @@ static int add(struct why_holders *h, const struct why_holder_key *key, uint64_t
 }
 
 /* The first wait of the range that could reach @time_ns. */
-static size_t find_first(const struct holder_pass *p, const struct lock_range *range, uint64_t time_ns)
+static size_t why_holders_find_first(const struct holder_pass *p, const struct lock_range *range,
+                                     uint64_t time_ns)
 {
         uint64_t from_ns = time_ns > range->longest_ns ? time_ns - range->longest_ns : 0;
         size_t low = range->first, high = range->first + range->n;
@@ -93,7 +94,7 @@ static uint64_t overlap_ns(struct holder_pass *p, const struct why_holder_key *k
         const struct lock_range *range = &p->ranges[key->lock - 1];
         uint64_t sum_ns = 0;
 
-        for (size_t i = find_first(p, range, begin_ns);
+        for (size_t i = why_holders_find_first(p, range, begin_ns);
              i < range->first + range->n && p->n_steps < WHY_HOLDER_STEPS_MAX; i++) {
                 const struct why_lock_wait *wait = &p->waits->items[i];
                 uint64_t from_ns = wait->begin_ns > begin_ns ? wait->begin_ns : begin_ns;
@@ -108,25 +109,25 @@ static uint64_t overlap_ns(struct holder_pass *p, const struct why_holder_key *k
         return sum_ns;
 }
 
-static int add_time(struct holder_pass *p, const struct why_holder_key *key, uint64_t begin_ns,
-                    uint64_t end_ns)
+static int why_holders_add_time(struct holder_pass *p, const struct why_holder_key *key, uint64_t begin_ns,
+                                uint64_t end_ns)
 {
         uint64_t ns = overlap_ns(p, key, begin_ns, end_ns);
 
-        return ns != 0 ? add(p->holders, key, ns) : 0;
+        return ns != 0 ? why_holders_add(p->holders, key, ns) : 0;
 }
 
-static int let_go(struct holder_pass *p, uint32_t thread, uint32_t i, uint64_t time_ns)
+static int why_holders_let_go(struct holder_pass *p, uint32_t thread, uint32_t i, uint64_t time_ns)
 {
         struct holder_thread *state = p->threads[thread - 1];
         struct why_holder_key key = { .lock = state->held[i].lock, .thread = thread, .doing = WHY_HELD };
         uint64_t since_ns = state->held[i].since_ns;
 
         state->held[i] = state->held[--state->n_held];
-        return add_time(p, &key, since_ns, time_ns);
+        return why_holders_add_time(p, &key, since_ns, time_ns);
 }
 
-static int hold(struct holder_pass *p, uint32_t thread, uint32_t lock, uint64_t time_ns)
+static int why_holders_hold(struct holder_pass *p, uint32_t thread, uint32_t lock, uint64_t time_ns)
 {
         struct holder_thread *state = p->threads[thread - 1];
 
@@ -143,27 +144,27 @@ static int hold(struct holder_pass *p, uint32_t thread, uint32_t lock, uint64_t 
         return 0;
 }
 
-static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                      struct error *err)
+static int why_holders_take_event(void *context, struct walked_thread *thread,
+                                  const struct trace_event *event, struct error *err)
 {
         struct holder_pass *p = context;
         struct holder_thread *state = p->threads[thread->id - 1];
         int r = 0;
 
         if (event->op == TRACE_OP_LOCK_OBTAIN) {
-                r = hold(p, thread->id, (uint32_t)event->lock_obtain.lock, event->time_ns);
+                r = why_holders_hold(p, thread->id, (uint32_t)event->lock_obtain.lock, event->time_ns);
         } else if (event->op == TRACE_OP_LOCK_RELEASE && state) {
                 for (uint32_t i = state->n_held; i > 0 && r == 0; i--)
                         if (state->held[i - 1].lock == event->lock_release.lock) {
-                                r = let_go(p, thread->id, i - 1, event->time_ns);
+                                r = why_holders_let_go(p, thread->id, i - 1, event->time_ns);
                                 break;
                         }
         }
-        return r < 0 ? no_memory(err) : 0;
+        return r < 0 ? why_holders_no_memory(err) : 0;
 }
 
-static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
-                       struct error *err)
+static int why_holders_take_sample(void *context, struct walked_thread *thread,
+                                   const struct trace_event *event, struct error *err)
 {
         struct holder_pass *p = context;
         const struct holder_thread *state = p->threads[thread->id - 1];
@@ -178,13 +179,14 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
                                               .stack = (uint32_t)event->sample.stack };
 
                 if (overlap_ns(p, &key, event->time_ns, event->time_ns + 1) != 0)
-                        r = add(p->holders, &key, event->sample.weight != 0 ? event->sample.weight : 1);
+                        r = why_holders_add(p->holders, &key,
+                                            event->sample.weight != 0 ? event->sample.weight : 1);
         }
-        return r < 0 ? no_memory(err) : 0;
+        return r < 0 ? why_holders_no_memory(err) : 0;
 }
 
-static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
-                     struct error *err)
+static int why_holders_take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                                 struct error *err)
 {
         struct holder_pass *p = context;
         const struct holder_thread *state = p->threads[thread->id - 1];
@@ -198,12 +200,12 @@ static int take_wait(void *context, struct walked_thread *thread, const struct t
                                               .doing = WHY_HELD_WAIT,
                                               .stack = wait->stack };
 
-                r = add_time(p, &key, wait->out_ns, wait->in_ns);
+                r = why_holders_add_time(p, &key, wait->out_ns, wait->in_ns);
         }
-        return r < 0 ? no_memory(err) : 0;
+        return r < 0 ? why_holders_no_memory(err) : 0;
 }
 
-static int compare(const void *a, const void *b)
+static int why_holders_compare(const void *a, const void *b)
 {
         const struct why_lock_wait *left = a, *right = b;
 
@@ -212,7 +214,8 @@ static int compare(const void *a, const void *b)
         return (left->begin_ns > right->begin_ns) - (left->begin_ns < right->begin_ns);
 }
 
-static int prepare(struct holder_pass *p, struct loaded_trace *trace, struct why_lock_waits *waits)
+static int why_holders_prepare(struct holder_pass *p, struct loaded_trace *trace,
+                               struct why_lock_waits *waits)
 {
         uint32_t n_locks = trace_dictionary_count(trace->dictionary, TRACE_TABLE_LOCKS);
 
@@ -222,7 +225,7 @@ static int prepare(struct holder_pass *p, struct loaded_trace *trace, struct why
         p->threads = calloc((size_t)p->n_threads + 1, sizeof(*p->threads));
         if (!p->ranges || !p->threads)
                 return -ENOMEM;
-        qsort(waits->items, waits->n_items, sizeof(*waits->items), compare);
+        qsort(waits->items, waits->n_items, sizeof(*waits->items), why_holders_compare);
         for (size_t i = 0; i < waits->n_items; i++) {
                 const struct why_lock_wait *wait = &waits->items[i];
                 struct lock_range *range = &p->ranges[wait->lock - 1];
@@ -236,17 +239,17 @@ static int prepare(struct holder_pass *p, struct loaded_trace *trace, struct why
 }
 
 /* Locks that were not released before the recording ended. */
-static int finish(struct holder_pass *p, uint64_t end_ns)
+static int why_holders_finish(struct holder_pass *p, uint64_t end_ns)
 {
         int r = 0;
 
         for (uint32_t i = 0; i < p->n_threads; i++)
                 while (r == 0 && p->threads[i] && p->threads[i]->n_held != 0)
-                        r = let_go(p, i + 1, p->threads[i]->n_held - 1, end_ns);
+                        r = why_holders_let_go(p, i + 1, p->threads[i]->n_held - 1, end_ns);
         return r;
 }
 
-static void release(struct holder_pass *p)
+static void why_holders_release(struct holder_pass *p)
 {
         for (uint32_t i = 0; p->threads && i < p->n_threads; i++)
                 free(p->threads[i]);
@@ -258,9 +261,10 @@ int why_holders_take(struct why_holders *h, struct loaded_trace *trace, struct w
                      uint32_t event, struct error *err)
 {
         struct holder_pass pass = { .holders = h, .waits = waits };
-        struct trace_sink sink = {
-                .context = &pass, .sample = take_sample, .wait = take_wait, .event = take_event
-        };
+        struct trace_sink sink = { .context = &pass,
+                                   .sample = why_holders_take_sample,
+                                   .wait = why_holders_take_wait,
+                                   .event = why_holders_take_event };
         struct trace_walk walk;
         int r;
 
@@ -268,15 +272,15 @@ int why_holders_take(struct why_holders *h, struct loaded_trace *trace, struct w
         intern_init(&h->keys, sizeof(struct why_holder_key), WHY_HOLDER_ROWS_MAX);
         if (waits->n_items == 0)
                 return 0;
-        if (prepare(&pass, trace, waits) < 0) {
-                release(&pass);
-                return no_memory(err);
+        if (why_holders_prepare(&pass, trace, waits) < 0) {
+                why_holders_release(&pass);
+                return why_holders_no_memory(err);
         }
         r = trace_walk_init(&walk, trace, NULL, &sink);
-        r = r == 0 ? loaded_trace_walk(trace, &walk, err) : no_memory(err);
-        if (r == 0 && finish(&pass, walk.last_ns) < 0)
-                r = no_memory(err);
+        r = r == 0 ? loaded_trace_walk(trace, &walk, err) : why_holders_no_memory(err);
+        if (r == 0 && why_holders_finish(&pass, walk.last_ns) < 0)
+                r = why_holders_no_memory(err);
         trace_walk_deinit(&walk);
-        release(&pass);
+        why_holders_release(&pass);
         return r;
 }

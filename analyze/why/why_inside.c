@@ -17,7 +17,7 @@ void why_inside_deinit(struct why_inside *s)
 }
 
 /* The slot of a location, or the empty one where it belongs; at most half of them are in use. */
-static uint32_t *find_slot(const struct why_inside *s, uint32_t location)
+static uint32_t *why_inside_find_slot(const struct why_inside *s, uint32_t location)
 {
         size_t at = location & (s->n_slots - 1); /* locations are dense: neighbours have slots of their own */
 
@@ -30,13 +30,13 @@ static uint32_t *find_slot(const struct why_inside *s, uint32_t location)
 void why_inside_clear(struct why_inside *s)
 {
         while (s->n_zones > 0) {
-                *find_slot(s, s->zones[s->n_zones - 1].location) = 0;
+                *why_inside_find_slot(s, s->zones[s->n_zones - 1].location) = 0;
                 s->n_zones--;
         }
         s->n_left_out = 0;
 }
 
-static int grow_slots(struct why_inside *s)
+static int why_inside_grow_slots(struct why_inside *s)
 {
         size_t n_slots = s->n_slots != 0 ? 2 * s->n_slots : FIRST_SLOTS;
         uint32_t *slots = calloc(n_slots, sizeof(*slots));
@@ -47,11 +47,11 @@ static int grow_slots(struct why_inside *s)
         s->slots = slots;
         s->n_slots = n_slots;
         for (size_t i = 0; i < s->n_zones; i++)
-                *find_slot(s, s->zones[i].location) = (uint32_t)i + 1;
+                *why_inside_find_slot(s, s->zones[i].location) = (uint32_t)i + 1;
         return 0;
 }
 
-static int add_location(struct why_inside *s, uint32_t location, uint32_t *slot)
+static int why_inside_add_location(struct why_inside *s, uint32_t location, uint32_t *slot)
 {
         int r = array_reserve(&s->zones, &s->capacity, s->n_zones + 1, sizeof(*s->zones));
 
@@ -66,17 +66,17 @@ int why_inside_add(struct why_inside *s, uint32_t location, uint64_t ns, uint64_
 {
         struct why_inside_zone *zone;
         uint32_t *slot;
-        int r = s->n_slots / 2 > s->n_zones ? 0 : grow_slots(s);
+        int r = s->n_slots / 2 > s->n_zones ? 0 : why_inside_grow_slots(s);
 
         if (r < 0)
                 return r;
-        slot = find_slot(s, location);
+        slot = why_inside_find_slot(s, location);
         if (*slot == 0) {
                 if (s->n_zones == WHY_INSIDE_ZONES_MAX) {
                         s->n_left_out++;
                         return 0;
                 }
-                r = add_location(s, location, slot);
+                r = why_inside_add_location(s, location, slot);
                 if (r < 0)
                         return r;
         }

@@ -46,7 +46,7 @@ void why_draft_clear(struct why_draft *d)
         d->n_left_out = 0;
 }
 
-static int compare(const void *a, const void *b)
+static int why_instances_compare(const void *a, const void *b)
 {
         const struct why_row *left = a, *right = b;
 
@@ -62,9 +62,9 @@ static void merge(struct why_draft *d)
 
         if (d->n_rows < 2)
                 return;
-        qsort(d->rows, d->n_rows, sizeof(*d->rows), compare);
+        qsort(d->rows, d->n_rows, sizeof(*d->rows), why_instances_compare);
         for (size_t i = 1; i < d->n_rows; i++) {
-                if (compare(&d->rows[n], &d->rows[i]) != 0) {
+                if (why_instances_compare(&d->rows[n], &d->rows[i]) != 0) {
                         d->rows[++n] = d->rows[i];
                         continue;
                 }
@@ -75,7 +75,7 @@ static void merge(struct why_draft *d)
 }
 
 /* The slot of a row, or the empty one where it belongs; at most half of them are in use. */
-static uint32_t *find_slot(const struct why_draft *d, uint32_t kind, uint32_t id)
+static uint32_t *why_instances_find_slot(const struct why_draft *d, uint32_t kind, uint32_t id)
 {
         size_t at = first_slot(d, kind, id);
 
@@ -85,7 +85,7 @@ static uint32_t *find_slot(const struct why_draft *d, uint32_t kind, uint32_t id
         return &d->slots[at];
 }
 
-static int grow_slots(struct why_draft *d)
+static int why_instances_grow_slots(struct why_draft *d)
 {
         size_t n_slots = d->n_slots != 0 ? 2 * d->n_slots : 16;
         uint32_t *slots = calloc(n_slots, sizeof(*slots));
@@ -96,18 +96,18 @@ static int grow_slots(struct why_draft *d)
         d->slots = slots;
         d->n_slots = n_slots;
         for (size_t i = 0; i < d->n_rows; i++)
-                *find_slot(d, d->rows[i].kind, d->rows[i].id) = (uint32_t)i + 1;
+                *why_instances_find_slot(d, d->rows[i].kind, d->rows[i].id) = (uint32_t)i + 1;
         return 0;
 }
 
 int why_draft_add(struct why_draft *d, enum why_kind kind, uint32_t id, uint64_t amount)
 {
         uint32_t *slot;
-        int r = d->n_slots / 2 > d->n_rows ? 0 : grow_slots(d);
+        int r = d->n_slots / 2 > d->n_rows ? 0 : why_instances_grow_slots(d);
 
         if (r < 0)
                 return r;
-        slot = find_slot(d, kind, id);
+        slot = why_instances_find_slot(d, kind, id);
         if (*slot != 0) {
                 d->rows[*slot - 1].n++;
                 d->rows[*slot - 1].amount += amount;

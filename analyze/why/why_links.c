@@ -35,7 +35,7 @@ static void find_moves(const struct why *w, struct why_links *links)
 }
 
 /* If there are several, the one with the most extra time, which is the outermost of those in each other. */
-static void find_zone(const struct why *w, struct why_links *links)
+static void why_links_find_zone(const struct why *w, struct why_links *links)
 {
         for (size_t i = 0; i < w->n_zones; i++) {
                 const struct why_part *part = &w->zones[i];
@@ -55,6 +55,6 @@ struct why_links why_links_of(const struct why *w)
         if (w->groups[WHY_SLOW].n < WHY_SLOW_MIN || w->groups[WHY_TYPICAL].n < WHY_SLOW_MIN)
                 return links;
         find_moves(w, &links);
-        find_zone(w, &links);
+        why_links_find_zone(w, &links);
         return links;
 }

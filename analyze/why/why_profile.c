@@ -29,7 +29,7 @@ void why_profile_deinit(struct why_profile *p)
 
 /* ------------------------------------------------------------------ interrupts and page faults */
 
-static bool begins_with_any(struct text_view name, const char *const *prefixes)
+static bool why_profile_begins_with_any(struct text_view name, const char *const *prefixes)
 {
         for (; *prefixes; prefixes++)
                 if (name.n_bytes >= strlen(*prefixes) &&
@@ -56,9 +56,9 @@ static uint8_t classify_name(struct text_view name)
                                               "handle_mm_fault",      "clear_page",     "do_page_fault",
                                               "do_translation_fault", "do_mem_abort",   NULL };
 
-        if (begins_with_any(name, interrupts))
+        if (why_profile_begins_with_any(name, interrupts))
                 return WHY_STACK_INTERRUPT;
-        return begins_with_any(name, faults) ? WHY_STACK_FAULT : WHY_STACK_SAME;
+        return why_profile_begins_with_any(name, faults) ? WHY_STACK_FAULT : WHY_STACK_SAME;
 }
 
 static bool is_kernel(const struct trace_dictionary *d, uint32_t frame)
@@ -99,7 +99,7 @@ static bool why_profile_is_mark(const struct why_profile *p, uint32_t frame)
 }
 
 /* Callers have smaller ids.  An interrupt of a fault is an interrupt. */
-static void classify(struct why_profile *p)
+static void why_profile_classify(struct why_profile *p)
 {
         p->is_cut[0] = true;
         for (uint32_t i = 1; i <= p->n_stacks; i++) {
@@ -123,7 +123,7 @@ int why_profile_init(struct why_profile *p, const struct trace_dictionary *dicti
         p->seen = calloc((size_t)functions->frames.n_labels + 1, sizeof(*p->seen));
         if (!p->stacks || !p->is_cut || !p->seen)
                 return -ENOMEM;
-        classify(p);
+        why_profile_classify(p);
         return 0;
 }
 
@@ -188,7 +188,8 @@ static uint32_t measure_depth(const struct why_profile *p, uint32_t stack)
 }
 
 /* Each function of a callstack once, however often it is in it. */
-static void add_stack(struct why_profile *p, struct round *r, const struct why_row *row, enum why_group group)
+static void why_profile_add_stack(struct why_profile *p, struct round *r, const struct why_row *row,
+                                  enum why_group group)
 {
         const struct label_groups *frames = &p->functions->frames;
         uint32_t depth = measure_depth(p, row->id);
@@ -227,7 +228,7 @@ static void measure(struct why_profile *p, struct round *r)
                                 continue;
                         all += (double)row->amount;
                         whole += p->is_cut[row->id] ? 0 : (double)row->amount;
-                        add_stack(p, r, row, group);
+                        why_profile_add_stack(p, r, row, group);
                 }
                 why_tally_close(&r->all.tally, group, all, duration, duration);
                 why_tally_close(&r->whole.tally, group, whole, duration, duration);
@@ -297,26 +298,27 @@ static bool is_nameable(const struct why_profile *p, uint32_t label)
         return kind == FUNCTION_NAMED || kind == FUNCTION_UNNAMED;
 }
 
-static bool is_candidate(const struct why_profile *p, const struct round *r, uint32_t label)
+static bool why_profile_is_candidate(const struct why_profile *p, const struct round *r, uint32_t label)
 {
         return r->all.tally.measures[label].ratio[WHY_SLOW].x > 0 && is_nameable(p, label);
 }
 
 /* @ret_best: the function whose share is larger by the most; returns the outermost of those that are nearly as good. */
-static struct candidate choose(struct why_profile *p, const struct round *r, uint32_t *ret_best)
+static struct candidate why_profile_choose(struct why_profile *p, const struct round *r, uint32_t *ret_best)
 {
         struct candidate best = { .label = 0 }, chosen, c;
         uint64_t n = 0;
 
         for (uint32_t label = 1; label < r->all.tally.n; label++)
-                n += is_candidate(p, r, label);
+                n += why_profile_is_candidate(p, r, label);
         p->n_tested += n;
         for (uint32_t label = 1; label < r->all.tally.n; label++)
-                if (is_candidate(p, r, label) && consider(p, r, label, n, &c) && c.gain > best.gain)
+                if (why_profile_is_candidate(p, r, label) && consider(p, r, label, n, &c) &&
+                    c.gain > best.gain)
                         best = c;
         chosen = best;
         for (uint32_t label = 1; label < r->all.tally.n && best.label != 0; label++)
-                if (is_candidate(p, r, label) && consider(p, r, label, n, &c) &&
+                if (why_profile_is_candidate(p, r, label) && consider(p, r, label, n, &c) &&
                     why_profile_is_nearly(&c, &best) && why_profile_is_outer(&c, &chosen))
                         chosen = c;
         *ret_best = best.label;
@@ -392,7 +394,7 @@ int why_profile_find(struct why_profile *p)
                 r = why_profile_round_init(&round, p->functions->frames.n_labels);
                 if (r == 0) {
                         measure(p, &round);
-                        c = choose(p, &round, &best);
+                        c = why_profile_choose(p, &round, &best);
                 }
                 why_profile_round_deinit(&round);
                 if (c.label == 0)
@@ -406,7 +408,7 @@ int why_profile_find(struct why_profile *p)
 }
 
 /* The innermost function of a callstack that is no code of the kernel; 0 = none with a name. */
-static uint32_t find_own(const struct why_profile *p, uint32_t stack)
+static uint32_t why_profile_find_own(const struct why_profile *p, uint32_t stack)
 {
         const struct label_groups *frames = &p->functions->frames;
 
@@ -437,7 +439,7 @@ int why_profile_place(struct why_profile *p, uint8_t kind, uint32_t *ret_label)
                         const struct why_row *row = &s->rows[s->items[i].first_row + k];
 
                         if (row->kind == WHY_SAMPLE && p->stacks[row->id] == kind)
-                                sums[find_own(p, row->id)] += (double)row->amount;
+                                sums[why_profile_find_own(p, row->id)] += (double)row->amount;
                 }
         for (uint32_t label = 1; label <= p->functions->frames.n_labels; label++)
                 if (sums[label] > sums[*ret_label] || (*ret_label == 0 && sums[label] > 0))

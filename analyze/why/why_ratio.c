@@ -30,7 +30,7 @@ static double shrunk_value(const struct why_ratio *r, double unit)
 }
 
 /* Linearised, over clusters (Cochran); at least that of independent tosses. */
-static double variance_of(const struct why_ratio *r, double value, double unit)
+static double why_ratio_variance_of(const struct why_ratio *r, double value, double unit)
 {
         double plain = why_ratio_value(r);
         double residuals = r->xx - 2 * plain * r->xw + plain * plain * r->ww;
@@ -43,7 +43,7 @@ static double variance_of(const struct why_ratio *r, double value, double unit)
 
 double why_ratio_variance(const struct why_ratio *r, double unit)
 {
-        return r->n < 2 || !(r->w > 0) ? 0 : variance_of(r, shrunk_value(r, unit), unit);
+        return r->n < 2 || !(r->w > 0) ? 0 : why_ratio_variance_of(r, shrunk_value(r, unit), unit);
 }
 
 double why_ratio_compare(const struct why_ratio *slow, const struct why_ratio *typical, double unit)
@@ -54,8 +54,8 @@ double why_ratio_compare(const struct why_ratio *slow, const struct why_ratio *t
                 return 1;
         slow_value = shrunk_value(slow, unit);
         typical_value = shrunk_value(typical, unit);
-        slow_variance = variance_of(slow, slow_value, unit);
-        typical_variance = variance_of(typical, typical_value, unit);
+        slow_variance = why_ratio_variance_of(slow, slow_value, unit);
+        typical_variance = why_ratio_variance_of(typical, typical_value, unit);
         variance = slow_variance + typical_variance;
         if (!(variance > 0))
                 return 1;
@@ -87,7 +87,7 @@ double why_binomial_tail(uint64_t k, uint64_t n, double q)
 }
 
 /* The continued fraction of the incomplete beta function, by Lentz's method. */
-static double beta_fraction(double a, double b, double x)
+static double why_ratio_beta_fraction(double a, double b, double x)
 {
         const double tiny = 1e-300;
         double c = 1, d = 1 - (a + b) * x / (a + 1), h;
@@ -117,7 +117,7 @@ static double beta_fraction(double a, double b, double x)
         return h;
 }
 
-static double incomplete_beta(double a, double b, double x)
+static double why_ratio_incomplete_beta(double a, double b, double x)
 {
         double front;
         int sign; /* of lgamma_r(), where lgamma() would write a global */
@@ -128,13 +128,13 @@ static double incomplete_beta(double a, double b, double x)
         front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) +
                     b * log1p(-x));
         if (x < (a + 1) / (a + b + 2))
-                return front * beta_fraction(a, b, x) / a;
-        return 1 - front * beta_fraction(b, a, 1 - x) / b;
+                return front * why_ratio_beta_fraction(a, b, x) / a;
+        return 1 - front * why_ratio_beta_fraction(b, a, 1 - x) / b;
 }
 
 double why_student_tail(double t, double df)
 {
-        double both = incomplete_beta(df / 2, 0.5, df / (df + t * t));
+        double both = why_ratio_incomplete_beta(df / 2, 0.5, df / (df + t * t));
 
         return t > 0 ? both / 2 : 1 - both / 2;
 }

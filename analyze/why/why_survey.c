@@ -22,8 +22,8 @@ void why_survey_deinit(struct why_survey *s)
         *s = (struct why_survey){ .threads = NULL };
 }
 
-static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
-                      struct error *err)
+static int why_survey_begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
+                                 struct error *err)
 {
         struct why_survey *s = context;
         struct why_survey_thread *state = &s->threads[thread->id - 1];
@@ -37,8 +37,8 @@ static int begin_zone(void *context, struct walked_thread *thread, const struct 
         return 0;
 }
 
-static int end_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
-                    struct error *err)
+static int why_survey_end_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                               struct error *err)
 {
         struct why_survey *s = context;
         struct why_survey_thread *state = &s->threads[thread->id - 1];
@@ -57,8 +57,8 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
         return 0;
 }
 
-static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
-                       struct error *err)
+static int why_survey_take_sample(void *context, struct walked_thread *thread,
+                                  const struct trace_event *event, struct error *err)
 {
         struct why_survey *s = context;
 
@@ -68,8 +68,8 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
         return 0;
 }
 
-static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
-                     struct error *err)
+static int why_survey_take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                                struct error *err)
 {
         struct why_survey *s = context;
         struct why_survey_thread *state = &s->threads[thread->id - 1];
@@ -80,8 +80,8 @@ static int take_wait(void *context, struct walked_thread *thread, const struct t
         return 0;
 }
 
-static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                      struct error *err)
+static int why_survey_take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                                 struct error *err)
 {
         struct why_survey *s = context;
 
@@ -94,7 +94,7 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
         return 0;
 }
 
-static int reserve(struct why_survey *s)
+static int why_survey_reserve(struct why_survey *s)
 {
         s->n_threads = trace_dictionary_count(s->dictionary, TRACE_TABLE_THREADS);
         s->n_events = trace_dictionary_count(s->dictionary, TRACE_TABLE_SAMPLE_EVENTS);
@@ -111,11 +111,11 @@ int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const stru
 {
         struct trace_sink sink = {
                 .context = s,
-                .begin_zone = begin_zone,
-                .zone = end_zone,
-                .sample = take_sample,
-                .wait = take_wait,
-                .event = take_event,
+                .begin_zone = why_survey_begin_zone,
+                .zone = why_survey_end_zone,
+                .sample = why_survey_take_sample,
+                .wait = why_survey_take_wait,
+                .event = why_survey_take_event,
                 .asked = pattern,
                 .asked_only = ZONE_MATCHER_NAMED,
                 .may_skip = true,
@@ -124,7 +124,7 @@ int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const stru
         int r;
 
         *s = (struct why_survey){ .dictionary = trace->dictionary };
-        r = reserve(s);
+        r = why_survey_reserve(s);
         if (r < 0)
                 return error_set(err, r, "going through the zones: out of memory");
         r = trace_walk_init(&walk, trace, filter, &sink);

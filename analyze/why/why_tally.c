@@ -72,8 +72,8 @@ void why_tally_finish(struct why_tally *t)
 }
 
 /* For the mean of amount - share * duration over the instances of a group. */
-static double variance_of(const struct why_ratio *r, const struct why_group_sum *g, double product,
-                          double share)
+static double why_tally_variance_of(const struct why_ratio *r, const struct why_group_sum *g, double product,
+                                    double share)
 {
         double n = (double)g->n;
         double mean = (r->x - share * g->duration) / n;
@@ -82,8 +82,8 @@ static double variance_of(const struct why_ratio *r, const struct why_group_sum 
         return g->n < 2 ? 0 : fmax(squares - n * mean * mean, 0) / (n - 1) / n;
 }
 
-static struct why_share share_of(const struct why_measure *m, const double products[2],
-                                 const struct why_group_sum groups[2])
+static struct why_share why_tally_share_of(const struct why_measure *m, const double products[2],
+                                           const struct why_group_sum groups[2])
 {
         struct why_share s = { .slow_ns = 0 };
         double extra, deviation;
@@ -97,9 +97,10 @@ static struct why_share share_of(const struct why_measure *m, const double produ
         if (!(extra > 0))
                 return s;
         s.value = (s.slow_ns - s.typical_ns) / extra;
-        deviation = sqrt(variance_of(&m->ratio[WHY_SLOW], &groups[WHY_SLOW], products[WHY_SLOW], s.value) +
-                         variance_of(&m->ratio[WHY_TYPICAL], &groups[WHY_TYPICAL], products[WHY_TYPICAL],
-                                     s.value)) /
+        deviation = sqrt(why_tally_variance_of(&m->ratio[WHY_SLOW], &groups[WHY_SLOW], products[WHY_SLOW],
+                                               s.value) +
+                         why_tally_variance_of(&m->ratio[WHY_TYPICAL], &groups[WHY_TYPICAL],
+                                               products[WHY_TYPICAL], s.value)) /
                     extra;
         s.low = s.value - 1.96 * deviation;
         s.high = s.value + 1.96 * deviation;
@@ -108,12 +109,12 @@ static struct why_share share_of(const struct why_measure *m, const double produ
 
 struct why_share why_share_of(const struct why_measure *m, const struct why_group_sum groups[2])
 {
-        return share_of(m, m->by_duration, groups);
+        return why_tally_share_of(m, m->by_duration, groups);
 }
 
 struct why_share why_share_of_own(const struct why_measure *m, const struct why_group_sum own_groups[2])
 {
-        return share_of(m, m->by_own, own_groups);
+        return why_tally_share_of(m, m->by_own, own_groups);
 }
 
 /* Variance of the mean duration. */

@@ -119,7 +119,7 @@ static int take_context(struct arguments *args, const char *value)
         return 0;
 }
 
-static int take_limit(struct arguments *args, const char *value)
+static int cmd_annotate_take_limit(struct arguments *args, const char *value)
 {
         char *end;
         double percent = strtod(value, &end);
@@ -132,7 +132,7 @@ static int take_limit(struct arguments *args, const char *value)
         return 0;
 }
 
-static int take_option(void *context, int letter, const char *value)
+static int cmd_annotate_take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r;
@@ -159,7 +159,7 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_CONTEXT:
                 return take_context(args, value);
         case LETTER_PERCENT_LIMIT:
-                return take_limit(args, value);
+                return cmd_annotate_take_limit(args, value);
         default:
                 r = filter_options_take(&args->filter, letter, value);
                 if (r == 0)
@@ -186,7 +186,7 @@ static bool may_be_trace(const char *word)
  * Two operands are TRACE and FUNCTION, or the other way round if only the second one may be a trace; one is FUNCTION,
  * as for perf, unless it is named like a trace.
  */
-static int take_operands(struct arguments *args, struct common_options *common)
+static int cmd_annotate_take_operands(struct arguments *args, struct common_options *common)
 {
         int n = common->n_operands;
 
@@ -216,7 +216,7 @@ static bool is_event(const struct sampled_trace *trace, uint32_t event, const ch
 }
 
 /* The event that was asked for, or the one with the most samples; 0 after a complaint. */
-static uint32_t find_event(const struct sampled_trace *trace, const struct arguments *args)
+static uint32_t cmd_annotate_find_event(const struct sampled_trace *trace, const struct arguments *args)
 {
         uint32_t found = 0;
 
@@ -318,7 +318,8 @@ static void explain_choice(const struct sampled_trace *trace, const struct argum
 }
 
 /* Returns 1 if @word is the handle of a function, "f12" as in reports, 0 if it is not, -ENOMEM. */
-static int find_handle(const struct sampled_trace *trace, const char *word, struct function *ret_function)
+static int cmd_annotate_find_handle(const struct sampled_trace *trace, const char *word,
+                                    struct function *ret_function)
 {
         struct function_table functions;
         uint64_t label;
@@ -346,7 +347,7 @@ static int choose_function(const struct sampled_trace *trace, const struct argum
         };
         struct function_choice choice;
         struct function exact;
-        int r = find_handle(trace, args->function, &exact);
+        int r = cmd_annotate_find_handle(trace, args->function, &exact);
 
         if (r == 1)
                 request.exact = &exact;
@@ -370,7 +371,8 @@ static int choose_function(const struct sampled_trace *trace, const struct argum
 
 /* ---- the result ----------------------------------------------------------------------------------------- */
 
-static struct annotation_view_options choose_rows(const struct annotation *a, const struct arguments *args)
+static struct annotation_view_options cmd_annotate_choose_rows(const struct annotation *a,
+                                                               const struct arguments *args)
 {
         bool is_short = args->context == CONTEXT_UNSET && a->listing.n_instructions <= ROWS_MAX;
         bool is_text = args->output.document.format == DOCUMENT_TEXT;
@@ -406,8 +408,8 @@ static int print_listing(const struct annotation *a, struct source_texts *source
 }
 
 /* Returns 0, an exit status after a complaint, or -ENOMEM. */
-static int print(const struct annotation *a, struct source_texts *sources,
-                 const struct annotation_view_options *options, const struct arguments *args)
+static int cmd_annotate_print(const struct annotation *a, struct source_texts *sources,
+                              const struct annotation_view_options *options, const struct arguments *args)
 {
         bool is_text = args->output.document.format == DOCUMENT_TEXT;
         struct annotation_view_options tables = *options;
@@ -428,8 +430,8 @@ static int print(const struct annotation *a, struct source_texts *sources,
         return r;
 }
 
-static int show(struct sampled_trace *trace, const struct arguments *args,
-                const struct function_choice *choice, uint32_t event)
+static int cmd_annotate_show(struct sampled_trace *trace, const struct arguments *args,
+                             const struct function_choice *choice, uint32_t event)
 {
         struct annotation_options options = { .search = &args->search, .intel_syntax = args->intel };
         struct byte_buffer words = { .data = NULL };
@@ -441,10 +443,10 @@ static int show(struct sampled_trace *trace, const struct arguments *args,
         if (r == 0 && !a.has_code && a.no_code.code != 0)
                 complain("warning: no instructions: %s", a.no_code.text);
         if (r == 0) {
-                view = choose_rows(&a, args);
+                view = cmd_annotate_choose_rows(&a, args);
                 view.filter = (struct text_view){ (const char *)words.data, words.used_bytes };
                 view.choice = args->function ? NULL : choice;
-                r = print(&a, &trace->sources, &view, args);
+                r = cmd_annotate_print(&a, &trace->sources, &view, args);
         }
         byte_buffer_deinit(&words);
         annotation_deinit(&a);
@@ -453,7 +455,7 @@ static int show(struct sampled_trace *trace, const struct arguments *args,
 
 static int annotate(struct sampled_trace *trace, const struct arguments *args)
 {
-        uint32_t event = find_event(trace, args);
+        uint32_t event = cmd_annotate_find_event(trace, args);
         struct function_choice choice;
         int r;
 
@@ -465,7 +467,7 @@ static int annotate(struct sampled_trace *trace, const struct arguments *args)
         if (r == 0)
                 return EXIT_STATUS_FAILED;
         if (r == 1) {
-                r = show(trace, args, &choice, event);
+                r = cmd_annotate_show(trace, args, &choice, event);
                 function_choice_deinit(&choice);
         }
         if (r > 0)
@@ -487,14 +489,14 @@ static void set_up_sources(struct sampled_trace *trace, const struct arguments *
         trace->sources.sysroot = args->search.sysroot;
 }
 
-static int run(void *context, struct common_options *common)
+static int cmd_annotate_run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         struct sampled_trace trace;
         struct error err = ERROR_NONE;
         int r, status = EXIT_STATUS_FAILED;
 
-        if (take_operands(args, common) < 0 || output_options_adopt(&args->output, common) < 0)
+        if (cmd_annotate_take_operands(args, common) < 0 || output_options_adopt(&args->output, common) < 0)
                 return EXIT_STATUS_USAGE;
         output_options_complete(&args->output);
         r = sampled_trace_load(&trace, args->path, &args->filter, &err);
@@ -518,7 +520,7 @@ int cmd_annotate(int argc, char **argv)
 {
         struct arguments args = { .context = CONTEXT_UNSET, .share_hot = SHARE_HOT_DEFAULT };
         const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .run = run
+                .table = &table, .take = cmd_annotate_take_option, .context = &args, .run = cmd_annotate_run
         };
 
         output_options_init(&args.output);

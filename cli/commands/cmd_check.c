@@ -70,7 +70,7 @@ static const struct option_table table = {
                    "unreadable; 2 = usage\n",
 };
 
-static int take_option(void *context, int letter, const char *value)
+static int cmd_check_take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
@@ -81,8 +81,8 @@ static int take_option(void *context, int letter, const char *value)
         return output_options_take(&args->output, letter, value) < 0 ? -EINVAL : 0;
 }
 
-static int count_events(const struct trace_reader *reader, const struct trace_item *item, uint64_t *n_events,
-                        struct error *err)
+static int cmd_check_count_events(const struct trace_reader *reader, const struct trace_item *item,
+                                  uint64_t *n_events, struct error *err)
 {
         struct event_decoder decoder;
         struct trace_event event;
@@ -134,8 +134,8 @@ static void find_incomplete(const struct trace_dictionary *d, const struct attac
 }
 
 /* Reads all of it; with @writer, names each whole chunk to it. */
-static int read_all(struct trace_reader *reader, struct trace_writer *writer, struct findings *ret_findings,
-                    struct error *err)
+static int cmd_check_read_all(struct trace_reader *reader, struct trace_writer *writer,
+                              struct findings *ret_findings, struct error *err)
 {
         struct findings f = { .n_chunks = 1 }; /* the FILE chunk was read when it was opened */
         struct attachment_tally tally = { .n_bytes = NULL };
@@ -144,7 +144,7 @@ static int read_all(struct trace_reader *reader, struct trace_writer *writer, st
 
         while ((r = trace_reader_next(reader, &item, err)) == 1) {
                 if (item.header.kind == TRACE_CHUNK_EVENTS)
-                        r = count_events(reader, &item, &f.n_events, err);
+                        r = cmd_check_count_events(reader, &item, &f.n_events, err);
                 else if (item.header.kind == TRACE_CHUNK_ATTACHMENT)
                         r = count_part(reader, &item, &tally, err);
                 if (r < 0) {
@@ -200,7 +200,7 @@ static int verify(int fd, const struct findings *wanted, struct error *err)
         r = trace_reader_open(path, &reader, err);
         if (r < 0)
                 return r;
-        r = read_all(reader, NULL, &f, err);
+        r = cmd_check_read_all(reader, NULL, &f, err);
         trace_reader_close(reader);
         if (r < 0)
                 return r;
@@ -226,7 +226,7 @@ static int write_repaired(const char *path, int fd, struct findings *ret_finding
         if (r < 0)
                 goto out;
         trace_writer_adopt(writer, trace_reader_first_header(reader));
-        r = read_all(reader, writer, ret_findings, err);
+        r = cmd_check_read_all(reader, writer, ret_findings, err);
         if (r == 0)
                 r = copy_whole_chunks(path, trace_writer_count_bytes(writer), fd, err);
         if (r == 0)
@@ -292,7 +292,7 @@ static int judge_attachments(struct findings *f)
 }
 
 /* @code: of read_all(), with its @words.  Returns 0 or -errno, and fills in what it comes to. */
-static int judge(struct findings *f, int code, const char *words)
+static int cmd_check_judge(struct findings *f, int code, const char *words)
 {
         int r = code;
 
@@ -311,7 +311,7 @@ static int judge(struct findings *f, int code, const char *words)
 /* ------------------------------------------------------------------ the answer */
 
 /* "intact: 36 chunks, 1,234 events, 12.1 KB, 2 attachments" */
-static void describe(const struct findings *f, char *words, size_t n_bytes)
+static void cmd_check_describe(const struct findings *f, char *words, size_t n_bytes)
 {
         char attachments[256] = "", reason[sizeof(f->words) + 8] = "";
 
@@ -346,7 +346,7 @@ static int print_answer(const struct findings *f, const char *path, const struct
         struct view_table *t;
         int status;
 
-        describe(f, words, sizeof(words));
+        cmd_check_describe(f, words, sizeof(words));
         view_document_init(&d, SCHEMA);
         view_document_set_answer(&d, (struct text_view){ words, strlen(words) });
         t = view_document_add_table(&d, "traces", NULL, columns, sizeof(columns) / sizeof(columns[0]));
@@ -388,7 +388,7 @@ static bool names_file(const char *words, const char *path)
         return strncmp(words, path, strlen(path)) == 0;
 }
 
-static int check(const char *path, const struct arguments *args)
+static int cmd_check_check(const char *path, const struct arguments *args)
 {
         struct error err = ERROR_NONE;
         struct trace_reader *reader;
@@ -400,9 +400,9 @@ static int check(const char *path, const struct arguments *args)
                 complain_of_trace(r, path, &err);
                 return EXIT_STATUS_FAILED;
         }
-        r = read_all(reader, NULL, &f, &err);
+        r = cmd_check_read_all(reader, NULL, &f, &err);
         (void)trace_reader_ending(reader, &words, NULL);
-        r = judge(&f, r, r < 0 ? err.text : words);
+        r = cmd_check_judge(&f, r, r < 0 ? err.text : words);
         if (f.words[0] != '\0')
                 complain("%s: %s%s%s", r < 0 ? "error" : "warning", names_file(f.words, path) ? "" : path,
                          names_file(f.words, path) ? "" : ": ", f.words);
@@ -424,7 +424,7 @@ static int check_trace(void *context, struct common_options *common)
         if (output_options_adopt(&args->output, common) < 0)
                 return EXIT_STATUS_USAGE;
         output_options_complete(&args->output);
-        return check(common->trace, args);
+        return cmd_check_check(common->trace, args);
 }
 
 const struct option_table *cmd_check_options(void)
@@ -436,7 +436,7 @@ int cmd_check(int argc, char **argv)
 {
         struct arguments args = { .mend = false };
         const struct command_frame frame = { .table = &table,
-                                             .take = take_option,
+                                             .take = cmd_check_take_option,
                                              .context = &args,
                                              .takes_trace = true,
                                              .run = check_trace };

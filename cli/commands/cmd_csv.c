@@ -79,7 +79,7 @@ static int take_separator(struct arguments *args, const char *value)
         return 0;
 }
 
-static int take_option(void *context, int letter, const char *value)
+static int cmd_csv_take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r;
@@ -117,7 +117,7 @@ static int take_option(void *context, int letter, const char *value)
         }
 }
 
-static int write_table(struct arguments *args, const char *path, struct error *err)
+static int cmd_csv_write_table(struct arguments *args, const char *path, struct error *err)
 {
         struct trace_filter filter = { .is_empty = true };
         struct lost_zones lost = { .n_lost = 0 };
@@ -152,7 +152,7 @@ static int explain_name(const char *path, const struct error *err)
         return EXIT_STATUS_FAILED;
 }
 
-static int run(void *context, struct common_options *common)
+static int cmd_csv_run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         struct error err = ERROR_NONE;
@@ -163,7 +163,7 @@ static int run(void *context, struct common_options *common)
                 complain_try("hyprof csv --unwrap --plot");
                 return EXIT_STATUS_USAGE;
         }
-        r = write_table(args, common->trace, &err);
+        r = cmd_csv_write_table(args, common->trace, &err);
         if (r == -EPIPE) /* who reads has seen enough */
                 return EXIT_STATUS_OK;
         if (r < 0 && args->csv.name && !args->filter.zone && r == -ENOENT)
@@ -176,9 +176,11 @@ static int run(void *context, struct common_options *common)
 int cmd_csv(int argc, char **argv)
 {
         struct arguments args = { .csv = { .separator = ',' } };
-        const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
-        };
+        const struct command_frame frame = { .table = &table,
+                                             .take = cmd_csv_take_option,
+                                             .context = &args,
+                                             .takes_trace = true,
+                                             .run = cmd_csv_run };
 
         return command_frame_run(&frame, argc, argv);
 }

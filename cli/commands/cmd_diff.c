@@ -135,7 +135,7 @@ static int parse_percent(const char *name, const char *text, double max, double 
         return 0;
 }
 
-static int add_files(struct diff_files *files, const char *pattern)
+static int cmd_diff_add_files(struct diff_files *files, const char *pattern)
 {
         struct error err = ERROR_NONE;
         int r = diff_files_add(files, pattern, &err);
@@ -167,7 +167,7 @@ static int take_percent(struct arguments *args, int letter, const char *value)
         }
 }
 
-static int take_option(void *context, int letter, const char *value)
+static int cmd_diff_take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r = filter_options_take(&args->filter, letter, value);
@@ -178,9 +178,9 @@ static int take_option(void *context, int letter, const char *value)
                 return r < 0 ? r : 0;
         switch (letter) {
         case LETTER_BEFORE:
-                return add_files(&args->before, value);
+                return cmd_diff_add_files(&args->before, value);
         case LETTER_AFTER:
-                return add_files(&args->after, value);
+                return cmd_diff_add_files(&args->after, value);
         case LETTER_PER:
                 args->per = value;
                 args->options.basis.per_unit = true;
@@ -209,13 +209,13 @@ static bool has_input(const struct diff_files *files)
 }
 
 /* With one set given, the operands are the other one. */
-static int take_operands(struct arguments *args, const struct common_options *common)
+static int cmd_diff_take_operands(struct arguments *args, const struct common_options *common)
 {
         for (int i = 0; i < common->n_operands; i++) {
                 bool is_before = args->after.n > 0 ||
                                  (args->before.n == 0 && i == 0 && common->n_operands == 2);
 
-                if (add_files(is_before ? &args->before : &args->after, common->operands[i]) < 0)
+                if (cmd_diff_add_files(is_before ? &args->before : &args->after, common->operands[i]) < 0)
                         return -EINVAL;
         }
         if (has_input(&args->before) && has_input(&args->after)) {
@@ -259,7 +259,7 @@ static void compare_rates(struct loading *l, const struct loaded_trace *trace, c
 }
 
 /* The zone of --per must exist: the filter's words on the alternatives are the best. */
-static int find_unit(const struct loading *l, struct loaded_trace *trace, struct error *err)
+static int cmd_diff_find_unit(const struct loading *l, struct loaded_trace *trace, struct error *err)
 {
         struct trace_filter_request request = { .zone = l->args->per };
         struct trace_filter filter = { .is_empty = true };
@@ -274,7 +274,7 @@ static int load_events(struct loading *l, struct diff_run *run, struct loaded_tr
 {
         struct diff_run_request request = { .event = l->event };
         struct trace_filter filter = { .is_empty = true };
-        int r = find_unit(l, trace, err);
+        int r = cmd_diff_find_unit(l, trace, err);
 
         if (r == 0)
                 r = trace_filter_init(&filter, &l->args->filter, trace, err);
@@ -401,7 +401,7 @@ static void unload(struct loading *l)
 }
 
 /* Nothing was slower, because nothing was there: no reason to pass. */
-static int judge(const struct arguments *args, const struct diff_comparison *c)
+static int cmd_diff_judge(const struct arguments *args, const struct diff_comparison *c)
 {
         const struct diff_item *item;
 
@@ -414,17 +414,18 @@ static int judge(const struct arguments *args, const struct diff_comparison *c)
         return diff_comparison_worst(c, &item) > args->fail_above ? STATUS_WORSE : EXIT_STATUS_OK;
 }
 
-static bool shows_title(const struct arguments *args)
+static bool cmd_diff_shows_title(const struct arguments *args)
 {
         return args->output.document.format == DOCUMENT_TEXT ||
                args->output.document.format == DOCUMENT_MARKDOWN;
 }
 
-static int print(const struct loading *l, const struct diff_comparison *c)
+static int cmd_diff_print(const struct loading *l, const struct diff_comparison *c)
 {
         const struct arguments *args = l->args;
         struct view_document *d = l->document;
-        struct diff_view_options options = { .threshold = args->threshold, .has_title = shows_title(args) };
+        struct diff_view_options options = { .threshold = args->threshold,
+                                             .has_title = cmd_diff_shows_title(args) };
         struct byte_buffer words = { .data = NULL };
         int status;
 
@@ -436,7 +437,7 @@ static int print(const struct loading *l, const struct diff_comparison *c)
         diff_view_fill(d, c, &options);
         byte_buffer_deinit(&words);
         status = output_options_print(&args->output, d);
-        return status != EXIT_STATUS_OK ? STATUS_TROUBLE : judge(args, c);
+        return status != EXIT_STATUS_OK ? STATUS_TROUBLE : cmd_diff_judge(args, c);
 }
 
 /* Nothing has the name that was asked for: no answer. */
@@ -474,12 +475,12 @@ static int load_and_compare(struct arguments *args, struct loading *l, struct er
         else if (args->options.only && c.n_asked == 0)
                 r = explain_only(args, &c, err);
         else
-                r = print(l, &c);
+                r = cmd_diff_print(l, &c);
         diff_comparison_deinit(&c);
         return r;
 }
 
-static int compare(struct arguments *args)
+static int cmd_diff_compare(struct arguments *args)
 {
         struct error err = ERROR_NONE;
         struct view_document document;
@@ -505,14 +506,14 @@ static int run(void *context, struct common_options *common)
         if (output_options_adopt(&args->output, common) < 0)
                 return STATUS_TROUBLE;
         output_options_complete(&args->output);
-        return take_operands(args, common) < 0 ? EXIT_STATUS_USAGE : compare(args);
+        return cmd_diff_take_operands(args, common) < 0 ? EXIT_STATUS_USAGE : cmd_diff_compare(args);
 }
 
 int cmd_diff(int argc, char **argv)
 {
         struct arguments args = { .options = diff_options_default() };
         const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .run = run
+                .table = &table, .take = cmd_diff_take_option, .context = &args, .run = run
         };
         int status;
 

@@ -32,7 +32,7 @@ static const struct option_table table = {
         .closing = "exit status: 0 = programs can be recorded; 1 = they cannot; 2 = usage\n",
 };
 
-static int take_option(void *context, int letter, const char *value)
+static int cmd_doctor_take_option(void *context, int letter, const char *value)
 {
         int r = output_options_take(context, letter, value);
 
@@ -40,7 +40,7 @@ static int take_option(void *context, int letter, const char *value)
 }
 
 /* The verdict. */
-static const char *answer(const struct perf_access *a)
+static const char *cmd_doctor_answer(const struct perf_access *a)
 {
         return a->user_error == 0 ? "hyprof record COMMAND works here."
                                   : "hyprof record cannot work here until that is allowed.";
@@ -53,7 +53,8 @@ static const struct view_column columns[] = {
         { .key = "remedy", .title = "try", .type = VIEW_STRING, .is_below = true },
 };
 
-static void add_words(struct view_document *d, const char *key, const char *title, const char *words)
+static void cmd_doctor_add_words(struct view_document *d, const char *key, const char *title,
+                                 const char *words)
 {
         view_document_add_string(d, key, title,
                                  (struct text_view){ .bytes = words, .n_bytes = strlen(words) });
@@ -68,18 +69,18 @@ static void add_setting(struct view_document *d, const char *key, long value)
                 view_document_add_number(d, key, NULL, VIEW_ID, (uint64_t)value);
 }
 
-static void fill(struct view_document *d, const struct doctor_findings *findings,
-                 const struct perf_access *access, const struct utsname *system)
+static void cmd_doctor_fill(struct view_document *d, const struct doctor_findings *findings,
+                            const struct perf_access *access, const struct utsname *system)
 {
-        const char *sentence = answer(access);
+        const char *sentence = cmd_doctor_answer(access);
         struct view_table *t;
 
         view_document_set_answer(d, (struct text_view){ sentence, strlen(sentence) });
         view_document_add_bool(d, "can_record", NULL, access->user_error == 0);
-        add_words(d, "version", "hyprof", HYPROF_VERSION);
-        add_words(d, "kernel", "Linux", system->release);
-        add_words(d, "machine", "machine", system->machine);
-        add_words(d, "user", "user", access->is_root ? "root" : "ordinary");
+        cmd_doctor_add_words(d, "version", "hyprof", HYPROF_VERSION);
+        cmd_doctor_add_words(d, "kernel", "Linux", system->release);
+        cmd_doctor_add_words(d, "machine", "machine", system->machine);
+        cmd_doctor_add_words(d, "user", "user", access->is_root ? "root" : "ordinary");
         add_setting(d, "perf_event_max_sample_rate", access->max_sample_hz);
         add_setting(d, "perf_event_mlock_kb", access->mlock_kib);
         t = view_document_add_table(d, "findings", "Findings", columns, sizeof(columns) / sizeof(columns[0]));
@@ -96,7 +97,7 @@ static void fill(struct view_document *d, const struct doctor_findings *findings
         }
 }
 
-static int run(void *context, struct common_options *common)
+static int cmd_doctor_run(void *context, struct common_options *common)
 {
         struct output_options *output = context;
         struct doctor_findings findings = { .n_items = 0 };
@@ -112,7 +113,7 @@ static int run(void *context, struct common_options *common)
         (void)uname(&system);
         doctor_findings_add(&findings, &access);
         view_document_init(&document, SCHEMA);
-        fill(&document, &findings, &access, &system);
+        cmd_doctor_fill(&document, &findings, &access, &system);
         status = output_options_print(output, &document);
         view_document_deinit(&document);
         return status == EXIT_STATUS_OK && access.user_error != 0 ? EXIT_STATUS_FAILED : status;
@@ -127,7 +128,7 @@ int cmd_doctor(int argc, char **argv)
 {
         struct output_options output;
         const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &output, .run = run
+                .table = &table, .take = cmd_doctor_take_option, .context = &output, .run = cmd_doctor_run
         };
 
         output_options_init(&output);

@@ -56,7 +56,7 @@ static const struct option_table table = {
                 "or a file cannot be written; 2 = usage\n",
 };
 
-static int take_option(void *context, int letter, const char *value)
+static int cmd_dump_take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
@@ -70,7 +70,7 @@ static int take_option(void *context, int letter, const char *value)
 }
 
 /* The fault at the end of the trace, if any. */
-static int finish(const struct trace_reader *reader, const char *path, int status, const char *what)
+static int cmd_dump_finish(const struct trace_reader *reader, const char *path, int status, const char *what)
 {
         const char *words;
 
@@ -87,7 +87,7 @@ static int finish(const struct trace_reader *reader, const char *path, int statu
         return standard_output_finish(status, what);
 }
 
-static int dump(struct trace_reader *reader, const char *path)
+static int cmd_dump_dump(struct trace_reader *reader, const char *path)
 {
         struct error err = ERROR_NONE;
         int r = trace_dump_write(reader, stdout, &err);
@@ -98,10 +98,10 @@ static int dump(struct trace_reader *reader, const char *path)
                 complain("error: %s: %s", path, err.text);
                 return EXIT_STATUS_FAILED;
         }
-        return finish(reader, path, EXIT_STATUS_OK, "the dump");
+        return cmd_dump_finish(reader, path, EXIT_STATUS_OK, "the dump");
 }
 
-static int extract(struct trace_reader *reader, const char *path, const char *folder)
+static int cmd_dump_extract(struct trace_reader *reader, const char *path, const char *folder)
 {
         struct attachment_files_result result;
         struct error err = ERROR_NONE;
@@ -119,7 +119,7 @@ static int extract(struct trace_reader *reader, const char *path, const char *fo
         }
         if (result.n_written + result.n_absent == 0)
                 (void)printf("there are none\n");
-        return finish(reader, path, status, "the names of the files");
+        return cmd_dump_finish(reader, path, status, "the names of the files");
 }
 
 /* ---- with filters: all tables, for what an event refers to is there, then the events that pass; no chunks and runs ---- */
@@ -131,8 +131,8 @@ struct printing {
 };
 
 /* The tables come with the first event: where none passes, there is nothing but the complaint. */
-static int on_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                    struct error *err)
+static int cmd_dump_on_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                             struct error *err)
 {
         struct printing *p = context;
 
@@ -145,12 +145,12 @@ static int on_event(void *context, struct walked_thread *thread, const struct tr
 }
 
 /* The end of a zone that passed does as well.  One that never ended has none. */
-static int on_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
-                   struct error *err)
+static int cmd_dump_on_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                            struct error *err)
 {
         const struct trace_event end = { .time_ns = zone->end_ns, .op = TRACE_OP_ZONE_END };
 
-        return zone->closed ? on_event(context, thread, &end, err) : 0;
+        return zone->closed ? cmd_dump_on_event(context, thread, &end, err) : 0;
 }
 
 static int print_passing(struct loaded_trace *trace, const struct trace_filter *filter, FILE *out,
@@ -159,10 +159,10 @@ static int print_passing(struct loaded_trace *trace, const struct trace_filter *
         struct printing p = { .dictionary = trace->dictionary, .out = out };
         const struct trace_sink sink = {
                 .context = &p,
-                .begin_zone = on_event,
-                .zone = on_zone,
-                .sample = on_event,
-                .event = on_event,
+                .begin_zone = cmd_dump_on_event,
+                .zone = cmd_dump_on_zone,
+                .sample = cmd_dump_on_event,
+                .event = cmd_dump_on_event,
                 .may_skip = true,
         };
         struct trace_walk walk = { .n_threads = 0 };
@@ -210,7 +210,7 @@ static int dump_filtered(const struct trace_filter_request *filter, const char *
         return standard_output_finish(r < 0 ? EXIT_STATUS_OK : r, "the dump");
 }
 
-static int run(void *context, struct common_options *common)
+static int cmd_dump_run(void *context, struct common_options *common)
 {
         const struct arguments *args = context;
         struct error err = ERROR_NONE;
@@ -229,7 +229,8 @@ static int run(void *context, struct common_options *common)
                 complain_of_trace(r, common->trace, &err);
                 return EXIT_STATUS_FAILED;
         }
-        status = args->folder ? extract(reader, common->trace, args->folder) : dump(reader, common->trace);
+        status = args->folder ? cmd_dump_extract(reader, common->trace, args->folder)
+                              : cmd_dump_dump(reader, common->trace);
         trace_reader_close(reader);
         return status;
 }
@@ -242,9 +243,11 @@ const struct option_table *cmd_dump_options(void)
 int cmd_dump(int argc, char **argv)
 {
         struct arguments args = { .folder = NULL };
-        const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
-        };
+        const struct command_frame frame = { .table = &table,
+                                             .take = cmd_dump_take_option,
+                                             .context = &args,
+                                             .takes_trace = true,
+                                             .run = cmd_dump_run };
 
         return command_frame_run(&frame, argc, argv);
 }

@@ -91,7 +91,7 @@ const struct option_table *cmd_export_options(void)
         return &table;
 }
 
-static int take_option(void *context, int letter, const char *value)
+static int cmd_export_take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r;
@@ -141,7 +141,7 @@ static const struct export_format *find_format(const char *name)
         return NULL;
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool cmd_export_ends_with(const char *text, const char *end)
 {
         size_t n_text = strlen(text), n_end = strlen(end);
 
@@ -152,7 +152,7 @@ static bool ends_with(const char *text, const char *end)
 static char *name_output(const char *trace, const char *extension)
 {
         const char *stem = strcmp(trace, "-") == 0 ? "hyprof" : trace;
-        size_t n = strlen(stem) - (ends_with(stem, ".hyp") ? strlen(".hyp") : 0);
+        size_t n = strlen(stem) - (cmd_export_ends_with(stem, ".hyp") ? strlen(".hyp") : 0);
         char *path;
 
         return asprintf(&path, "%.*s%s", (int)n, stem, extension) < 0 ? NULL : path;
@@ -160,7 +160,7 @@ static char *name_output(const char *trace, const char *extension)
 
 static bool is_packed(const struct export_format *format, const char *output)
 {
-        return ends_with(strcmp(output, "-") == 0 ? format->extension : output, ".gz");
+        return cmd_export_ends_with(strcmp(output, "-") == 0 ? format->extension : output, ".gz");
 }
 
 static int open_destination(struct destination *d, const struct export_format *format, const char *path,
@@ -186,7 +186,7 @@ static void close_destination(struct destination *d)
 }
 
 /* "left out: 3 messages; 2 frames" */
-static void print_left_out(const struct export_totals *totals)
+static void cmd_export_print_left_out(const struct export_totals *totals)
 {
         struct byte_buffer words = { .data = NULL };
 
@@ -205,18 +205,19 @@ static void print_left_out(const struct export_totals *totals)
         byte_buffer_deinit(&words);
 }
 
-static void print_done(const struct destination *d, const struct export_format *format,
-                       const struct export_totals *totals, uint64_t n_bytes)
+static void cmd_export_print_done(const struct destination *d, const struct export_format *format,
+                                  const struct export_totals *totals, uint64_t n_bytes)
 {
         bool is_stdout = strcmp(d->path, "-") == 0;
 
         complain("wrote %s (%s): %s, %s", is_stdout ? "standard output" : d->path,
                  text_number_bytes(n_bytes).text, text_number_counted(totals->n_samples, "samples").text,
                  text_number_counted(totals->n_zones, "zones").text);
-        print_left_out(totals);
+        cmd_export_print_left_out(totals);
         if (!is_stdout)
                 complain_next("%s %s",
-                              ends_with(d->path, ".gz") && !format->reads_packed ? "gunzip" : format->next,
+                              cmd_export_ends_with(d->path, ".gz") && !format->reads_packed ? "gunzip"
+                                                                                            : format->next,
                               shell_word_of(d->path).text);
 }
 
@@ -226,9 +227,9 @@ static void warn_of_ending(const struct loaded_trace *trace, const char *path)
                 complain("warning: %s: %s; writing the part before", path, trace->ending_words);
 }
 
-static int write_trace(struct loaded_trace *trace, const struct export_format *format,
-                       const struct export_options *options, const struct arguments *args, const char *path,
-                       struct error *err)
+static int cmd_export_write_trace(struct loaded_trace *trace, const struct export_format *format,
+                                  const struct export_options *options, const struct arguments *args,
+                                  const char *path, struct error *err)
 {
         struct export_totals totals = { .n_samples = 0 };
         struct destination d;
@@ -248,7 +249,7 @@ static int write_trace(struct loaded_trace *trace, const struct export_format *f
         if (r == 0) {
                 warn_of_ending(trace, args->path);
                 if (!args->quiet)
-                        print_done(&d, format, &totals, n_bytes);
+                        cmd_export_print_done(&d, format, &totals, n_bytes);
         }
         /* The reader of a pipe may have seen enough. */
         if (r == -EPIPE && strcmp(d.path, "-") == 0)
@@ -281,7 +282,7 @@ static int export_trace(const struct export_format *format, const struct argumen
         r = export_event_choose(&trace, &filter, &options.event, err);
         if (r != 0)
                 goto done;
-        r = write_trace(&trace, format, &options, args, path, err);
+        r = cmd_export_write_trace(&trace, format, &options, args, path, err);
 
 done:
         trace_filter_deinit(&filter);
@@ -298,8 +299,8 @@ static void try_force(const struct export_format *format, const struct arguments
 }
 
 /* Returns the exit status. */
-static int explain_failure(int code, const struct error *err, const struct export_format *format,
-                           const struct arguments *args)
+static int cmd_export_explain_failure(int code, const struct error *err, const struct export_format *format,
+                                      const struct arguments *args)
 {
         if (code != -EEXIST)
                 return filter_options_explain(&args->filter, code, args->path, err);
@@ -309,7 +310,7 @@ static int explain_failure(int code, const struct error *err, const struct expor
 }
 
 /* The format, which goes before the trace.  NULL after a complaint. */
-static const struct export_format *take_format(struct common_options *common)
+static const struct export_format *cmd_export_take_format(struct common_options *common)
 {
         if (common->n_operands > 0) {
                 common->n_operands--;
@@ -320,7 +321,7 @@ static const struct export_format *take_format(struct common_options *common)
         return NULL;
 }
 
-static int run(void *context, struct common_options *common)
+static int cmd_export_run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         const struct export_format *format;
@@ -329,20 +330,20 @@ static int run(void *context, struct common_options *common)
 
         if (args->list)
                 return list_formats();
-        format = take_format(common);
+        format = cmd_export_take_format(common);
         if (!format || common_options_take_trace(common, &table) < 0)
                 return EXIT_STATUS_USAGE;
         args->path = common->trace;
         args->quiet = common->quiet;
         r = export_trace(format, args, &err);
-        return r < 0 ? explain_failure(r, &err, format, args) : EXIT_STATUS_OK;
+        return r < 0 ? cmd_export_explain_failure(r, &err, format, args) : EXIT_STATUS_OK;
 }
 
 int cmd_export(int argc, char **argv)
 {
         struct arguments args = { .n_markers_max = MARKERS_MAX_DEFAULT };
         const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .run = run
+                .table = &table, .take = cmd_export_take_option, .context = &args, .run = cmd_export_run
         };
 
         return command_frame_run(&frame, argc, argv);

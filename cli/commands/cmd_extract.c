@@ -55,7 +55,7 @@ static const struct option_table table = {
                 "written; 2 = usage\n",
 };
 
-static int take_option(void *context, int letter, const char *value)
+static int cmd_extract_take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
@@ -74,7 +74,7 @@ static uint32_t attachment_of(const struct trace_code *t, uint32_t module)
         return row ? row->attachment : 0;
 }
 
-static void list(const struct trace_code *t, const char *wanted)
+static void cmd_extract_list(const struct trace_code *t, const char *wanted)
 {
         uint32_t n = 0;
 
@@ -110,7 +110,7 @@ static struct name_guess guess_name(const struct trace_code *t, const char *want
  * A number means one module.  Names that mean several are fine if these have the same code.  Returns the module, or
  * 0 after a complaint.
  */
-static uint32_t choose(const struct trace_code *t, const char *wanted)
+static uint32_t cmd_extract_choose(const struct trace_code *t, const char *wanted)
 {
         uint32_t n_modules = trace_dictionary_count(t->dictionary, TRACE_TABLE_MODULES);
         uint32_t found = 0;
@@ -123,7 +123,7 @@ static uint32_t choose(const struct trace_code *t, const char *wanted)
                         continue;
                 if (found != 0 && attachment_of(t, found) != attachment_of(t, i)) {
                         complain("error: more than one module is called '%s'", wanted);
-                        list(t, wanted);
+                        cmd_extract_list(t, wanted);
                         complain_try("one of these numbers");
                         return 0;
                 }
@@ -155,8 +155,8 @@ static int write_image(const struct spooled_image *image, const struct arguments
         return r;
 }
 
-static void print_done(const struct trace_code *t, uint32_t module, const struct spooled_image *image,
-                       const char *output)
+static void cmd_extract_print_done(const struct trace_code *t, uint32_t module,
+                                   const struct spooled_image *image, const char *output)
 {
         const struct trace_attachment *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_ATTACHMENTS,
                                                                   attachment_of(t, module));
@@ -166,7 +166,7 @@ static void print_done(const struct trace_code *t, uint32_t module, const struct
                                                             : "the whole file");
 }
 
-static int extract(const struct trace_code *t, uint32_t module, const struct arguments *args)
+static int cmd_extract_extract(const struct trace_code *t, uint32_t module, const struct arguments *args)
 {
         const struct trace_module_image *row = module_images_find(&t->images, t->dictionary, module);
         struct error err = ERROR_NONE;
@@ -191,7 +191,7 @@ static int extract(const struct trace_code *t, uint32_t module, const struct arg
         if (r == 1) {
                 r = write_image(&image, args, &err);
                 if (r == 0 && !args->quiet && strcmp(args->output, "-") != 0)
-                        print_done(t, module, &image, args->output);
+                        cmd_extract_print_done(t, module, &image, args->output);
                 image_spool_unmap(&image);
         }
         if (r < 0)
@@ -201,7 +201,7 @@ static int extract(const struct trace_code *t, uint32_t module, const struct arg
         return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
 }
 
-static int run(void *context, struct common_options *common)
+static int cmd_extract_run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         struct error err = ERROR_NONE;
@@ -224,8 +224,8 @@ static int run(void *context, struct common_options *common)
                 complain_of_trace(r, path, &err);
                 return EXIT_STATUS_FAILED;
         }
-        module = choose(&code, common->operands[0]);
-        status = module != 0 ? extract(&code, module, args) : EXIT_STATUS_FAILED;
+        module = cmd_extract_choose(&code, common->operands[0]);
+        status = module != 0 ? cmd_extract_extract(&code, module, args) : EXIT_STATUS_FAILED;
         trace_code_deinit(&code);
         return status;
 }
@@ -239,7 +239,7 @@ int cmd_extract(int argc, char **argv)
 {
         struct arguments args = { .output = NULL };
         const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .run = run
+                .table = &table, .take = cmd_extract_take_option, .context = &args, .run = cmd_extract_run
         };
 
         return command_frame_run(&frame, argc, argv);

@@ -22,7 +22,7 @@ static const struct option_table table = {
         .closing = "exit status: 0; 2 = usage\n",
 };
 
-static int run(void *context, struct common_options *common)
+static int cmd_guide_run(void *context, struct common_options *common)
 {
         (void)context;
         (void)common;
@@ -37,7 +37,7 @@ const struct option_table *cmd_guide_options(void)
 
 int cmd_guide(int argc, char **argv)
 {
-        const struct command_frame frame = { .table = &table, .run = run };
+        const struct command_frame frame = { .table = &table, .run = cmd_guide_run };
 
         return command_frame_run(&frame, argc, argv);
 }

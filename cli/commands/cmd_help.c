@@ -62,7 +62,7 @@ static bool show_with_man(const char *name)
         return pclose(man) == 0;
 }
 
-static int take_option(void *context, int letter, const char *value)
+static int cmd_help_take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
@@ -140,7 +140,7 @@ static int help_show_schema(const char *wanted)
         return standard_output_finish(EXIT_STATUS_OK, "the schema");
 }
 
-static int run(void *context, struct common_options *common)
+static int cmd_help_run(void *context, struct common_options *common)
 {
         const struct arguments *args = context;
         const char *name = common->operands[0];
@@ -171,7 +171,7 @@ int cmd_help(int argc, char **argv)
 {
         struct arguments args = { .wants_schema = false };
         const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .run = run
+                .table = &table, .take = cmd_help_take_option, .context = &args, .run = cmd_help_run
         };
 
         return command_frame_run(&frame, argc, argv);

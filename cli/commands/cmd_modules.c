@@ -51,7 +51,7 @@ struct arguments {
         struct output_options output;
 };
 
-static int take_option(void *context, int letter, const char *value)
+static int cmd_modules_take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r = output_options_take(&args->output, letter, value);
@@ -69,7 +69,8 @@ static uint32_t at_least(uint32_t n, uint64_t n_known, uint32_t n_max)
 }
 
 /* Names that are in the trace count, whether its files are on this machine or not. */
-static int add_known(const struct trace_dictionary *d, struct symbol_findings *findings, struct error *err)
+static int cmd_modules_add_known(const struct trace_dictionary *d, struct symbol_findings *findings,
+                                 struct error *err)
 {
         struct known_symbols_totals all, *modules = calloc((size_t)findings->n_modules + 1, sizeof(*modules));
         int r = modules ? known_symbols_count(d, modules, &all, err)
@@ -86,8 +87,8 @@ static int add_known(const struct trace_dictionary *d, struct symbol_findings *f
 }
 
 /* The children need no cache: nothing is written. */
-static int look(struct trace_code *t, const struct symbol_search *wanted, struct symbol_findings *findings,
-                struct error *err)
+static int cmd_modules_look(struct trace_code *t, const struct symbol_search *wanted,
+                            struct symbol_findings *findings, struct error *err)
 {
         struct symbol_search search = *wanted;
         struct error why = ERROR_NONE;
@@ -105,7 +106,7 @@ static int look(struct trace_code *t, const struct symbol_search *wanted, struct
                 return error_set(err, r, "%s", why.text);
         if (r < 0)
                 complain("warning: %s", why.text);
-        return add_known(d, findings, err);
+        return cmd_modules_add_known(d, findings, err);
 }
 
 /* ---- the answer ---------------------------------------------------------------------------------------- */
@@ -134,7 +135,8 @@ static const struct view_column missing_columns[] = {
 };
 
 /* The code is missing and not all of its names are in the trace, or it is stripped of what is needed. */
-static bool lacks_names(const struct trace_code *t, const struct module_finding *finding, uint32_t module)
+static bool cmd_modules_lacks_names(const struct trace_code *t, const struct module_finding *finding,
+                                    uint32_t module)
 {
         const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, module);
 
@@ -143,7 +145,7 @@ static bool lacks_names(const struct trace_code *t, const struct module_finding 
                 (finding->source < IMAGE_SOURCE_DEBUG && finding->n_named < finding->n_frames));
 }
 
-static void put_words(struct view_document *d, struct view_table *t, const char *words)
+static void cmd_modules_put_words(struct view_document *d, struct view_table *t, const char *words)
 {
         if (words && words[0] != '\0')
                 view_table_put_words(d, t, words);
@@ -173,8 +175,8 @@ static void put_kept(struct view_document *d, struct view_table *out, const stru
         view_table_put_words(d, out, kept->kind == TRACE_ATTACHMENT_MODULE_PARTS ? "parts" : "whole file");
 }
 
-static void put_module(struct view_document *d, struct view_table *out, const struct trace_code *t,
-                       const struct module_finding *finding)
+static void cmd_modules_put_module(struct view_document *d, struct view_table *out,
+                                   const struct trace_code *t, const struct module_finding *finding)
 {
         const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES,
                                                               finding->module);
@@ -186,16 +188,16 @@ static void put_module(struct view_document *d, struct view_table *out, const st
         view_table_put_number(d, out, finding->n_frames);
         view_table_put_number(d, out, finding->n_named);
         view_table_put_number(d, out, finding->n_lines);
-        put_words(d, out, module_words_source(finding->source));
+        cmd_modules_put_words(d, out, module_words_source(finding->source));
         if (row->path != 0)
                 view_table_put_place(d, out, trace_dictionary_text(t->dictionary, row->path), 0);
         else
                 view_table_put_unknown(d, out);
-        put_words(d, out, module_words_kind(row->kind));
+        cmd_modules_put_words(d, out, module_words_kind(row->kind));
         put_kept(d, out, t, image);
-        put_words(d, out, module_words_state(image));
-        put_words(d, out, module_words_of(t->dictionary, finding->module).build_id);
-        put_words(d, out, finding->path);
+        cmd_modules_put_words(d, out, module_words_state(image));
+        cmd_modules_put_words(d, out, module_words_of(t->dictionary, finding->module).build_id);
+        cmd_modules_put_words(d, out, finding->path);
 }
 
 static void put_missing(struct view_document *d, struct view_table *out, const struct trace_code *t,
@@ -204,14 +206,15 @@ static void put_missing(struct view_document *d, struct view_table *out, const s
         const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, module);
 
         view_table_put_number(d, out, module);
-        put_words(d, out, module_words_of(t->dictionary, module).build_id);
+        cmd_modules_put_words(d, out, module_words_of(t->dictionary, module).build_id);
         if (row->path != 0)
                 view_table_put_string(d, out, trace_dictionary_text(t->dictionary, row->path));
         else
                 view_table_put_unknown(d, out);
 }
 
-static void set_answer(struct view_document *d, const struct symbol_findings *findings, uint32_t n_lacking)
+static void cmd_modules_set_answer(struct view_document *d, const struct symbol_findings *findings,
+                                   uint32_t n_lacking)
 {
         uint32_t n_modules = 0, n_found = 0;
         char words[160];
@@ -231,8 +234,8 @@ static void set_answer(struct view_document *d, const struct symbol_findings *fi
         view_document_add_number(d, "n_missing", NULL, VIEW_COUNT, n_lacking);
 }
 
-static void fill(struct view_document *d, const struct trace_code *t, const struct symbol_findings *findings,
-                 uint32_t limit)
+static void cmd_modules_fill(struct view_document *d, const struct trace_code *t,
+                             const struct symbol_findings *findings, uint32_t limit)
 {
         struct view_table *modules, *missing;
         uint32_t n_lacking = 0;
@@ -245,10 +248,10 @@ static void fill(struct view_document *d, const struct trace_code *t, const stru
                 if (findings->items[i].n_frames == 0)
                         continue;
                 if (limit == 0 || n++ < limit)
-                        put_module(d, modules, t, &findings->items[i]);
+                        cmd_modules_put_module(d, modules, t, &findings->items[i]);
                 else if (modules)
                         modules->n_left_out++;
-                if (!lacks_names(t, &findings->items[i], i))
+                if (!cmd_modules_lacks_names(t, &findings->items[i], i))
                         continue;
                 if (limit == 0 || n_lacking < limit)
                         put_missing(d, missing, t, i);
@@ -256,14 +259,14 @@ static void fill(struct view_document *d, const struct trace_code *t, const stru
                         missing->n_left_out++;
                 n_lacking++;
         }
-        set_answer(d, findings, n_lacking);
+        cmd_modules_set_answer(d, findings, n_lacking);
         if (n_lacking != 0)
                 view_document_hint(d, "hyprof symbolize --help");
 }
 
 /* Returns an exit status. */
-static int print(const struct trace_code *t, const char *path, const struct symbol_findings *findings,
-                 const struct output_options *output)
+static int cmd_modules_print(const struct trace_code *t, const char *path,
+                             const struct symbol_findings *findings, const struct output_options *output)
 {
         struct view_document d;
         const char *words;
@@ -274,13 +277,13 @@ static int print(const struct trace_code *t, const char *path, const struct symb
                 complain("warning: %s: %s", path, words);
                 view_document_warn(&d, "%s", words);
         }
-        fill(&d, t, findings, output_options_limit(output, 0));
+        cmd_modules_fill(&d, t, findings, output_options_limit(output, 0));
         status = output_options_print(output, &d);
         view_document_deinit(&d);
         return status;
 }
 
-static int run(void *context, struct common_options *common)
+static int cmd_modules_run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         struct symbol_findings findings = { .items = NULL };
@@ -298,9 +301,9 @@ static int run(void *context, struct common_options *common)
                 complain_of_trace(r, common->trace, &err);
                 return EXIT_STATUS_FAILED;
         }
-        r = look(&code, &args->search, &findings, &err);
+        r = cmd_modules_look(&code, &args->search, &findings, &err);
         if (r == 0)
-                status = print(&code, common->trace, &findings, &args->output);
+                status = cmd_modules_print(&code, common->trace, &findings, &args->output);
         else
                 complain("error: %s", err.code != 0 ? err.text : "no memory for the list");
         symbol_findings_deinit(&findings);
@@ -316,9 +319,11 @@ const struct option_table *cmd_modules_options(void)
 int cmd_modules(int argc, char **argv)
 {
         struct arguments args = { .search = { .n_debug_dirs = 0 } };
-        const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
-        };
+        const struct command_frame frame = { .table = &table,
+                                             .take = cmd_modules_take_option,
+                                             .context = &args,
+                                             .takes_trace = true,
+                                             .run = cmd_modules_run };
 
         output_options_init(&args.output);
         return command_frame_run(&frame, argc, argv);

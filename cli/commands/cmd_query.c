@@ -60,7 +60,7 @@ const struct option_table *cmd_query_options(void)
         return &table;
 }
 
-static int take_option(void *context, int letter, const char *value)
+static int cmd_query_take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r;
@@ -134,7 +134,7 @@ static int write_database(struct loaded_trace *trace, const struct trace_filter 
         return 0;
 }
 
-static int run(void *context, struct common_options *common)
+static int cmd_query_run(void *context, struct common_options *common)
 {
         struct trace_filter filter = { .is_empty = true };
         struct arguments *args = context;
@@ -169,9 +169,11 @@ static int run(void *context, struct common_options *common)
 int cmd_query(int argc, char **argv)
 {
         struct arguments args = { .path = NULL };
-        const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
-        };
+        const struct command_frame frame = { .table = &table,
+                                             .take = cmd_query_take_option,
+                                             .context = &args,
+                                             .takes_trace = true,
+                                             .run = cmd_query_run };
 
         return command_frame_run(&frame, argc, argv);
 }

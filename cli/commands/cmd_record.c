@@ -67,7 +67,8 @@ struct work {
 /* ---- after the recording ------------------------------------------------------------------------------- */
 
 /* Names for the addresses, found without our rights.  Failing costs names, not the recording. */
-static void symbolize(struct trace_dictionary *dictionary, const struct symbol_process_options *options)
+static void cmd_record_symbolize(struct trace_dictionary *dictionary,
+                                 const struct symbol_process_options *options)
 {
         struct error err = ERROR_NONE;
         int r = symbol_process_run(dictionary, options, &err);
@@ -78,7 +79,7 @@ static void symbolize(struct trace_dictionary *dictionary, const struct symbol_p
         (void)recording_facts_add_notice(dictionary, TRACE_NOTICE_SYMBOLIZER_FAILED, err.text);
 }
 
-static int complete(struct work *w, struct error *err)
+static int cmd_record_complete(struct work *w, struct error *err)
 {
         const struct record_options *options = w->options;
         struct symbol_process_options naming = { .stop_fd = w->result.stop_fd,
@@ -96,7 +97,7 @@ static int complete(struct work *w, struct error *err)
                 (void)recording_facts_add_notice(&w->dictionary, TRACE_NOTICE_NOT_SYMBOLIZED, NULL);
         trace_dictionary_lift_limits(&w->dictionary);
         /* The kernel's names can be found nowhere else, and not when the machine was booted again. */
-        symbolize(&w->dictionary, &naming);
+        cmd_record_symbolize(&w->dictionary, &naming);
         if (options->ring)
                 ring_record_add_names(&w->ring, &w->dictionary);
         if (options->embed_source)
@@ -106,8 +107,8 @@ static int complete(struct work *w, struct error *err)
         return r < 0 ? r : trace_writer_finish(w->writer, err);
 }
 
-static void print_summary(const struct record_options *options, const struct recorder_result *result,
-                          uint64_t file_bytes)
+static void cmd_record_print_summary(const struct record_options *options,
+                                     const struct recorder_result *result, uint64_t file_bytes)
 {
         struct recorder_progress progress = result->progress;
         const struct recorder_progress *p = &progress;
@@ -158,7 +159,7 @@ static void note_no_kernel(const struct record_options *options, const struct pe
 }
 
 /* From one in a hundred on it changes what reports say: they tell what it was. */
-static void warn_of_losses(const struct record_options *options, const struct recorder_progress *p)
+static void cmd_record_warn_of_losses(const struct record_options *options, const struct recorder_progress *p)
 {
         uint64_t n_all = p->n_samples + p->n_zones + p->n_lost;
 
@@ -322,7 +323,7 @@ static int record_trace(struct work *w, struct error *err)
 
         if (r == 0)
                 r = run_recorder(w, err);
-        return r == 0 ? complete(w, err) : r;
+        return r == 0 ? cmd_record_complete(w, err) : r;
 }
 
 static void say_how_it_went(const struct work *w, int code, const struct error *err)
@@ -336,8 +337,8 @@ static void say_how_it_went(const struct work *w, int code, const struct error *
                 rate_limit_check(w->options, result->access.max_sample_hz);
         if (code == 0 && !w->options->quiet) {
                 note_no_kernel(w->options, &result->access);
-                warn_of_losses(w->options, &result->progress);
-                print_summary(w->options, result, trace_writer_count_bytes(w->writer));
+                cmd_record_warn_of_losses(w->options, &result->progress);
+                cmd_record_print_summary(w->options, result, trace_writer_count_bytes(w->writer));
                 if (w->options->ring)
                         ring_record_print_summary(&w->ring, &result->flight);
         }
@@ -421,7 +422,7 @@ static int become_user(const struct record_options *options)
         return EXIT_STATUS_RECORD_FAILED;
 }
 
-static int run(struct record_options *options, char **argv)
+static int cmd_record_run(struct record_options *options, char **argv)
 {
         struct error err = ERROR_NONE;
         struct output_file file;
@@ -492,7 +493,7 @@ int cmd_record(int argc, char **argv)
         if (record_options_parse(options, argc, argv, &first) == 0)
                 status = options->lists_events && !options->help
                                  ? list_events()
-                                 : run(options, first < argc ? argv + first : NULL);
+                                 : cmd_record_run(options, first < argc ? argv + first : NULL);
         record_options_deinit(options);
         free(options);
         return status;

@@ -91,7 +91,7 @@ static const struct option_table table = {
                    "unchanged; 2 = usage\n",
 };
 
-static int take_option(void *context, int letter, const char *value)
+static int cmd_symbolize_take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
 
@@ -136,7 +136,8 @@ static int judge_ending(const struct work *w, struct error *err)
         return 0;
 }
 
-static int add_meta(struct trace_dictionary *d, const char *key, const char *value, struct error *err)
+static int cmd_symbolize_add_meta(struct trace_dictionary *d, const char *key, const char *value,
+                                  struct error *err)
 {
         struct trace_meta row;
         uint32_t id;
@@ -215,7 +216,7 @@ static int find_all_names(struct work *w, struct trace_dictionary *d, struct err
         return r;
 }
 
-static int symbolize(struct work *w, struct error *err)
+static int cmd_symbolize_symbolize(struct work *w, struct error *err)
 {
         struct trace_dictionary *d;
         int r = judge_ending(w, err);
@@ -233,7 +234,7 @@ static int symbolize(struct work *w, struct error *err)
                 return r;
         r = known_symbols_count(d, NULL, &w->totals, err);
         if (r == 0 && w->n_news > 0)
-                r = add_meta(d, "symbolized_by", HYPROF_VERSION, err);
+                r = cmd_symbolize_add_meta(d, "symbolized_by", HYPROF_VERSION, err);
         if (r < 0)
                 return r;
         if (w->args->embed_source)
@@ -247,7 +248,7 @@ static int symbolize(struct work *w, struct error *err)
 /* ---- messages about it --------------------------------------------------------------------------------- */
 
 /* Missing, or stripped of all that is needed but for a few exported functions. */
-static bool lacks_names(const struct module_finding *finding)
+static bool cmd_symbolize_lacks_names(const struct module_finding *finding)
 {
         return finding->n_named < finding->n_frames - finding->n_named;
 }
@@ -264,7 +265,7 @@ static uint32_t count_nameless(const struct work *w, uint32_t *ret_largest)
                 const struct module_finding *finding = &w->findings.items[i];
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
 
-                if (!lacks_names(finding) || row->kind == TRACE_MODULE_ANONYMOUS)
+                if (!cmd_symbolize_lacks_names(finding) || row->kind == TRACE_MODULE_ANONYMOUS)
                         continue;
                 n++;
                 if (*ret_largest == 0 || finding->n_frames > w->findings.items[*ret_largest].n_frames)
@@ -274,7 +275,7 @@ static uint32_t count_nameless(const struct work *w, uint32_t *ret_largest)
 }
 
 /* The advice for naming @module.  @others: words about further ones. */
-static void advise(const struct work *w, uint32_t module, const char *others)
+static void cmd_symbolize_advise(const struct work *w, uint32_t module, const char *others)
 {
         struct module_words words = module_words_of(w->code.dictionary, module);
         const struct trace_module_image *kept = module_images_find(&w->code.images, w->code.dictionary,
@@ -295,7 +296,7 @@ static void advise(const struct work *w, uint32_t module, const char *others)
                         words.name, others);
 }
 
-static void print_summary(const struct work *w)
+static void cmd_symbolize_print_summary(const struct work *w)
 {
         const struct known_symbols_totals *t = &w->totals;
         uint32_t largest;
@@ -306,12 +307,12 @@ static void print_summary(const struct work *w)
                  text_number_count(t->n_lines).text, text_number_count(w->n_news).text, n_nameless,
                  w->findings.n_modules);
         if (n_nameless > 0)
-                advise(w, largest, n_nameless > 1 ? "; hyprof modules shows the others" : "");
+                cmd_symbolize_advise(w, largest, n_nameless > 1 ? "; hyprof modules shows the others" : "");
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
-static int write_trace(struct work *w, const char *output, struct error *err)
+static int cmd_symbolize_write_trace(struct work *w, const char *output, struct error *err)
 {
         int r = trace_writer_new(w->file.fd, &w->writer, err);
 
@@ -319,7 +320,7 @@ static int write_trace(struct work *w, const char *output, struct error *err)
                 return error_prefix(err, r, "%s", output);
         r = trace_code_read(&w->code, w->path, &(struct trace_code_options){ .copy = w->writer }, err);
         if (r == 0)
-                r = symbolize(w, err);
+                r = cmd_symbolize_symbolize(w, err);
         return r < 0 && trace_writer_has_failed(w->writer) ? error_prefix(err, r, "%s", output) : r;
 }
 
@@ -329,7 +330,7 @@ static int run_work(struct work *w, struct error *err)
         int r = replaced_file_open(&w->file, output, false, err);
 
         if (r == 0)
-                r = write_trace(w, output, err);
+                r = cmd_symbolize_write_trace(w, output, err);
         if (r == 0 && (w->n_news > 0 || w->n_sources > 0 || !w->is_in_place))
                 r = replaced_file_commit(&w->file, err);
         return r;
@@ -347,7 +348,7 @@ static int check_place(const char *path, struct error *err)
         return error_set(err, -ESPIPE, "%s: no file that could be replaced", path);
 }
 
-static int run(void *context, struct common_options *common)
+static int cmd_symbolize_run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         const char *path = common->trace;
@@ -368,7 +369,7 @@ static int run(void *context, struct common_options *common)
         else if (r < 0 && w.is_in_place && (r == -ESPIPE || r == -EACCES || r == -EPERM || r == -EROFS))
                 complain_try("hyprof symbolize -o FILE %s", shell_word_of(path).text);
         else if (r == 0 && !args->quiet)
-                print_summary(&w);
+                cmd_symbolize_print_summary(&w);
         symbol_findings_deinit(&w.findings);
         if (w.code.reader)
                 trace_code_deinit(&w.code);
@@ -385,9 +386,11 @@ const struct option_table *cmd_symbolize_options(void)
 int cmd_symbolize(int argc, char **argv)
 {
         struct arguments args = { .output = NULL };
-        const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
-        };
+        const struct command_frame frame = { .table = &table,
+                                             .take = cmd_symbolize_take_option,
+                                             .context = &args,
+                                             .takes_trace = true,
+                                             .run = cmd_symbolize_run };
 
         return command_frame_run(&frame, argc, argv);
 }

@@ -128,7 +128,7 @@ static int take_by(struct arguments *args, const char *value)
         return -EINVAL;
 }
 
-static int take_option(void *context, int letter, const char *value)
+static int cmd_why_take_option(void *context, int letter, const char *value)
 {
         struct arguments *args = context;
         int r;
@@ -151,17 +151,18 @@ static int take_option(void *context, int letter, const char *value)
         }
 }
 
-static bool shows_title(const struct arguments *args)
+static bool cmd_why_shows_title(const struct arguments *args)
 {
         return args->output.document.format == DOCUMENT_TEXT ||
                args->output.document.format == DOCUMENT_MARKDOWN;
 }
 
-static int print(const struct why *why, const struct loaded_trace *trace, const struct arguments *args)
+static int cmd_why_print(const struct why *why, const struct loaded_trace *trace,
+                         const struct arguments *args)
 {
         struct why_view_options options = { .path = args->path,
                                             .limit = output_options_limit(&args->output, TEXT_ROWS),
-                                            .has_title = shows_title(args) };
+                                            .has_title = cmd_why_shows_title(args) };
         struct byte_buffer words = { .data = NULL };
         struct view_document document;
         int status;
@@ -182,7 +183,7 @@ static int print(const struct why *why, const struct loaded_trace *trace, const 
 }
 
 /* The filter looks for zones of that name as well, and its words on the alternatives are the best. */
-static int find_zone(struct loaded_trace *trace, const struct arguments *args, struct error *err)
+static int cmd_why_find_zone(struct loaded_trace *trace, const struct arguments *args, struct error *err)
 {
         struct trace_filter_request request = { .zone = args->request.zone };
         struct trace_filter filter = { .is_empty = true };
@@ -192,7 +193,7 @@ static int find_zone(struct loaded_trace *trace, const struct arguments *args, s
         return r;
 }
 
-static int answer(struct arguments *args, int *ret_status, struct error *err)
+static int cmd_why_answer(struct arguments *args, int *ret_status, struct error *err)
 {
         struct trace_filter filter = { .is_empty = true };
         struct why why = { .n_causes = 0 };
@@ -204,7 +205,7 @@ static int answer(struct arguments *args, int *ret_status, struct error *err)
         r = loaded_trace_read_names(&trace, err);
         if (r != 0)
                 goto done;
-        r = find_zone(&trace, args, err);
+        r = cmd_why_find_zone(&trace, args, err);
         if (r != 0)
                 goto done;
         r = trace_filter_init(&filter, &args->filter, &trace, err);
@@ -216,7 +217,7 @@ static int answer(struct arguments *args, int *ret_status, struct error *err)
                 goto done;
         if (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED)
                 complain("warning: %s: %s; showing the part before", args->path, trace.ending_words);
-        *ret_status = print(&why, &trace, args);
+        *ret_status = cmd_why_print(&why, &trace, args);
 
 done:
         why_deinit(&why);
@@ -226,7 +227,7 @@ done:
 }
 
 /* The zone is a condition like the others. */
-static int explain(const struct arguments *args, int code, const struct error *err)
+static int cmd_why_explain(const struct arguments *args, int code, const struct error *err)
 {
         struct trace_filter_request request = args->filter;
 
@@ -234,7 +235,7 @@ static int explain(const struct arguments *args, int code, const struct error *e
         return filter_options_explain(&request, code, args->path, err);
 }
 
-static int run(void *context, struct common_options *common)
+static int cmd_why_run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
         struct error err = ERROR_NONE;
@@ -250,16 +251,18 @@ static int run(void *context, struct common_options *common)
                 complain_try("hyprof report --zones %s", shell_word_of(args->path).text);
                 return EXIT_STATUS_USAGE;
         }
-        r = answer(args, &status, &err);
-        return r == 0 ? status : explain(args, r, &err);
+        r = cmd_why_answer(args, &status, &err);
+        return r == 0 ? status : cmd_why_explain(args, r, &err);
 }
 
 int cmd_why(int argc, char **argv)
 {
         struct arguments args = { .request = { .slowest = SLOWEST_DEFAULT, .by = WHY_BY_AUTOMATIC } };
-        const struct command_frame frame = {
-                .table = &table, .take = take_option, .context = &args, .takes_trace = true, .run = run
-        };
+        const struct command_frame frame = { .table = &table,
+                                             .take = cmd_why_take_option,
+                                             .context = &args,
+                                             .takes_trace = true,
+                                             .run = cmd_why_run };
 
         output_options_init(&args.output);
         return command_frame_run(&frame, argc, argv);

@@ -14,7 +14,7 @@ struct taking {
         struct common_options common;
 };
 
-static int take(void *context, int letter, const char *value)
+static int command_frame_take(void *context, int letter, const char *value)
 {
         struct taking *t = context;
         const struct option_row *row = option_table_find_letter(t->frame->table, letter);
@@ -25,7 +25,7 @@ static int take(void *context, int letter, const char *value)
         return r < 0 ? r : 0;
 }
 
-static int run(const struct command_frame *frame, struct common_options *common)
+static int command_frame_run_one(const struct command_frame *frame, struct common_options *common)
 {
         struct pager pager = { .stream = NULL };
         int status;
@@ -43,7 +43,7 @@ int command_frame_run(const struct command_frame *frame, int argc, char **argv)
         int first;
 
         common_options_init(&t.common);
-        if (option_table_parse(frame->table, argc, argv, take, &t, &first) < 0)
+        if (option_table_parse(frame->table, argc, argv, command_frame_take, &t, &first) < 0)
                 return EXIT_STATUS_USAGE;
         if (t.common.help) {
                 option_table_print(frame->table, stdout);
@@ -53,5 +53,5 @@ int command_frame_run(const struct command_frame *frame, int argc, char **argv)
         t.common.n_operands = argc - first;
         if (frame->takes_trace && common_options_take_trace(&t.common, frame->table) < 0)
                 return EXIT_STATUS_USAGE;
-        return run(frame, &t.common);
+        return command_frame_run_one(frame, &t.common);
 }

@@ -81,7 +81,7 @@ static const char *find_equivalent(const char *name)
 }
 
 /* A program, or what may be a trace. */
-static const char *advise_on_file(const char *name)
+static const char *command_table_advise_on_file(const char *name)
 {
         return access(name, X_OK) == 0 ? "hyprof record -- " : "hyprof report ";
 }
@@ -98,7 +98,7 @@ void command_table_complain(const char *name)
         }
         if (ours || access(name, F_OK) == 0) {
                 complain("error: unknown command '%s'", name);
-                complain_try("%s%s", ours ? ours : advise_on_file(name),
+                complain_try("%s%s", ours ? ours : command_table_advise_on_file(name),
                              ours ? "" : shell_word_of(name).text);
                 return;
         }

@@ -62,7 +62,7 @@ static void offer_bytes(struct completion *c, const char *text, size_t n_bytes, 
         (void)printf("%.*s%.*s\t%s\n", (int)c->n_start, c->start, (int)n_bytes, text, help);
 }
 
-static void offer(struct completion *c, const char *text, const char *help)
+static void completion_offer(struct completion *c, const char *text, const char *help)
 {
         offer_bytes(c, text, strlen(text), help);
 }
@@ -70,7 +70,7 @@ static void offer(struct completion *c, const char *text, const char *help)
 /* ---- names in a trace, or on this machine -------------------------------------------------------------- */
 
 /* The file is enough to name a module. */
-static void take_module(void *context, const char *name, size_t n_bytes)
+static void completion_take_module(void *context, const char *name, size_t n_bytes)
 {
         const char *slash = n_bytes > 0 ? memrchr(name, '/', n_bytes) : NULL;
         size_t skip = slash ? (size_t)(slash - name) + 1 : 0;
@@ -78,7 +78,7 @@ static void take_module(void *context, const char *name, size_t n_bytes)
         offer_bytes(context, name + skip, n_bytes - skip, "");
 }
 
-static void take_name(void *context, const char *name, size_t n_bytes)
+static void completion_take_name(void *context, const char *name, size_t n_bytes)
 {
         offer_bytes(context, name, n_bytes, "");
 }
@@ -107,9 +107,9 @@ static void offer_events(struct completion *c)
                 return;
         for (size_t i = 0; i < catalog.n_rows; i++) {
                 if (catalog.rows[i].error == 0)
-                        offer(c, catalog.rows[i].name, catalog.rows[i].group);
+                        completion_offer(c, catalog.rows[i].name, catalog.rows[i].group);
                 if (catalog.rows[i].error == 0 && catalog.rows[i].alias)
-                        offer(c, catalog.rows[i].alias, catalog.rows[i].name);
+                        completion_offer(c, catalog.rows[i].alias, catalog.rows[i].name);
         }
         event_catalog_deinit(&catalog);
 }
@@ -137,7 +137,7 @@ static void offer_topics(struct completion *c)
         const struct command_row *rows = command_table_rows(&n_rows);
 
         for (size_t i = 0; i < n_rows; i++)
-                offer(c, rows[i].name, rows[i].help);
+                completion_offer(c, rows[i].name, rows[i].help);
 }
 
 static void offer_schemas(struct completion *c)
@@ -179,13 +179,13 @@ static void offer_kind(struct completion *c, enum argument_kind kind)
                 offer_event_list(c);
                 break;
         case ARGUMENT_MODULE:
-                trace_names_read(find_trace(c), kind, take_module, c);
+                trace_names_read(find_trace(c), kind, completion_take_module, c);
                 break;
         case ARGUMENT_EVENT:
         case ARGUMENT_ZONE:
         case ARGUMENT_THREAD:
         case ARGUMENT_FUNCTION:
-                trace_names_read(find_trace(c), kind, take_name, c);
+                trace_names_read(find_trace(c), kind, completion_take_name, c);
                 break;
         case ARGUMENT_TEXT:
         default:
@@ -238,7 +238,7 @@ static void offer_options(struct completion *c)
                 char name[OPTION_FORM_BYTES];
 
                 (void)snprintf(name, sizeof(name), "--%s", row->name);
-                offer(c, name, row->help);
+                completion_offer(c, name, row->help);
         }
 }
 
@@ -272,7 +272,7 @@ static void offer_operand(struct completion *c, int place)
 /* ---- the line ------------------------------------------------------------------------------------------ */
 
 /* Takes a word that has been typed to its end. */
-static void take_word(struct completion *c, const char *word, int place)
+static void completion_take_word(struct completion *c, const char *word, int place)
 {
         const struct option_row *row = NULL;
 
@@ -333,8 +333,8 @@ static void complete_command(struct completion *c, const char *word)
         c->start = c->typed = word;
         offer_topics(c);
         if (word[0] == '-') {
-                offer(c, "--help", "the commands");
-                offer(c, "--version", "the version, and the compiled-in features");
+                completion_offer(c, "--help", "the commands");
+                completion_offer(c, "--version", "the version, and the compiled-in features");
         }
 }
 
@@ -354,7 +354,7 @@ int completion_run(int n_words, char **words)
                 return EXIT_STATUS_OK;
         c.table = row->options();
         for (int i = 1; i < n_words - 1; i++) {
-                take_word(&c, words[i], i + 1);
+                completion_take_word(&c, words[i], i + 1);
                 if (c.table->ends_at_operand && c.n_operands > 0)
                         break;
         }

@@ -16,10 +16,11 @@
 #define MLOCK_KIB_MIN   516 /* what kernels allow by default */
 #define TRACING         "/sys/kernel/tracing"
 
-static void add(struct doctor_findings *f, bool good, const char *what, const char *format, ...)
-        __attribute__((format(printf, 4, 5)));
+static void doctor_findings_add_row(struct doctor_findings *f, bool good, const char *what,
+                                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static void add(struct doctor_findings *f, bool good, const char *what, const char *format, ...)
+static void doctor_findings_add_row(struct doctor_findings *f, bool good, const char *what,
+                                    const char *format, ...)
 {
         struct doctor_finding *item = &f->items[f->n_items++];
         va_list args;
@@ -45,25 +46,26 @@ static void add_refused(struct doctor_findings *f, const struct perf_access *a, 
         struct perf_refusal refusal;
 
         perf_access_explain(a, code, wants_kernel, &refusal);
-        add(f, false, what, "%s", refusal.reason);
+        doctor_findings_add_row(f, false, what, "%s", refusal.reason);
         set_remedy(f, refusal.remedy);
 }
 
-static void add_code(struct doctor_findings *f, const struct perf_access *a)
+static void doctor_findings_add_code(struct doctor_findings *f, const struct perf_access *a)
 {
         if (a->user_error == 0)
-                add(f, true, "user code", "call stacks of one's own programs");
+                doctor_findings_add_row(f, true, "user code", "call stacks of one's own programs");
         else
                 add_refused(f, a, "user code", a->user_error, false);
         if (a->kernel_error == 0)
-                add(f, true, "kernel code", "the kernel's part of call stacks");
+                doctor_findings_add_row(f, true, "kernel code", "the kernel's part of call stacks");
         else
                 add_refused(f, a, "kernel code", a->kernel_error, true);
         if (a->kernel_symbols) {
-                add(f, true, "kernel names", "/proc/kallsyms shows addresses");
+                doctor_findings_add_row(f, true, "kernel names", "/proc/kallsyms shows addresses");
                 return;
         }
-        add(f, false, "kernel names", "addresses are hidden (kernel.kptr_restrict is %ld)", a->kptr_restrict);
+        doctor_findings_add_row(f, false, "kernel names",
+                                "addresses are hidden (kernel.kptr_restrict is %ld)", a->kptr_restrict);
         set_remedy(f, a->kptr_restrict > 0 ? "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1"
                                            : "sudo sysctl kernel.perf_event_paranoid=1");
 }
@@ -72,48 +74,52 @@ static void add_code(struct doctor_findings *f, const struct perf_access *a)
 static void add_tracepoints(struct doctor_findings *f)
 {
         if (access(TRACING "/events/sched/sched_switch/id", R_OK) == 0) {
-                add(f, true, "tracepoints", TRACING " can be read");
+                doctor_findings_add_row(f, true, "tracepoints", TRACING " can be read");
                 return;
         }
         if (access(TRACING "/events", F_OK) < 0 && errno == ENOENT) {
-                add(f, false, "tracepoints", "tracefs is not mounted: tracepoints have no names");
+                doctor_findings_add_row(f, false, "tracepoints",
+                                        "tracefs is not mounted: tracepoints have no names");
                 set_remedy(f, "sudo mount -t tracefs none " TRACING);
                 return;
         }
-        add(f, false, "tracepoints", TRACING " cannot be read: tracepoints have no names");
+        doctor_findings_add_row(f, false, "tracepoints",
+                                TRACING " cannot be read: tracepoints have no names");
         set_remedy(f, "sudo mount -o remount,mode=755 " TRACING);
 }
 
-static void add_events(struct doctor_findings *f, const struct perf_access *a)
+static void doctor_findings_add_events(struct doctor_findings *f, const struct perf_access *a)
 {
         struct perf_refusal refusal;
 
         perf_access_explain(a, a->hardware_error, false, &refusal);
         if (a->hardware_error == 0)
-                add(f, true, "hardware counters", "cycles, instructions, cache misses ...");
+                doctor_findings_add_row(f, true, "hardware counters",
+                                        "cycles, instructions, cache misses ...");
         else
-                add(f, false, "hardware counters", "%s; cpu-clock is sampled instead of cycles",
-                    refusal.reason);
+                doctor_findings_add_row(f, false, "hardware counters",
+                                        "%s; cpu-clock is sampled instead of cycles", refusal.reason);
         add_tracepoints(f);
-        add(f, a->build_id_error == 0, "build-ids", "%s",
-            a->build_id_error == 0 ? "the kernel reports them with each mapping"
-                                   : "not from this kernel (5.12 does)");
+        doctor_findings_add_row(f, a->build_id_error == 0, "build-ids", "%s",
+                                a->build_id_error == 0 ? "the kernel reports them with each mapping"
+                                                       : "not from this kernel (5.12 does)");
 }
 
-static void add_files(struct doctor_findings *f, const struct perf_access *a)
+static void doctor_findings_add_files(struct doctor_findings *f, const struct perf_access *a)
 {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         const char *servers = getenv("DEBUGINFOD_URLS");
         bool has_servers = servers && servers[0] != '\0';
 
-        add(f, a->map_files, "deleted files", "%s",
-            a->map_files ? "mapped files can be read after they were deleted"
-                         : "needs CAP_CHECKPOINT_RESTORE: files that a program deletes are lost");
+        doctor_findings_add_row(
+                f, a->map_files, "deleted files", "%s",
+                a->map_files ? "mapped files can be read after they were deleted"
+                             : "needs CAP_CHECKPOINT_RESTORE: files that a program deletes are lost");
         if (!a->map_files)
                 set_remedy(f, "sudo hyprof record ...");
-        add(f, has_servers, "debug files", "%s",
-            has_servers ? "debuginfod is asked for them (DEBUGINFOD_URLS)"
-                        : "of this machine alone: DEBUGINFOD_URLS names no server");
+        doctor_findings_add_row(f, has_servers, "debug files", "%s",
+                                has_servers ? "debuginfod is asked for them (DEBUGINFOD_URLS)"
+                                            : "of this machine alone: DEBUGINFOD_URLS names no server");
 }
 
 /* "2", or "unknown" */
@@ -130,12 +136,14 @@ static void add_rights(struct doctor_findings *f, const struct perf_access *a)
 {
         char paranoid[24], kptr[24];
 
-        add(f, true, "settings", "kernel.perf_event_paranoid is %s, kernel.kptr_restrict is %s",
-            setting(a->paranoid, paranoid), setting(a->kptr_restrict, kptr));
-        add(f, a->has_perfmon, "capabilities", "CAP_PERFMON: %s, CAP_IPC_LOCK: %s",
-            a->has_perfmon ? "yes" : "no", a->locks_memory ? "yes" : "no");
-        add(f, !a->is_filtered, "system calls", "%s",
-            a->is_filtered ? "a seccomp filter is there, as in containers" : "no seccomp filter");
+        doctor_findings_add_row(f, true, "settings",
+                                "kernel.perf_event_paranoid is %s, kernel.kptr_restrict is %s",
+                                setting(a->paranoid, paranoid), setting(a->kptr_restrict, kptr));
+        doctor_findings_add_row(f, a->has_perfmon, "capabilities", "CAP_PERFMON: %s, CAP_IPC_LOCK: %s",
+                                a->has_perfmon ? "yes" : "no", a->locks_memory ? "yes" : "no");
+        doctor_findings_add_row(f, !a->is_filtered, "system calls", "%s",
+                                a->is_filtered ? "a seccomp filter is there, as in containers"
+                                               : "no seccomp filter");
 }
 
 static void add_limits(struct doctor_findings *f, const struct perf_access *a)
@@ -144,21 +152,22 @@ static void add_limits(struct doctor_findings *f, const struct perf_access *a)
         long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
         (void)getrlimit(RLIMIT_NOFILE, &files);
-        add(f, files.rlim_max >= DESCRIPTORS_FEW, "descriptors",
-            "up to %llu; %ld are needed on %ld CPUs for one event", (unsigned long long)files.rlim_max,
-            2 * n_cpus, n_cpus);
+        doctor_findings_add_row(f, files.rlim_max >= DESCRIPTORS_FEW, "descriptors",
+                                "up to %llu; %ld are needed on %ld CPUs for one event",
+                                (unsigned long long)files.rlim_max, 2 * n_cpus, n_cpus);
         if (a->max_sample_hz != LONG_MIN)
-                add(f, true, "sample rate", "up to %ld Hz (kernel.perf_event_max_sample_rate)",
-                    a->max_sample_hz);
+                doctor_findings_add_row(f, true, "sample rate",
+                                        "up to %ld Hz (kernel.perf_event_max_sample_rate)", a->max_sample_hz);
         if (a->mlock_kib != LONG_MIN && !a->locks_memory)
-                add(f, a->mlock_kib >= MLOCK_KIB_MIN, "ring memory", "%ld KiB for each CPU", a->mlock_kib);
+                doctor_findings_add_row(f, a->mlock_kib >= MLOCK_KIB_MIN, "ring memory",
+                                        "%ld KiB for each CPU", a->mlock_kib);
 }
 
 void doctor_findings_add(struct doctor_findings *findings, const struct perf_access *access)
 {
-        add_code(findings, access);
-        add_events(findings, access);
-        add_files(findings, access);
+        doctor_findings_add_code(findings, access);
+        doctor_findings_add_events(findings, access);
+        doctor_findings_add_files(findings, access);
         add_rights(findings, access);
         add_limits(findings, access);
 }

@@ -34,7 +34,7 @@ struct name_parts {
         int stem_bytes;
 };
 
-static struct name_parts divide(const char *path)
+static struct name_parts dump_opener_divide(const char *path)
 {
         const char *slash = strrchr(path, '/');
         const char *name = slash ? slash + 1 : path;
@@ -46,7 +46,7 @@ static struct name_parts divide(const char *path)
 }
 
 /* Returns a descriptor or -errno. */
-static int make_file(int folder_fd, const struct name_parts *parts, char *ret_name)
+static int dump_opener_make_file(int folder_fd, const struct name_parts *parts, char *ret_name)
 {
         time_t now = time(NULL);
         struct tm local;
@@ -72,7 +72,7 @@ static int make_file(int folder_fd, const struct name_parts *parts, char *ret_na
 }
 
 /* Consumes @file_fd, if it is one. */
-static int send_answer(int fd, struct answer *answer, int file_fd)
+static int dump_opener_send_answer(int fd, struct answer *answer, int file_fd)
 {
         _Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int))] = { 0 };
         struct iovec part = { .iov_base = answer, .iov_len = sizeof(*answer) };
@@ -106,7 +106,7 @@ static void leave_signals_alone(void)
 
 static void serve(int fd, int folder_fd, const char *path)
 {
-        const struct name_parts parts = divide(path);
+        const struct name_parts parts = dump_opener_divide(path);
         char question;
         ssize_t got;
 
@@ -121,17 +121,17 @@ static void serve(int fd, int folder_fd, const char *path)
 
                 if (got < 0)
                         continue;
-                file_fd = make_file(folder_fd, &parts, answer.name);
+                file_fd = dump_opener_make_file(folder_fd, &parts, answer.name);
                 if (file_fd < 0)
                         answer.code = file_fd;
-                if (send_answer(fd, &answer, file_fd) < 0)
+                if (dump_opener_send_answer(fd, &answer, file_fd) < 0)
                         return;
         }
 }
 
 /* ---- the parent ---------------------------------------------------------------------------------------- */
 
-static int open_folder(const char *path, struct error *err)
+static int dump_opener_open_folder(const char *path, struct error *err)
 {
         const char *slash = strrchr(path, '/');
         char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
@@ -150,7 +150,7 @@ int dump_opener_start(struct dump_opener *o, const char *path, struct error *err
 {
         int fds[2];
 
-        *o = (struct dump_opener){ .fd = -1, .folder_fd = open_folder(path, err) };
+        *o = (struct dump_opener){ .fd = -1, .folder_fd = dump_opener_open_folder(path, err) };
         if (o->folder_fd < 0)
                 return o->folder_fd;
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0) {

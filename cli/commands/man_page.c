@@ -33,7 +33,7 @@ static void put_title(const char *name, FILE *out)
         (void)fprintf(out, " 1 %s \"hyprof %s\" \"hyprof manual\"\n", HYPROF_DATE, HYPROF_VERSION);
 }
 
-static void put_name(struct manual_writer *w, const char *name, const char *help)
+static void man_page_put_name(struct manual_writer *w, const char *name, const char *help)
 {
         char line[LINE_BYTES];
 
@@ -124,7 +124,7 @@ static void put_command(struct manual_writer *w, const struct command_row *row)
         (void)snprintf(name, sizeof(name), "hyprof-%s", row->name);
         if (w->is_roff)
                 put_title(name, w->out);
-        put_name(w, name, row->help);
+        man_page_put_name(w, name, row->help);
         put_synopsis(w, table);
         put_heading(w, "DESCRIPTION");
         manual_writer_paragraph(w, table->about, strlen(table->about));
@@ -149,7 +149,7 @@ static void put_own(struct manual_writer *w)
 
         if (w->is_roff)
                 put_title(MAN_PAGE_OWN, w->out);
-        put_name(w, MAN_PAGE_OWN, "a hybrid profiler: call stacks and zones in one trace");
+        man_page_put_name(w, MAN_PAGE_OWN, "a hybrid profiler: call stacks and zones in one trace");
         put_heading(w, "SYNOPSIS");
         manual_writer_lines(w, synopsis, strlen(synopsis));
         put_heading(w, "DESCRIPTION");

@@ -39,7 +39,7 @@ static const char *escape_of(const struct manual_writer *w, char c, bool is_firs
 }
 
 /* Returns how many characters were written, with what escapes add. */
-static uint32_t put_text(struct manual_writer *w, const char *text, size_t n_bytes)
+static uint32_t manual_writer_put_text(struct manual_writer *w, const char *text, size_t n_bytes)
 {
         size_t n = n_bytes;
 
@@ -63,8 +63,8 @@ static void put_indent(const struct manual_writer *w, uint32_t n_indent)
 }
 
 /* Words in lines of equal length; the first begins at column @at. */
-static void put_words(struct manual_writer *w, const char *text, size_t n_bytes, uint32_t n_indent,
-                      uint32_t at)
+static void manual_writer_put_words(struct manual_writer *w, const char *text, size_t n_bytes,
+                                    uint32_t n_indent, uint32_t at)
 {
         const char *end = text + n_bytes;
         uint32_t column = at;
@@ -83,14 +83,14 @@ static void put_words(struct manual_writer *w, const char *text, size_t n_bytes,
                         (void)fputc(' ', w->out);
                         column++;
                 }
-                column += put_text(w, text, n);
+                column += manual_writer_put_text(w, text, n);
                 text += n + 1;
         }
         (void)fputc('\n', w->out);
 }
 
 /* The space above a paragraph. */
-static void begin(struct manual_writer *w)
+static void manual_writer_begin(struct manual_writer *w)
 {
         if (w->has_begun && !w->after_heading)
                 (void)fputs(w->is_roff ? ".PP\n" : "\n", w->out);
@@ -104,23 +104,23 @@ void manual_writer_heading(struct manual_writer *w, const char *text, size_t n_b
                 (void)fputc('\n', w->out);
         if (w->is_roff)
                 (void)fputs(".SH ", w->out);
-        (void)put_text(w, text, n_bytes);
+        (void)manual_writer_put_text(w, text, n_bytes);
         (void)fputc('\n', w->out);
         w->has_begun = w->after_heading = true;
 }
 
 void manual_writer_paragraph(struct manual_writer *w, const char *text, size_t n_bytes)
 {
-        begin(w);
+        manual_writer_begin(w);
         put_indent(w, w->n_indent);
-        put_words(w, text, n_bytes, w->n_indent, w->n_indent);
+        manual_writer_put_words(w, text, n_bytes, w->n_indent, w->n_indent);
 }
 
 void manual_writer_lines(struct manual_writer *w, const char *text, size_t n_bytes)
 {
         const char *end = text + n_bytes;
 
-        begin(w);
+        manual_writer_begin(w);
         if (w->is_roff)
                 (void)fputs(".RS 4\n.nf\n", w->out);
         while (text < end) {
@@ -129,7 +129,7 @@ void manual_writer_lines(struct manual_writer *w, const char *text, size_t n_byt
 
                 if (n > 0)
                         put_indent(w, w->n_indent + MARGIN);
-                (void)put_text(w, text, n);
+                (void)manual_writer_put_text(w, text, n);
                 (void)fputc('\n', w->out);
                 text += n + 1;
         }
@@ -144,14 +144,14 @@ void manual_writer_item(struct manual_writer *w, const char *name, const char *t
         if (w->is_roff) {
                 n_indent = 0;
                 (void)fputs(".TP\n\\fB", w->out);
-                (void)put_text(w, name, strlen(name));
+                (void)manual_writer_put_text(w, name, strlen(name));
                 (void)fputs("\\fR\n", w->out);
         } else {
                 put_indent(w, w->n_indent);
                 (void)fprintf(w->out, "%s\n", name);
                 put_indent(w, n_indent);
         }
-        put_words(w, text, strlen(text), n_indent, n_indent);
+        manual_writer_put_words(w, text, strlen(text), n_indent, n_indent);
         w->has_begun = true;
         w->after_heading = false;
 }
@@ -175,7 +175,7 @@ static size_t count_block(const char *text, size_t n_bytes)
 }
 
 /* Without the margin that they have in prose. */
-static void put_lines(struct manual_writer *w, const char *text, size_t n_bytes)
+static void manual_writer_put_lines(struct manual_writer *w, const char *text, size_t n_bytes)
 {
         char block[4096];
         size_t used = 0;
@@ -205,7 +205,7 @@ void manual_writer_prose(struct manual_writer *w, const char *text, size_t n_byt
                 if (block[0] == '#')
                         manual_writer_heading(w, block + 2, n > 3 ? n - 3 : 0);
                 else if (block[0] == ' ')
-                        put_lines(w, block, n);
+                        manual_writer_put_lines(w, block, n);
                 else if (block[0] != '\n')
                         manual_writer_paragraph(w, block, n);
         }

@@ -22,7 +22,7 @@
 
 /* ---- while it records ---------------------------------------------------------------------------------- */
 
-static int open_file(void *context, int *ret_fd, struct error *err)
+static int ring_record_open_file(void *context, int *ret_fd, struct error *err)
 {
         struct ring_record *r = context;
         int code = dump_opener_open(&r->opener, &r->now.fd, r->now.name, err);
@@ -40,7 +40,7 @@ static int folder_bytes(const struct ring_record *r)
         return slash ? (int)(slash + 1 - r->options->path) : 0;
 }
 
-static void give_up(struct ring_record *r, struct trace_writer *writer)
+static void ring_record_give_up(struct ring_record *r, struct trace_writer *writer)
 {
         trace_writer_free(writer);
         if (r->now.fd >= 0)
@@ -56,7 +56,7 @@ static void on_dump(void *context, const struct flight_dump *dump)
         progress_line_clear(r->line);
         if (dump->failure) {
                 complain("warning: no dump (%s): %s", dump->cause, dump->failure->text);
-                give_up(r, dump->writer);
+                ring_record_give_up(r, dump->writer);
                 return;
         }
         if (!r->options->quiet)
@@ -99,7 +99,7 @@ int ring_record_open(struct ring_record *r, const struct record_options *options
                 .rules = r->rules,
                 .n_rules = options->n_triggers,
                 .n_triggered_max = options->n_dumps_max,
-                .open_file = open_file,
+                .open_file = ring_record_open_file,
                 .on_dump = on_dump,
                 .on_full = on_full,
                 .context = r,
@@ -144,7 +144,8 @@ static int put_strings(const struct written_dump *dump, struct trace_dictionary 
 }
 
 /* The names of those frames that were known at the dump. */
-static int put_symbols(const struct written_dump *dump, const struct trace_dictionary *d, struct error *err)
+static int ring_record_put_symbols(const struct written_dump *dump, const struct trace_dictionary *d,
+                                   struct error *err)
 {
         struct trace_dictionary names;
         int r = 0;
@@ -165,14 +166,15 @@ static int put_symbols(const struct written_dump *dump, const struct trace_dicti
         return r;
 }
 
-static int add_names(const struct written_dump *dump, struct trace_dictionary *d, struct error *err)
+static int ring_record_put_names(const struct written_dump *dump, struct trace_dictionary *d,
+                                 struct error *err)
 {
         int r = trace_writer_go_on(dump->writer, err);
 
         if (r == 0)
                 r = put_strings(dump, d, err);
         if (r == 0)
-                r = put_symbols(dump, d, err);
+                r = ring_record_put_symbols(dump, d, err);
         return r < 0 ? r : trace_writer_finish(dump->writer, err);
 }
 
@@ -183,7 +185,7 @@ void ring_record_add_names(struct ring_record *r, struct trace_dictionary *d)
         for (size_t i = 0; i < r->n_dumps; i++) {
                 struct error err = ERROR_NONE;
 
-                if (add_names(&r->dumps[i], d, &err) < 0)
+                if (ring_record_put_names(&r->dumps[i], d, &err) < 0)
                         complain("warning: %.*s%s: no names: %s", folder_bytes(r), r->options->path,
                                  r->dumps[i].name, err.text);
         }

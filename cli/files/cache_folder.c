@@ -14,7 +14,7 @@
 #define PASSWORD_BYTES 8192 /* of an entry of the user database; sysconf(3) says 1024 */
 
 /* Heap; NULL = nowhere. */
-static char *join(const char *folder, const char *name)
+static char *cache_folder_join(const char *folder, const char *name)
 {
         char *path;
 
@@ -30,13 +30,13 @@ static char *find_home_cache(uid_t uid)
         struct stat status;
 
         if (home && stat(home, &status) == 0 && status.st_uid == uid)
-                return join(home, ".cache/hyprof");
+                return cache_folder_join(home, ".cache/hyprof");
         if (getpwuid_r(uid, &entry, buffer, sizeof(buffer), &found) != 0 || !found)
                 return NULL;
-        return join(entry.pw_dir, ".cache/hyprof");
+        return cache_folder_join(entry.pw_dir, ".cache/hyprof");
 }
 
-static char *find_folder(uid_t uid)
+static char *cache_folder_find_folder(uid_t uid)
 {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         const char *own = getenv("HYPROF_CACHE_DIR");
@@ -48,7 +48,7 @@ static char *find_folder(uid_t uid)
         if (own)
                 return own[0] != '\0' && asprintf(&path, "%s", own) >= 0 ? path : NULL;
         if (all && stat(all, &status) == 0 && status.st_uid == uid)
-                return join(all, "hyprof");
+                return cache_folder_join(all, "hyprof");
         return find_home_cache(uid);
 }
 
@@ -57,7 +57,7 @@ bool cache_folder_open(struct index_cache *cache)
         struct invoking_user user = invoking_user_read();
         uid_t uid = user.known ? user.uid : geteuid();
         gid_t gid = user.known ? user.gid : getegid();
-        char *folder = find_folder(uid);
+        char *folder = cache_folder_find_folder(uid);
         bool is_open = folder && index_cache_open_for(cache, folder, uid, gid, NULL) == 0;
 
         free(folder);

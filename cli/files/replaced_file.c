@@ -17,14 +17,14 @@
 #define KEPT_MAX  99 /* files of one name that were repaired again and again */
 
 /* The last part of the path; the folder is open. */
-static const char *name_of(const struct replaced_file *f)
+static const char *replaced_file_name_of(const struct replaced_file *f)
 {
         const char *slash = strrchr(f->path, '/');
 
         return slash ? slash + 1 : f->path;
 }
 
-static int open_folder(struct replaced_file *f, struct error *err)
+static int replaced_file_open_folder(struct replaced_file *f, struct error *err)
 {
         char *slash = strrchr(f->path, '/');
 
@@ -41,10 +41,10 @@ static int open_folder(struct replaced_file *f, struct error *err)
 }
 
 /* Not all file systems have files without a name. */
-static int open_part(struct replaced_file *f, struct error *err)
+static int replaced_file_open_part(struct replaced_file *f, struct error *err)
 {
         f->fd = openat(f->folder_fd, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
-        if (asprintf(&f->part, "%s.part-%ld", name_of(f), (long)getpid()) < 0) {
+        if (asprintf(&f->part, "%s.part-%ld", replaced_file_name_of(f), (long)getpid()) < 0) {
                 f->part = NULL;
                 return error_set(err, -ENOMEM, "no memory for a path");
         }
@@ -91,9 +91,9 @@ int replaced_file_open(struct replaced_file *f, const char *path, bool only_new,
         *f = (struct replaced_file){ .folder_fd = -1, .fd = -1 };
         r = find_target(f, path, only_new, err);
         if (r == 0 && f->path)
-                r = open_folder(f, err);
+                r = replaced_file_open_folder(f, err);
         if (r == 0 && f->path)
-                r = open_part(f, err);
+                r = replaced_file_open_part(f, err);
         if (r < 0)
                 replaced_file_close(f);
         return r;
@@ -112,7 +112,7 @@ static void give_to_owner(const struct replaced_file *f)
 }
 
 /* The part is on the disk, under its name beside the target. */
-static int name_part(struct replaced_file *f, struct error *err)
+static int replaced_file_name_part(struct replaced_file *f, struct error *err)
 {
         char fd_path[32];
 
@@ -126,9 +126,9 @@ static int name_part(struct replaced_file *f, struct error *err)
         return 0;
 }
 
-static int replace(struct replaced_file *f, struct error *err)
+static int replaced_file_replace(struct replaced_file *f, struct error *err)
 {
-        if (renameat(f->folder_fd, f->part, f->folder_fd, name_of(f)) < 0)
+        if (renameat(f->folder_fd, f->part, f->folder_fd, replaced_file_name_of(f)) < 0)
                 return error_errno(err, "%s", f->path);
         free(f->part);
         f->part = NULL;
@@ -138,9 +138,9 @@ static int replace(struct replaced_file *f, struct error *err)
 
 int replaced_file_commit(struct replaced_file *f, struct error *err)
 {
-        int r = f->path ? name_part(f, err) : 0;
+        int r = f->path ? replaced_file_name_part(f, err) : 0;
 
-        return r == 0 && f->path ? replace(f, err) : r;
+        return r == 0 && f->path ? replaced_file_replace(f, err) : r;
 }
 
 /* A second name for the earlier file.  Where there are no hard links it gets this one instead of its own. */
@@ -149,11 +149,13 @@ static int name_earlier(struct replaced_file *f, const char *kept)
         const char *name = strrchr(kept, '/');
 
         name = name ? name + 1 : kept;
-        if (linkat(f->folder_fd, name_of(f), f->folder_fd, name, 0) == 0)
+        if (linkat(f->folder_fd, replaced_file_name_of(f), f->folder_fd, name, 0) == 0)
                 return 0;
         if (errno == EEXIST)
                 return -EEXIST;
-        return renameat2(f->folder_fd, name_of(f), f->folder_fd, name, RENAME_NOREPLACE) == 0 ? 0 : -errno;
+        return renameat2(f->folder_fd, replaced_file_name_of(f), f->folder_fd, name, RENAME_NOREPLACE) == 0
+                       ? 0
+                       : -errno;
 }
 
 static int keep_earlier(struct replaced_file *f, char **ret_kept, struct error *err)
@@ -183,13 +185,13 @@ static int keep_earlier(struct replaced_file *f, char **ret_kept, struct error *
 int replaced_file_commit_and_keep(struct replaced_file *f, char **ret_kept, struct error *err)
 {
         char *kept = NULL;
-        int r = name_part(f, err);
+        int r = replaced_file_name_part(f, err);
 
         if (r == 0)
                 r = keep_earlier(f, &kept, err);
         if (r < 0)
                 return r;
-        r = replace(f, err);
+        r = replaced_file_replace(f, err);
         if (r < 0) {
                 (void)rename(kept, f->path);
                 free(kept);

@@ -20,7 +20,7 @@ struct search {
         void *context;
 };
 
-static void take_string(struct search *s, uint32_t string)
+static void trace_names_take_string(struct search *s, uint32_t string)
 {
         size_t n_bytes;
         const char *text;
@@ -33,7 +33,7 @@ static void take_string(struct search *s, uint32_t string)
 }
 
 /* More strings may have come. */
-static bool make_room(struct search *s)
+static bool trace_names_make_room(struct search *s)
 {
         size_t n = (size_t)trace_dictionary_count(s->dictionary, TRACE_TABLE_STRINGS) + 1;
         bool *bigger;
@@ -63,11 +63,11 @@ static void take_thread_names(struct search *s, const struct trace_item *item)
         while (event_decoder_next_run(&decoder, &run, NULL) == 1)
                 while (event_decoder_next(&decoder, &event, NULL) == 1)
                         if (event.op == TRACE_OP_THREAD_NAME)
-                                take_string(s, (uint32_t)event.thread_name.name);
+                                trace_names_take_string(s, (uint32_t)event.thread_name.name);
 }
 
 /* Where a row has its name; 0 = it has none, or the kind is in no table. */
-static uint32_t name_of(enum argument_kind kind, const void *row)
+static uint32_t trace_names_name_of(enum argument_kind kind, const void *row)
 {
         if (kind == ARGUMENT_ZONE)
                 return ((const struct trace_location *)row)->name;
@@ -95,18 +95,19 @@ static void take_rows(struct search *s)
         uint32_t n_rows = trace_dictionary_count(s->dictionary, table);
 
         for (uint32_t i = 1; i <= n_rows; i++)
-                take_string(s, name_of(s->kind, trace_dictionary_row(s->dictionary, table, i)));
+                trace_names_take_string(
+                        s, trace_names_name_of(s->kind, trace_dictionary_row(s->dictionary, table, i)));
 }
 
-static void read_all(struct search *s, struct trace_reader *reader)
+static void trace_names_read_all(struct search *s, struct trace_reader *reader)
 {
         struct trace_item item;
 
-        while (trace_reader_next(reader, &item, NULL) == 1 && make_room(s) &&
+        while (trace_reader_next(reader, &item, NULL) == 1 && trace_names_make_room(s) &&
                item.file_offset_bytes < TRACE_NAMES_FILE_BYTES_MAX)
                 if (s->kind == ARGUMENT_THREAD && item.header.kind == TRACE_CHUNK_EVENTS)
                         take_thread_names(s, &item);
-        if (s->kind != ARGUMENT_THREAD && make_room(s))
+        if (s->kind != ARGUMENT_THREAD && trace_names_make_room(s))
                 take_rows(s);
 }
 
@@ -121,7 +122,7 @@ void trace_names_read(const char *path, enum argument_kind kind, trace_name_take
             !S_ISREG(status.st_mode) || trace_reader_open(path, &reader, NULL) < 0)
                 return;
         s.dictionary = trace_reader_dictionary(reader);
-        read_all(&s, reader);
+        trace_names_read_all(&s, reader);
         free(s.is_known);
         trace_reader_close(reader);
 }

@@ -11,7 +11,7 @@ void common_options_init(struct common_options *common)
         *common = (struct common_options){ .limit = COMMON_LIMIT_UNSET };
 }
 
-static int take_limit(struct common_options *common, const char *value)
+static int common_options_take_limit(struct common_options *common, const char *value)
 {
         uint64_t limit;
 
@@ -46,7 +46,7 @@ int common_options_take(struct common_options *common, const struct option_row *
                 return 1;
         }
         if (row->letter == 'l' && strcmp(row->name, "limit") == 0)
-                return take_limit(common, value);
+                return common_options_take_limit(common, value);
         if (row->letter == COMMON_OPTION_COLOR) {
                 common->color = text_color_find(value);
                 return 1;

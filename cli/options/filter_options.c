@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int take_time(const char *name, const char *value, uint64_t *ret_ns, bool *ret_has)
+static int filter_options_take_time(const char *name, const char *value, uint64_t *ret_ns, bool *ret_has)
 {
         if (option_parse_duration(value, 0, UINT64_MAX, ret_ns) < 0) {
                 complain("error: %s %s: not a time", name, value);
@@ -50,13 +50,13 @@ static int take_times(struct trace_filter_request *request, const char *value)
         }
         (void)snprintf(from, sizeof(from), "%.*s", (int)(comma - value), value);
         if (from[0] != '\0')
-                r = take_time("--time", from, &request->from_ns, &request->has_from);
+                r = filter_options_take_time("--time", from, &request->from_ns, &request->has_from);
         if (r == 1 && comma[1] != '\0')
-                r = take_time("--time", comma + 1, &request->to_ns, &request->has_to);
+                r = filter_options_take_time("--time", comma + 1, &request->to_ns, &request->has_to);
         return r < 0 ? r : check_range(request);
 }
 
-static int take_word(const char *name, const char *value, const char **ret_word)
+static int filter_options_take_word(const char *name, const char *value, const char **ret_word)
 {
         if (value[0] == '\0') {
                 complain("error: %s is empty", name);
@@ -72,33 +72,33 @@ int filter_options_take(struct trace_filter_request *request, int letter, const 
 
         switch (letter) {
         case FILTER_OPTION_FROM:
-                r = take_time("--from", value, &request->from_ns, &request->has_from);
+                r = filter_options_take_time("--from", value, &request->from_ns, &request->has_from);
                 return r < 0 ? r : check_range(request);
         case FILTER_OPTION_TO:
-                r = take_time("--to", value, &request->to_ns, &request->has_to);
+                r = filter_options_take_time("--to", value, &request->to_ns, &request->has_to);
                 return r < 0 ? r : check_range(request);
         case FILTER_OPTION_TIME:
                 return take_times(request, value);
         case FILTER_OPTION_PROCESS:
-                return take_word("--process", value, &request->process);
+                return filter_options_take_word("--process", value, &request->process);
         case FILTER_OPTION_THREAD:
-                return take_word("--thread", value, &request->thread);
+                return filter_options_take_word("--thread", value, &request->thread);
         case FILTER_OPTION_TID:
-                return take_word("--tid", value, &request->thread);
+                return filter_options_take_word("--tid", value, &request->thread);
         case FILTER_OPTION_CPU:
-                return take_word("--cpu", value, &request->cpu);
+                return filter_options_take_word("--cpu", value, &request->cpu);
         case FILTER_OPTION_ZONE:
-                return take_word("--zone", value, &request->zone);
+                return filter_options_take_word("--zone", value, &request->zone);
         case FILTER_OPTION_MODULE:
-                return take_word("--module", value, &request->module);
+                return filter_options_take_word("--module", value, &request->module);
         case FILTER_OPTION_EVENT:
-                return take_word("--event", value, &request->event);
+                return filter_options_take_word("--event", value, &request->event);
         default:
                 return 0;
         }
 }
 
-static void add_time(struct byte_buffer *words, const char *name, uint64_t ns)
+static void filter_options_add_time(struct byte_buffer *words, const char *name, uint64_t ns)
 {
         char text[64];
         int n = snprintf(text, sizeof(text), "%s%s %" PRIu64 ".%09" PRIu64 " s",
@@ -126,9 +126,9 @@ bool filter_options_is_empty(const struct trace_filter_request *request)
 void filter_options_describe(const struct trace_filter_request *request, struct byte_buffer *words)
 {
         if (request->has_from)
-                add_time(words, "from", request->from_ns);
+                filter_options_add_time(words, "from", request->from_ns);
         if (request->has_to)
-                add_time(words, "to", request->to_ns);
+                filter_options_add_time(words, "to", request->to_ns);
         add_word(words, "process", request->process);
         add_word(words, "thread", request->thread);
         add_word(words, "CPU", request->cpu);
@@ -138,7 +138,7 @@ void filter_options_describe(const struct trace_filter_request *request, struct 
 }
 
 /* The command that lists the requested names; if there are several, the one that is looked up last. */
-static const char *find_list(const struct trace_filter_request *request)
+static const char *filter_options_find_list(const struct trace_filter_request *request)
 {
         if (request->module)
                 return "--modules";
@@ -152,7 +152,7 @@ static const char *find_list(const struct trace_filter_request *request)
 int filter_options_explain(const struct trace_filter_request *request, int code, const char *path,
                            const struct error *err)
 {
-        const char *list = find_list(request);
+        const char *list = filter_options_find_list(request);
 
         complain_of_trace(code, path, err);
         if (code == -ENOENT && list && (strcmp(path, "-") == 0 || access(path, F_OK) == 0))

@@ -278,7 +278,7 @@ int option_parse_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *r
         return parse_in_units(text, units, min, max, ret_bytes);
 }
 
-static int find_unit(const char *word, uint64_t *ret_ns)
+static int option_table_find_unit(const char *word, uint64_t *ret_ns)
 {
         static const struct {
                 const char *name;
@@ -319,7 +319,7 @@ int option_parse_duration(const char *text, uint64_t min_ns, uint64_t max_ns, ui
         }
         /* As the reports print it: "1.234567890 s". */
         word = *end == ' ' ? end + 1 : end;
-        if (find_unit(word, &unit_ns) < 0)
+        if (option_table_find_unit(word, &unit_ns) < 0)
                 return -EINVAL;
         errno = 0;
         whole = strtoull(text, NULL, 10);

@@ -271,7 +271,7 @@ static int take_max_size(struct record_options *options, const char *value)
 }
 
 /* By the word, which is a choice: of none, only the innermost function is kept of the frame pointers' chain. */
-static void take_unwinding(struct record_options *options, const char *word)
+static void record_options_take_unwinding(struct record_options *options, const char *word)
 {
         int mode = argument_words_find(UNWIND_CHOICES, word);
 
@@ -297,7 +297,7 @@ static int take_rate(struct record_options *options, const char *value)
         return -EINVAL;
 }
 
-static int take_time(const char *option, const char *value, uint64_t *ret_ns)
+static int record_options_take_time(const char *option, const char *value, uint64_t *ret_ns)
 {
         if (option_parse_duration(value, 1, DURATION_MAX, ret_ns) == 0)
                 return 0;
@@ -305,7 +305,8 @@ static int take_time(const char *option, const char *value, uint64_t *ret_ns)
         return -EINVAL;
 }
 
-static int take_number(const char *option, const char *value, uint64_t max, uint64_t *ret_number)
+static int record_options_take_number(const char *option, const char *value, uint64_t max,
+                                      uint64_t *ret_number)
 {
         if (option_parse_number(value, 1, max, ret_number) == 0)
                 return 0;
@@ -388,7 +389,7 @@ static bool *find_switch(struct record_options *options, int letter)
         }
 }
 
-static int take_option(void *context, int letter, const char *value)
+static int record_options_take_option(void *context, int letter, const char *value)
 {
         struct record_options *options = context;
         bool *is_on = find_switch(options, letter);
@@ -408,12 +409,12 @@ static int take_option(void *context, int letter, const char *value)
                 options->has_period = true;
                 options->events.rate_hz = 0;
                 options->events.rate_is_default = false;
-                return take_number("-c", value, INT64_MAX, &options->events.period);
+                return record_options_take_number("-c", value, INT64_MAX, &options->events.period);
         case 'e':
                 return take_events(options, value);
         case LETTER_UNWIND:
         case LETTER_CALL_GRAPH: /* with the words that both know */
-                take_unwinding(options, value);
+                record_options_take_unwinding(options, value);
                 return 0;
         case LETTER_MAX_SIZE:
                 return take_max_size(options, value);
@@ -431,7 +432,7 @@ static int take_option(void *context, int letter, const char *value)
         case LETTER_MAX_DUMPS: {
                 uint64_t number;
 
-                if (take_number("--max-dumps", value, DUMPS_MAX, &number) < 0)
+                if (record_options_take_number("--max-dumps", value, DUMPS_MAX, &number) < 0)
                         return -EINVAL;
                 options->n_dumps_max = (uint32_t)number;
                 return 0;
@@ -450,9 +451,9 @@ static int take_option(void *context, int letter, const char *value)
                 options->scope.kind = (enum event_scope_kind)argument_words_find(SCOPE_CHOICES, value);
                 return 0;
         case LETTER_DELAY:
-                return take_time("--delay", value, &options->delay_ns);
+                return record_options_take_time("--delay", value, &options->delay_ns);
         case 'd':
-                return take_time("-d", value, &options->duration_ns);
+                return record_options_take_time("-d", value, &options->duration_ns);
         case LETTER_CLIENT_RING:
                 return take_ring(options, value);
         case 'o':
@@ -465,7 +466,7 @@ static int take_option(void *context, int letter, const char *value)
 }
 
 /* Contradictory options. */
-static int check(const struct record_options *options)
+static int record_options_check(const struct record_options *options)
 {
         const struct event_scope_request *scope = &options->scope;
         int n_ways = (scope->n_pids + scope->n_tids > 0) + scope->whole_machine + (scope->cgroup != NULL);
@@ -511,11 +512,11 @@ int record_options_parse(struct record_options *options, int argc, char **argv, 
         options->n_dumps_max = DUMPS_DEFAULT;
         options->scope.pids = options->pids;
         options->scope.tids = options->tids;
-        if (option_table_parse(&table, argc, argv, take_option, options, ret_operand) < 0)
+        if (option_table_parse(&table, argc, argv, record_options_take_option, options, ret_operand) < 0)
                 return -EINVAL;
         if (options->ring && options->ring_bytes == 0)
                 options->ring_bytes = FLIGHT_BYTES;
-        return options->help ? 0 : check(options);
+        return options->help ? 0 : record_options_check(options);
 }
 
 void record_options_deinit(struct record_options *options)

@@ -52,8 +52,8 @@ static bool names(const void *pattern, const struct trace_dictionary *dictionary
         return zone_pattern_names(pattern, dictionary, location);
 }
 
-static bool fits(const void *pattern, const struct trace_dictionary *dictionary, const uint32_t *locations,
-                 uint32_t n)
+static bool ring_trigger_fits(const void *pattern, const struct trace_dictionary *dictionary,
+                              const uint32_t *locations, uint32_t n)
 {
         return zone_pattern_fits(pattern, dictionary, locations, n);
 }
@@ -64,5 +64,5 @@ struct zone_trigger_rule ring_trigger_rule(const struct ring_trigger *t)
                                            .words = t->words,
                                            .pattern = &t->pattern,
                                            .names = names,
-                                           .fits = fits };
+                                           .fits = ring_trigger_fits };
 }

@@ -54,7 +54,7 @@ static double ratio_of(const struct report_ratios *ratios, int index)
 /* ---- lines ---------------------------------------------------------------------------------------------- */
 
 /* Up to @n_max columns of UTF-8 that is escaped already; returns the bytes. */
-static size_t cut(const char *text, size_t n_bytes, uint32_t n_max)
+static size_t annotate_text_cut(const char *text, size_t n_bytes, uint32_t n_max)
 {
         uint32_t n_columns = 0;
 
@@ -68,7 +68,7 @@ static size_t cut(const char *text, size_t n_bytes, uint32_t n_max)
 }
 
 /* Ends the line and prints it, in @color (NULL = none). */
-static int put_line(struct annotate_text *t, const char *color)
+static int annotate_text_put_line(struct annotate_text *t, const char *color)
 {
         size_t n = t->line.used_bytes, n_shown;
 
@@ -76,7 +76,9 @@ static int put_line(struct annotate_text *t, const char *color)
                 return -ENOMEM;
         while (n > 0 && t->line.data[n - 1] == ' ')
                 n--;
-        n_shown = t->options->n_columns != 0 ? cut((const char *)t->line.data, n, t->options->n_columns) : n;
+        n_shown = t->options->n_columns != 0
+                          ? annotate_text_cut((const char *)t->line.data, n, t->options->n_columns)
+                          : n;
         color = t->options->is_colored && n > 0 ? color : NULL;
         (void)fprintf(t->out, "%s%.*s%s\n", color ? color : "", (int)n_shown,
                       n > 0 ? (const char *)t->line.data : "", color ? TEXT_COLOR_NONE : "");
@@ -107,7 +109,7 @@ static void add_source(struct annotate_text *t, struct text_view text)
         }
 }
 
-static void add_string(struct annotate_text *t, uint32_t id)
+static void annotate_text_add_string(struct annotate_text *t, uint32_t id)
 {
         text_line_add_string(&t->line, annotation_string(t->a, id));
 }
@@ -141,7 +143,7 @@ static const char *color_of(const struct annotate_text *t, const struct sample_s
         return share >= SHARE_HOT ? TEXT_COLOR_HOT : share >= SHARE_WARM ? TEXT_COLOR_WARM : NULL;
 }
 
-static int put_titles(struct annotate_text *t, const char *last)
+static int annotate_text_put_titles(struct annotate_text *t, const char *last)
 {
         (void)fputc('\n', t->out);
         text_line_add(&t->line, "%7s %9s ", "percent", "samples");
@@ -149,16 +151,16 @@ static int put_titles(struct annotate_text *t, const char *last)
                 if (t->has_ratio[i])
                         text_line_add(&t->line, " %*s", RATIO_COLUMNS, ratio_titles[i]);
         text_line_add(&t->line, "%s", last);
-        return put_line(t, TEXT_COLOR_BOLD);
+        return annotate_text_put_line(t, TEXT_COLOR_BOLD);
 }
 
-static int put_gap(struct annotate_text *t, uint32_t n_rows, const char *what)
+static int annotate_text_put_gap(struct annotate_text *t, uint32_t n_rows, const char *what)
 {
         t->left_out = true;
         add_blanks(t, GUTTER_COLUMNS + 1);
         text_line_add(&t->line, "... %s %s%s", text_number_count(n_rows).text, what,
                       text_line_plural(n_rows));
-        return put_line(t, NULL);
+        return annotate_text_put_line(t, NULL);
 }
 
 /* ---- source lines --------------------------------------------------------------------------------------- */
@@ -172,7 +174,7 @@ static const struct source_text *find_text(struct annotate_text *t, uint32_t fil
         return t->text;
 }
 
-static void add_place(struct annotate_text *t, uint32_t file, uint32_t line)
+static void annotate_text_add_place(struct annotate_text *t, uint32_t file, uint32_t line)
 {
         struct text_view name = report_names_file(annotation_string(t->a, file));
 
@@ -215,8 +217,8 @@ static bool is_same_level(const struct annotation *a, const struct listing_instr
 }
 
 /* The functions that begin here, in lines of their own: those that the instruction before was not in. */
-static int put_inlined(struct annotate_text *t, const struct arrow_margin *margin, uint32_t index,
-                       bool is_first)
+static int annotate_text_put_inlined(struct annotate_text *t, const struct arrow_margin *margin,
+                                     uint32_t index, bool is_first)
 {
         const struct annotation *a = t->a;
         const struct listing_instruction *row = &a->listing.instructions[index];
@@ -232,12 +234,12 @@ static int put_inlined(struct annotate_text *t, const struct arrow_margin *margi
                 begin_note(t, margin);
                 text_line_add(&t->line, "> inlined: ");
                 if (inlined->function != 0)
-                        add_string(t, inlined->function);
+                        annotate_text_add_string(t, inlined->function);
                 else
                         text_line_add(&t->line, "?");
                 text_line_add(&t->line, " ");
-                add_place(t, inlined[1].file, inlined[1].line);
-                r = put_line(t, TEXT_COLOR_FAINT);
+                annotate_text_add_place(t, inlined[1].file, inlined[1].line);
+                r = annotate_text_put_line(t, TEXT_COLOR_FAINT);
         }
         return r;
 }
@@ -250,8 +252,8 @@ static bool is_same_line(const struct annotation *a, uint32_t index)
         return (row - 1)->n_symbols > 0 && x->file == y->file && x->line == y->line;
 }
 
-static int put_source(struct annotate_text *t, const struct arrow_margin *margin, uint32_t index,
-                      bool is_first)
+static int annotate_text_put_source(struct annotate_text *t, const struct arrow_margin *margin,
+                                    uint32_t index, bool is_first)
 {
         const struct listing_symbol *symbol = symbols_of(t->a, index);
         const struct source_text *text;
@@ -262,10 +264,10 @@ static int put_source(struct annotate_text *t, const struct arrow_margin *margin
         if (!text)
                 return -ENOMEM;
         begin_note(t, margin);
-        add_place(t, symbol->file, symbol->line);
+        annotate_text_add_place(t, symbol->file, symbol->line);
         text_line_add(&t->line, "  ");
         add_source(t, source_text_line(text, symbol->line));
-        return put_line(t, TEXT_COLOR_FAINT);
+        return annotate_text_put_line(t, TEXT_COLOR_FAINT);
 }
 
 /* ---- instructions --------------------------------------------------------------------------------------- */
@@ -276,13 +278,14 @@ static void add_target(struct annotate_text *t, const struct listing_instruction
         if (row->target_name == 0)
                 return;
         text_line_add(&t->line, " <");
-        add_string(t, row->target_name);
+        annotate_text_add_string(t, row->target_name);
         if (row->target_offset_bytes != 0)
                 text_line_add(&t->line, "+0x%" PRIx32, row->target_offset_bytes);
         text_line_add(&t->line, ">");
 }
 
-static int put_instruction(struct annotate_text *t, const struct arrow_margin *margin, uint32_t index)
+static int annotate_text_put_instruction(struct annotate_text *t, const struct arrow_margin *margin,
+                                         uint32_t index)
 {
         const struct annotation *a = t->a;
         const struct listing_instruction *row = &a->listing.instructions[index];
@@ -290,9 +293,9 @@ static int put_instruction(struct annotate_text *t, const struct arrow_margin *m
 
         add_numbers(t, sum, a->instruction_counters + (size_t)index * a->counters.n_counters);
         text_line_add(&t->line, " %*" PRIx64 ": %s ", ADDRESS_COLUMNS, row->svma, margin->text);
-        add_string(t, row->text);
+        annotate_text_add_string(t, row->text);
         add_target(t, row);
-        return put_line(t, color_of(t, sum));
+        return annotate_text_put_line(t, color_of(t, sum));
 }
 
 static int put_rows_of_part(struct annotate_text *t, const struct listing_part *part, const uint8_t *shown,
@@ -310,20 +313,20 @@ static int put_rows_of_part(struct annotate_text *t, const struct listing_part *
                         continue;
                 }
                 if (n_hidden > 0)
-                        r = put_gap(t, n_hidden, "instruction");
+                        r = annotate_text_put_gap(t, n_hidden, "instruction");
                 n_hidden = 0;
                 arrow_margin_draw_above(margin, i);
                 if (r == 0 && t->a->listing.instructions[i].n_symbols > 0) {
-                        r = put_inlined(t, margin, i, is_first);
+                        r = annotate_text_put_inlined(t, margin, i, is_first);
                         if (r == 0 && t->options->view->with_source)
-                                r = put_source(t, margin, i, is_first);
+                                r = annotate_text_put_source(t, margin, i, is_first);
                 }
                 arrow_margin_draw(margin, i);
                 if (r == 0)
-                        r = put_instruction(t, margin, i);
+                        r = annotate_text_put_instruction(t, margin, i);
                 is_first = false;
         }
-        return r == 0 && n_hidden > 0 ? put_gap(t, n_hidden, "instruction") : r;
+        return r == 0 && n_hidden > 0 ? annotate_text_put_gap(t, n_hidden, "instruction") : r;
 }
 
 static int put_part_title(struct annotate_text *t, const struct listing_part *part)
@@ -333,7 +336,7 @@ static int put_part_title(struct annotate_text *t, const struct listing_part *pa
         for (uint32_t i = 0; i < part->n_instructions; i++)
                 sample_sum_add(&sum, &t->a->instructions[part->first_instruction + i].sum);
         (void)fputc('\n', t->out);
-        add_string(t, part->name);
+        annotate_text_add_string(t, part->name);
         text_line_add(&t->line, "%s0x%" PRIx64 " - 0x%" PRIx64 ", %s", part->name ? ": " : "", part->svma,
                       part->svma + part->n_bytes, text_number_counted(sum.n_samples, "samples").text);
         if (part->flags & LISTING_PART_GUESSED && t->a->has_code)
@@ -341,7 +344,7 @@ static int put_part_title(struct annotate_text *t, const struct listing_part *pa
                               "; from the first sampled instruction on: no symbol marks its beginning");
         if (part->flags & LISTING_PART_CUT)
                 text_line_add(&t->line, "; truncated: too long");
-        return put_line(t, TEXT_COLOR_BOLD);
+        return annotate_text_put_line(t, TEXT_COLOR_BOLD);
 }
 
 /* Without its code, a module says only where in its file a place is; memory of no file, and the kernel, have addresses. */
@@ -361,7 +364,8 @@ static int put_code(struct annotate_text *t)
         uint8_t *shown = annotation_view_choose(a, t->options->view, &a->instructions[0].sum,
                                                 sizeof(a->instructions[0]), a->listing.n_instructions);
         struct arrow_margin margin;
-        int r = shown ? put_titles(t, has_file_offsets(a) ? "    in file" : "    address  instruction")
+        int r = shown ? annotate_text_put_titles(t, has_file_offsets(a) ? "    in file"
+                                                                        : "    address  instruction")
                       : -ENOMEM;
 
         arrow_margin_init(&margin, a);
@@ -388,12 +392,12 @@ static int put_line_row(struct annotate_text *t, const struct source_text *text,
         add_numbers(t, sum, row ? t->a->line_counters + index * t->a->counters.n_counters : no_counters);
         text_line_add(&t->line, " %6" PRIu32 "  ", line);
         add_source(t, source_text_line(text, line));
-        return put_line(t, color_of(t, sum));
+        return annotate_text_put_line(t, color_of(t, sum));
 }
 
 /* The lines with code, and the lines between them, unless those are many. */
-static int put_lines(struct annotate_text *t, const struct source_text *text, const uint8_t *shown,
-                     size_t first, size_t end)
+static int annotate_text_put_lines(struct annotate_text *t, const struct source_text *text,
+                                   const uint8_t *shown, size_t first, size_t end)
 {
         uint32_t next = 0, n_hidden = 0; /* 0 = there was no line yet */
         int r = 0;
@@ -406,7 +410,7 @@ static int put_lines(struct annotate_text *t, const struct source_text *text, co
                         continue;
                 }
                 if (n_hidden > 0)
-                        r = put_gap(t, n_hidden, "line");
+                        r = annotate_text_put_gap(t, n_hidden, "line");
                 else if (next != 0 && row->line - next > LINE_GAP_MAX)
                         (void)fputs("\n", t->out);
                 else
@@ -417,10 +421,10 @@ static int put_lines(struct annotate_text *t, const struct source_text *text, co
                 next = row->line + 1;
                 n_hidden = 0;
         }
-        return r == 0 && n_hidden > 0 ? put_gap(t, n_hidden, "line") : r;
+        return r == 0 && n_hidden > 0 ? annotate_text_put_gap(t, n_hidden, "line") : r;
 }
 
-static const char *words_of(const struct source_text *text)
+static const char *annotate_text_words_of(const struct source_text *text)
 {
         switch (text->origin) {
         case SOURCE_OF_TRACE:
@@ -435,7 +439,7 @@ static const char *words_of(const struct source_text *text)
         return "no source text";
 }
 
-static int put_file(struct annotate_text *t, const uint8_t *shown, size_t first, size_t end)
+static int annotate_text_put_file(struct annotate_text *t, const uint8_t *shown, size_t first, size_t end)
 {
         const struct source_text *text = find_text(t, t->a->lines[first].file);
 
@@ -445,9 +449,11 @@ static int put_file(struct annotate_text *t, const uint8_t *shown, size_t first,
         if (t->a->lines[first].file == 0)
                 text_line_add(&t->line, "[no line known]");
         else
-                add_string(t, t->a->lines[first].file);
-        text_line_add(&t->line, " (%s)", words_of(text));
-        return put_line(t, TEXT_COLOR_BOLD) < 0 ? -ENOMEM : put_lines(t, text, shown, first, end);
+                annotate_text_add_string(t, t->a->lines[first].file);
+        text_line_add(&t->line, " (%s)", annotate_text_words_of(text));
+        return annotate_text_put_line(t, TEXT_COLOR_BOLD) < 0
+                       ? -ENOMEM
+                       : annotate_text_put_lines(t, text, shown, first, end);
 }
 
 static int put_sources(struct annotate_text *t)
@@ -455,12 +461,12 @@ static int put_sources(struct annotate_text *t)
         const struct annotation *a = t->a;
         uint8_t *shown = annotation_view_choose(a, t->options->view, &a->lines[0].sum, sizeof(a->lines[0]),
                                                 a->n_lines);
-        int r = shown ? put_titles(t, "   line  source") : -ENOMEM;
+        int r = shown ? annotate_text_put_titles(t, "   line  source") : -ENOMEM;
 
         for (size_t first = 0, end; first < a->n_lines && r == 0; first = end) {
                 for (end = first; end < a->n_lines && a->lines[end].file == a->lines[first].file; end++)
                         ;
-                r = put_file(t, shown, first, end);
+                r = annotate_text_put_file(t, shown, first, end);
         }
         free(shown);
         return r;
@@ -468,7 +474,7 @@ static int put_sources(struct annotate_text *t)
 
 /* ---- the whole ------------------------------------------------------------------------------------------ */
 
-static void put_label(struct annotate_text *t, const char *label)
+static void annotate_text_put_label(struct annotate_text *t, const char *label)
 {
         (void)text_line_print(label, &t->line, t->out);
 }
@@ -491,7 +497,7 @@ static int put_about(struct annotate_text *t)
                 &t->line,
                 "; * is the hottest.  A sample marks the instruction that runs next, often one or a few "
                 "after the one that took the time (skid)");
-        put_label(t, "percent");
+        annotate_text_put_label(t, "percent");
         return t->line.failed ? -ENOMEM : 0;
 }
 

@@ -11,12 +11,12 @@ void arrow_margin_init(struct arrow_margin *m, const struct annotation *a)
                         m->n_lanes = a->arrows[i].lane + 1;
 }
 
-static char *column_of(struct arrow_margin *m, uint32_t lane)
+static char *arrow_margin_column_of(struct arrow_margin *m, uint32_t lane)
 {
         return m->text + 2 * (size_t)(m->n_lanes - 1 - lane);
 }
 
-static void clear(struct arrow_margin *m)
+static void arrow_margin_clear(struct arrow_margin *m)
 {
         size_t width = m->n_lanes ? 2 * (size_t)m->n_lanes + 2 : 0;
 
@@ -26,19 +26,19 @@ static void clear(struct arrow_margin *m)
 
 void arrow_margin_draw_above(struct arrow_margin *m, uint32_t index)
 {
-        clear(m);
+        arrow_margin_clear(m);
         for (uint32_t lane = 0; lane < m->n_lanes; lane++) {
                 const struct annotation_arrow *arrow = m->lanes[lane];
 
                 if (arrow && arrow->first < index && arrow->last >= index)
-                        *column_of(m, lane) = '|';
+                        *arrow_margin_column_of(m, lane) = '|';
         }
 }
 
 /* From the lane to the instruction, over the lanes between. */
 static void draw_end(struct arrow_margin *m, const struct annotation_arrow *arrow, uint32_t index)
 {
-        char *at = column_of(m, arrow->lane);
+        char *at = arrow_margin_column_of(m, arrow->lane);
         char *head = m->text + 2 * (size_t)m->n_lanes;
 
         *at = '+';

@@ -41,7 +41,7 @@ void report_views_init(struct report_views *v)
         output_options_init(&v->output);
 }
 
-static int take_view(struct report_views *v, enum report_view view)
+static int report_views_take_view(struct report_views *v, enum report_view view)
 {
         if (v->view != REPORT_VIEW_NONE && v->view != view) {
                 complain("error: choose one view: --functions, --zones, --threads or --modules");
@@ -80,22 +80,22 @@ static int take_own(struct report_views *v, int letter, const char *value)
 {
         switch (letter) {
         case VIEW_OPTION_FUNCTIONS:
-                return take_view(v, REPORT_VIEW_FUNCTIONS);
+                return report_views_take_view(v, REPORT_VIEW_FUNCTIONS);
         case VIEW_OPTION_TOP_DOWN:
                 v->top_down = true;
-                return take_view(v, REPORT_VIEW_FUNCTIONS);
+                return report_views_take_view(v, REPORT_VIEW_FUNCTIONS);
         case VIEW_OPTION_BOTTOM_UP:
                 v->bottom_up = true;
-                return take_view(v, REPORT_VIEW_FUNCTIONS);
+                return report_views_take_view(v, REPORT_VIEW_FUNCTIONS);
         case VIEW_OPTION_FUNCTION:
                 v->function = value;
-                return take_view(v, REPORT_VIEW_FUNCTIONS);
+                return report_views_take_view(v, REPORT_VIEW_FUNCTIONS);
         case VIEW_OPTION_MIN_SHARE:
                 return take_share(v, value);
         case VIEW_OPTION_DEPTH:
                 return take_depth(v, value);
         case VIEW_OPTION_ZONES:
-                return take_view(v, REPORT_VIEW_ZONES);
+                return report_views_take_view(v, REPORT_VIEW_ZONES);
         case VIEW_OPTION_HISTOGRAM:
                 v->histogram = true;
                 return 1;
@@ -104,15 +104,15 @@ static int take_own(struct report_views *v, int letter, const char *value)
                               (enum zone_group_key)argument_words_find(GROUP_CHOICES, value);
                 return 1;
         case VIEW_OPTION_THREADS:
-                return take_view(v, REPORT_VIEW_THREADS);
+                return report_views_take_view(v, REPORT_VIEW_THREADS);
         case VIEW_OPTION_MODULES:
-                return take_view(v, REPORT_VIEW_MODULES);
+                return report_views_take_view(v, REPORT_VIEW_MODULES);
         case VIEW_OPTION_OFF_CPU:
                 v->off_cpu = true;
-                return take_view(v, REPORT_VIEW_WAITS);
+                return report_views_take_view(v, REPORT_VIEW_WAITS);
         case VIEW_OPTION_CPUS:
                 v->cpus = true;
-                return take_view(v, REPORT_VIEW_WAITS);
+                return report_views_take_view(v, REPORT_VIEW_WAITS);
         default:
                 return 0;
         }
@@ -146,7 +146,8 @@ int report_views_complete(struct report_views *v, bool has_other)
 {
         if (v->group_by != ZONE_GROUP_NONE && complete_groups(v, has_other) < 0)
                 return -EINVAL;
-        if (v->histogram && v->group_by == ZONE_GROUP_NONE && take_view(v, REPORT_VIEW_ZONES) < 0)
+        if (v->histogram && v->group_by == ZONE_GROUP_NONE &&
+            report_views_take_view(v, REPORT_VIEW_ZONES) < 0)
                 return -EINVAL;
         if (has_other && v->view != REPORT_VIEW_NONE) {
                 complain("error: choose one view: --functions, --zones, --threads and --modules cannot be "
@@ -172,7 +173,7 @@ static uint32_t count_slowest(const struct report_views *v)
         return v->output.limit != 0 ? v->output.limit : ZONE_INSTANCES_SLOWEST_MAX;
 }
 
-static uint32_t choose_rows(const struct report_views *v)
+static uint32_t report_views_choose_rows(const struct report_views *v)
 {
         if (v->view == REPORT_VIEW_ZONE)
                 return TEXT_ROWS_ZONE;
@@ -180,13 +181,13 @@ static uint32_t choose_rows(const struct report_views *v)
                                                                                : TEXT_ROWS;
 }
 
-static struct report_view_options choose(const struct report_views *v, const char *path)
+static struct report_view_options report_views_choose(const struct report_views *v, const char *path)
 {
         bool is_zone = v->view == REPORT_VIEW_ZONE;
         bool is_text = is_for_people(v);
         struct report_view_options options = {
                 .path = strcmp(path, OPTION_DEFAULT_TRACE) != 0 && strcmp(path, "-") != 0 ? path : NULL,
-                .limit = output_options_limit(&v->output, choose_rows(v)),
+                .limit = output_options_limit(&v->output, report_views_choose_rows(v)),
                 .tree_limit = output_options_limit(&v->output, is_zone ? TEXT_TREE_ZONE : TEXT_TREE_ROWS),
                 .share_min = is_text ? TEXT_SHARE_MIN : DATA_SHARE_MIN,
                 .depth_max = DEPTH_MAX,
@@ -211,7 +212,7 @@ static struct report_view_options choose(const struct report_views *v, const cha
         return options;
 }
 
-static const char *schema_of(const struct report_views *v)
+static const char *report_views_schema_of(const struct report_views *v)
 {
         static const char *const schemas[] = {
                 [REPORT_VIEW_NONE] = "",
@@ -240,8 +241,9 @@ static void fill_waits(struct view_document *d, const struct report_views *v, co
                 cpus_view_fill(d, report, options);
 }
 
-static int fill(struct view_document *d, const struct report_views *v, const struct report *report,
-                const struct report_view_options *options, struct error *err)
+static int report_views_fill(struct view_document *d, const struct report_views *v,
+                             const struct report *report, const struct report_view_options *options,
+                             struct error *err)
 {
         switch (v->view) {
         case REPORT_VIEW_FUNCTIONS:
@@ -270,16 +272,16 @@ static int fill(struct view_document *d, const struct report_views *v, const str
         return 0;
 }
 
-static int print(const struct report_views *v, const struct report *report,
-                 const struct report_view_options *options, struct error *err)
+static int report_views_print_document(const struct report_views *v, const struct report *report,
+                                       const struct report_view_options *options, struct error *err)
 {
         struct output_options output = v->output;
         struct view_document document;
         int r;
 
         output_options_complete(&output);
-        view_document_init(&document, schema_of(v));
-        r = fill(&document, v, report, options, err);
+        view_document_init(&document, report_views_schema_of(v));
+        r = report_views_fill(&document, v, report, options, err);
         if (r == 0)
                 r = output_options_check(&document, options->filter, err);
         if (r == 0)
@@ -317,7 +319,7 @@ static struct report_options choose_load(const struct report_views *v,
 
 int report_views_print(const struct report_views *v, const char *path, struct error *err)
 {
-        struct report_view_options options = choose(v, path);
+        struct report_view_options options = report_views_choose(v, path);
         struct trace_filter_request filter = v->filter;
         struct byte_buffer words = { .data = NULL };
         struct report_options load;
@@ -335,7 +337,7 @@ int report_views_print(const struct report_views *v, const char *path, struct er
         /* The trace is there, but not all of it: on stderr as well, where a pipe does not swallow it. */
         if (report->ending == TRACE_ENDING_CUT_OFF || report->ending == TRACE_ENDING_DAMAGED)
                 complain("warning: %s: %s; showing the part before", path, report->ending_words);
-        r = print(v, report, &options, err);
+        r = report_views_print_document(v, report, &options, err);
         report_free(report);
 fail:
         byte_buffer_deinit(&words);

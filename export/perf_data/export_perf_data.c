@@ -39,19 +39,21 @@ struct perf_data_export {
         uint64_t callchain[FRAMES_MAX + 4]; /* with marks */
 };
 
-static int complain_of(int r, struct error *err)
+static int export_perf_data_complain_of(int r, struct error *err)
 {
         if (r == -ENOMEM || r == -EOVERFLOW)
                 return error_set(err, r, "the export: not enough memory");
         return r < 0 ? error_set(err, r, "the output cannot be written") : 0;
 }
 
-static const struct trace_thread *thread_row(const struct perf_data_export *e, uint32_t thread)
+static const struct trace_thread *export_perf_data_thread_row(const struct perf_data_export *e,
+                                                              uint32_t thread)
 {
         return trace_dictionary_row(e->trace->dictionary, TRACE_TABLE_THREADS, thread);
 }
 
-static const struct trace_process *process_row(const struct perf_data_export *e, uint32_t process)
+static const struct trace_process *export_perf_data_process_row(const struct perf_data_export *e,
+                                                                uint32_t process)
 {
         return trace_dictionary_row(e->trace->dictionary, TRACE_TABLE_PROCESSES, process);
 }
@@ -60,8 +62,8 @@ static const struct trace_process *process_row(const struct perf_data_export *e,
 static struct perf_data_who who_of(const struct perf_data_export *e, uint32_t thread, uint64_t time_ns,
                                    uint64_t cpu)
 {
-        const struct trace_thread *row = thread_row(e, thread);
-        uint32_t pid = process_row(e, row->process)->pid;
+        const struct trace_thread *row = export_perf_data_thread_row(e, thread);
+        uint32_t pid = export_perf_data_process_row(e, row->process)->pid;
 
         return (struct perf_data_who){
                 .time_ns = time_ns,
@@ -74,10 +76,10 @@ static struct perf_data_who who_of(const struct perf_data_export *e, uint32_t th
 
 /* ---- processes, threads, mappings ----------------------------------------------------------------------- */
 
-static int put_thread(struct perf_data_export *e, uint32_t thread)
+static int export_perf_data_put_thread(struct perf_data_export *e, uint32_t thread)
 {
-        const struct trace_thread *row = thread_row(e, thread);
-        const struct trace_process *process = process_row(e, row->process);
+        const struct trace_thread *row = export_perf_data_thread_row(e, thread);
+        const struct trace_process *process = export_perf_data_process_row(e, row->process);
         struct perf_data_who who = who_of(e, thread, row->start_ns, 0);
         struct text_view name = loaded_trace_thread_name(e->trace, thread);
 
@@ -86,7 +88,7 @@ static int put_thread(struct perf_data_export *e, uint32_t thread)
         if (row->tid != process->pid) {
                 perf_data_records_put_task(&e->out.buffer, PERF_DATA_FORK, &who, process->pid, process->pid);
         } else if (process->parent != 0) {
-                uint32_t parent = process_row(e, process->parent)->pid;
+                uint32_t parent = export_perf_data_process_row(e, process->parent)->pid;
 
                 perf_data_records_put_task(&e->out.buffer, PERF_DATA_FORK, &who, parent, parent);
         }
@@ -94,12 +96,12 @@ static int put_thread(struct perf_data_export *e, uint32_t thread)
         return export_stream_flush_some(&e->out);
 }
 
-static int put_mapping(struct perf_data_export *e, uint32_t id)
+static int export_perf_data_put_mapping(struct perf_data_export *e, uint32_t id)
 {
         const struct trace_dictionary *d = e->trace->dictionary;
         const struct trace_mapping *row = trace_dictionary_row(d, TRACE_TABLE_MAPPINGS, id);
         const struct trace_module *module = trace_dictionary_row(d, TRACE_TABLE_MODULES, row->module);
-        uint32_t pid = process_row(e, row->process)->pid;
+        uint32_t pid = export_perf_data_process_row(e, row->process)->pid;
         struct perf_data_who who = { .time_ns = row->time_ns, .event = 1, .pid = pid, .tid = pid };
         struct perf_data_mapping mapping = {
                 .start_avma = row->start_avma,
@@ -145,9 +147,9 @@ static int put_tables(struct perf_data_export *e)
         int r = put_kernel(e);
 
         for (uint32_t i = 1; i <= e->trace->n_threads && r == 0; i++)
-                r = put_thread(e, i);
+                r = export_perf_data_put_thread(e, i);
         for (uint32_t i = 1; i <= n_mappings && r == 0; i++)
-                r = put_mapping(e, i);
+                r = export_perf_data_put_mapping(e, i);
         return r;
 }
 
@@ -189,16 +191,17 @@ static int fill_callchain(struct perf_data_export *e, uint32_t process, uint32_t
         return 0;
 }
 
-static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
-                       struct error *err)
+static int export_perf_data_take_sample(void *context, struct walked_thread *thread,
+                                        const struct trace_event *event, struct error *err)
 {
         struct perf_data_export *e = context;
         struct perf_data_who who = who_of(e, thread->id, event->time_ns, event->sample.cpu);
         struct perf_data_sample sample = { .n_callchain = 0 };
-        int r = fill_callchain(e, thread_row(e, thread->id)->process, (uint32_t)event->sample.stack, &sample);
+        int r = fill_callchain(e, export_perf_data_thread_row(e, thread->id)->process,
+                               (uint32_t)event->sample.stack, &sample);
 
         if (r < 0)
-                return complain_of(r, err);
+                return export_perf_data_complain_of(r, err);
         who.event = event->sample.event;
         sample.period = export_event_weight(e->trace->dictionary, (uint32_t)event->sample.event,
                                             event->sample.weight);
@@ -207,13 +210,13 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
                 e->totals.weight += sample.period;
         }
         perf_data_records_put_sample(&e->out.buffer, &who, &sample);
-        return complain_of(export_stream_flush_some(&e->out), err);
+        return export_perf_data_complain_of(export_stream_flush_some(&e->out), err);
 }
 
 /* ---- switches, names, ends ------------------------------------------------------------------------------ */
 
-static void put_switch(struct perf_data_export *e, const struct perf_data_who *who,
-                       const struct trace_event *event)
+static void export_perf_data_put_switch(struct perf_data_export *e, const struct perf_data_who *who,
+                                        const struct trace_event *event)
 {
         uint16_t misc = 0;
 
@@ -225,19 +228,19 @@ static void put_switch(struct perf_data_export *e, const struct perf_data_who *w
         perf_data_records_put_switch(&e->out.buffer, who, misc);
 }
 
-static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                      struct error *err)
+static int export_perf_data_take_event(void *context, struct walked_thread *thread,
+                                       const struct trace_event *event, struct error *err)
 {
         struct perf_data_export *e = context;
         struct perf_data_who who = who_of(e, thread->id, event->time_ns, thread->cpu);
         struct text_view name;
 
-        if (thread_row(e, thread->id)->kind == TRACE_THREAD_FIBER)
+        if (export_perf_data_thread_row(e, thread->id)->kind == TRACE_THREAD_FIBER)
                 return 0;
         switch (event->op) {
         case TRACE_OP_SWITCH_OUT:
         case TRACE_OP_SWITCH_IN:
-                put_switch(e, &who, event);
+                export_perf_data_put_switch(e, &who, event);
                 break;
         case TRACE_OP_THREAD_NAME:
                 name = trace_dictionary_text(e->trace->dictionary, (uint32_t)event->thread_name.name);
@@ -249,25 +252,26 @@ static int take_event(void *context, struct walked_thread *thread, const struct 
         default:
                 break;
         }
-        return complain_of(export_stream_flush_some(&e->out), err);
+        return export_perf_data_complain_of(export_stream_flush_some(&e->out), err);
 }
 
 /* ---- twice ---------------------------------------------------------------------------------------------- */
 
 static int walk_trace(struct perf_data_export *e, struct error *err)
 {
-        const struct trace_sink sink = {
-                .context = e, .sample = take_sample, .event = take_event, .may_skip = true
-        };
+        const struct trace_sink sink = { .context = e,
+                                         .sample = export_perf_data_take_sample,
+                                         .event = export_perf_data_take_event,
+                                         .may_skip = true };
         struct trace_walk walk;
         int r = put_tables(e);
 
         e->totals = (struct export_totals){ .n_samples = 0 };
         if (r < 0)
-                return complain_of(r, err);
+                return export_perf_data_complain_of(r, err);
         r = trace_walk_init(&walk, e->trace, e->options->filter, &sink);
         if (r < 0)
-                (void)complain_of(r, err);
+                (void)export_perf_data_complain_of(r, err);
         else
                 r = loaded_trace_walk(e->trace, &walk, err);
         if (r == 0)
@@ -281,7 +285,7 @@ static int walk_trace(struct perf_data_export *e, struct error *err)
         return r;
 }
 
-static int count_bytes(struct perf_data_export *e, uint64_t *ret_bytes, struct error *err)
+static int export_perf_data_count_bytes(struct perf_data_export *e, uint64_t *ret_bytes, struct error *err)
 {
         int r;
 
@@ -294,7 +298,8 @@ static int count_bytes(struct perf_data_export *e, uint64_t *ret_bytes, struct e
         return r;
 }
 
-static int write_file(struct perf_data_export *e, FILE *out, uint64_t data_bytes, struct error *err)
+static int export_perf_data_write_file(struct perf_data_export *e, FILE *out, uint64_t data_bytes,
+                                       struct error *err)
 {
         int r;
 
@@ -327,12 +332,12 @@ int export_perf_data(struct loaded_trace *trace, const struct export_options *op
         if (r == 0)
                 r = frame_addresses_init(&e.addresses, trace->dictionary);
         if (r < 0) {
-                (void)complain_of(r, err);
+                (void)export_perf_data_complain_of(r, err);
                 goto fail;
         }
-        r = count_bytes(&e, &data_bytes, err);
+        r = export_perf_data_count_bytes(&e, &data_bytes, err);
         if (r == 0)
-                r = write_file(&e, out, data_bytes, err);
+                r = export_perf_data_write_file(&e, out, data_bytes, err);
         if (r == 0)
                 *ret_totals = e.totals;
 fail:

@@ -43,7 +43,7 @@ struct perfetto_export {
         struct lock_waits lock_waits;
 };
 
-static int complain_of(int r, struct error *err)
+static int export_perfetto_complain_of(int r, struct error *err)
 {
         if (r == -ENOMEM || r == -EOVERFLOW)
                 return error_set(err, r, "the export: not enough memory");
@@ -52,8 +52,8 @@ static int complain_of(int r, struct error *err)
 
 /* ---- zones ---------------------------------------------------------------------------------------------- */
 
-static int begin_zone(void *context, struct walked_thread *thread, const struct trace_event *event,
-                      struct error *err)
+static int export_perfetto_begin_zone(void *context, struct walked_thread *thread,
+                                      const struct trace_event *event, struct error *err)
 {
         struct perfetto_export *e = context;
         uint32_t location = (uint32_t)event->zone_begin.location;
@@ -62,21 +62,21 @@ static int begin_zone(void *context, struct walked_thread *thread, const struct 
         int r = perfetto_tracks_thread(&e->tracks, thread->id);
 
         if (r < 0)
-                return complain_of(r, err);
+                return export_perfetto_complain_of(r, err);
         e->totals.n_zones++;
         b = perfetto_packets_begin(&e->packets, perfetto_tracks_sequence(thread->id), event->time_ns);
         r = perfetto_tracks_put_zone(&e->tracks, b, thread->id, location);
         if (r < 0)
-                return complain_of(r, err);
+                return export_perfetto_complain_of(r, err);
         message = perfetto_packets_begin_event(b, PERFETTO_TYPE_BEGIN);
         protobuf_writer_put_number(b, PERFETTO_EVENT_NAME_IID, location);
         protobuf_writer_put_number(b, PERFETTO_EVENT_LOCATION_IID, location);
         protobuf_writer_end(b, message);
-        return complain_of(perfetto_packets_end(&e->packets), err);
+        return export_perfetto_complain_of(perfetto_packets_end(&e->packets), err);
 }
 
 /* The texts about it are known at its end: Perfetto shows it with the zone all the same. */
-static void put_words(struct byte_buffer *b, const struct zone_words *words)
+static void export_perfetto_put_words(struct byte_buffer *b, const struct zone_words *words)
 {
         if (words->name.used_bytes != 0)
                 perfetto_packets_annotate_text(b, "name", (const char *)words->name.data,
@@ -90,8 +90,8 @@ static void put_words(struct byte_buffer *b, const struct zone_words *words)
                 perfetto_packets_annotate_number(b, "color", words->color);
 }
 
-static int end_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
-                    struct error *err)
+static int export_perfetto_end_zone(void *context, struct walked_thread *thread,
+                                    const struct zone_instance *zone, struct error *err)
 {
         struct perfetto_export *e = context;
         const struct zone_words *words = trace_walk_words(thread, zone);
@@ -100,11 +100,11 @@ static int end_zone(void *context, struct walked_thread *thread, const struct zo
         size_t message = perfetto_packets_begin_event(b, PERFETTO_TYPE_END);
 
         if (words)
-                put_words(b, words);
+                export_perfetto_put_words(b, words);
         if (!zone->closed)
                 perfetto_packets_annotate_number(b, "unclosed", 1);
         protobuf_writer_end(b, message);
-        return complain_of(perfetto_packets_end(&e->packets), err);
+        return export_perfetto_complain_of(perfetto_packets_end(&e->packets), err);
 }
 
 /* ---- samples, waits, allocations ------------------------------------------------------------------------ */
@@ -114,8 +114,8 @@ static uint32_t path_in_stack(const struct perfetto_export *e, uint32_t path)
         return e->options->zones_as_frames ? path : 0;
 }
 
-static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
-                       struct error *err)
+static int export_perfetto_take_sample(void *context, struct walked_thread *thread,
+                                       const struct trace_event *event, struct error *err)
 {
         struct perfetto_export *e = context;
         struct perfetto_sample sample = {
@@ -136,11 +136,11 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
         }
         if (r == 0)
                 r = perfetto_samples_put(&e->samples, &sample);
-        return complain_of(r, err);
+        return export_perfetto_complain_of(r, err);
 }
 
-static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
-                     struct error *err)
+static int export_perfetto_take_wait(void *context, struct walked_thread *thread,
+                                     const struct thread_wait *wait, struct error *err)
 {
         struct perfetto_export *e = context;
         struct perfetto_sample sample = {
@@ -158,11 +158,11 @@ static int take_wait(void *context, struct walked_thread *thread, const struct t
         r = perfetto_tracks_thread(&e->tracks, thread->id);
         if (r == 0)
                 r = perfetto_samples_put(&e->samples, &sample);
-        return complain_of(r, err);
+        return export_perfetto_complain_of(r, err);
 }
 
-static int take_allocation(struct perfetto_export *e, struct walked_thread *thread,
-                           const struct trace_event *event)
+static int export_perfetto_take_allocation(struct perfetto_export *e, struct walked_thread *thread,
+                                           const struct trace_event *event)
 {
         struct perfetto_sample sample = {
                 .time_ns = event->time_ns,
@@ -180,7 +180,8 @@ static int take_allocation(struct perfetto_export *e, struct walked_thread *thre
 
 /* ---- messages, plots, frames, locks --------------------------------------------------------------------- */
 
-static int put_message(struct perfetto_export *e, uint32_t thread, const struct trace_event *event)
+static int export_perfetto_put_message(struct perfetto_export *e, uint32_t thread,
+                                       const struct trace_event *event)
 {
         static const char *const severities[] = { "trace", "debug", "info", "warning", "error", "fatal" };
         bool is_text = event->op == TRACE_OP_MESSAGE_TEXT;
@@ -201,7 +202,7 @@ static int put_message(struct perfetto_export *e, uint32_t thread, const struct 
         return perfetto_packets_end(&e->packets);
 }
 
-static uint32_t process_of(const struct perfetto_export *e, uint32_t thread)
+static uint32_t export_perfetto_process_of(const struct perfetto_export *e, uint32_t thread)
 {
         const struct trace_thread *row = trace_dictionary_row(e->trace->dictionary, TRACE_TABLE_THREADS,
                                                               thread);
@@ -209,11 +210,12 @@ static uint32_t process_of(const struct perfetto_export *e, uint32_t thread)
         return row->process;
 }
 
-static int put_plot(struct perfetto_export *e, uint32_t thread, const struct trace_event *event)
+static int export_perfetto_put_plot(struct perfetto_export *e, uint32_t thread,
+                                    const struct trace_event *event)
 {
         struct perfetto_track_key key = {
                 .kind = PERFETTO_TRACK_PLOT,
-                .owner = process_of(e, thread),
+                .owner = export_perfetto_process_of(e, thread),
                 .name = (uint32_t)event->plot_i64.name, /* at the same place in both */
         };
         struct byte_buffer *b;
@@ -249,11 +251,12 @@ static int put_track_event(struct perfetto_export *e, uint64_t uuid, uint64_t ti
 }
 
 /* A mark ends the frame before it and begins the next. */
-static int put_frame(struct perfetto_export *e, uint32_t thread, const struct trace_event *event)
+static int export_perfetto_put_frame(struct perfetto_export *e, uint32_t thread,
+                                     const struct trace_event *event)
 {
         struct perfetto_track_key key = {
                 .kind = PERFETTO_TRACK_FRAMES,
-                .owner = process_of(e, thread),
+                .owner = export_perfetto_process_of(e, thread),
                 .name = (uint32_t)event->frame_mark.name, /* at the same place in all three */
         };
         struct text_view name = { .bytes = "frame", .n_bytes = 5 };
@@ -269,7 +272,8 @@ static int put_frame(struct perfetto_export *e, uint32_t thread, const struct tr
         return *open ? put_track_event(e, uuid, event->time_ns, PERFETTO_TYPE_BEGIN, &name) : 0;
 }
 
-static int put_lock(struct perfetto_export *e, uint32_t thread, const struct trace_event *event)
+static int export_perfetto_put_lock(struct perfetto_export *e, uint32_t thread,
+                                    const struct trace_event *event)
 {
         struct perfetto_track_key key = { .kind = PERFETTO_TRACK_LOCKS, .owner = thread };
         struct text_view name;
@@ -289,7 +293,7 @@ static int put_lock(struct perfetto_export *e, uint32_t thread, const struct tra
 
 /* ---- devices -------------------------------------------------------------------------------------------- */
 
-static int put_device_zone(void *context, const struct device_zone *zone, struct error *err)
+static int export_perfetto_put_device_zone(void *context, const struct device_zone *zone, struct error *err)
 {
         struct perfetto_export *e = context;
         const struct trace_dictionary *d = e->trace->dictionary;
@@ -307,13 +311,14 @@ static int put_device_zone(void *context, const struct device_zone *zone, struct
                 r = put_track_event(e, uuid, zone->begin_ns, PERFETTO_TYPE_BEGIN, &name);
         if (r == 0)
                 r = put_track_event(e, uuid, zone->end_ns, PERFETTO_TYPE_END, NULL);
-        return complain_of(r, err);
+        return export_perfetto_complain_of(r, err);
 }
 
 static int put_devices(struct perfetto_export *e, struct error *err)
 {
         struct device_tracks tracks;
-        int r = device_tracks_take(&tracks, e->trace, e->options->filter, put_device_zone, e, err);
+        int r = device_tracks_take(&tracks, e->trace, e->options->filter, export_perfetto_put_device_zone, e,
+                                   err);
 
         e->totals.left_out[EXPORT_LEFT_OUT_DEVICE_ZONES] = device_tracks_left_out(&tracks);
         device_tracks_deinit(&tracks);
@@ -340,8 +345,8 @@ static uint32_t state_after(const struct trace_event *event)
         }
 }
 
-static int put_switch(struct perfetto_export *e, const struct walked_thread *thread,
-                      const struct trace_event *event)
+static int export_perfetto_put_switch(struct perfetto_export *e, const struct walked_thread *thread,
+                                      const struct trace_event *event)
 {
         const struct trace_thread *row = trace_dictionary_row(e->trace->dictionary, TRACE_TABLE_THREADS,
                                                               thread->id);
@@ -369,29 +374,30 @@ static int put_switch(struct perfetto_export *e, const struct walked_thread *thr
 
 /* ---- all together --------------------------------------------------------------------------------------- */
 
-static int put_event(struct perfetto_export *e, struct walked_thread *thread, const struct trace_event *event)
+static int export_perfetto_put_event(struct perfetto_export *e, struct walked_thread *thread,
+                                     const struct trace_event *event)
 {
         switch (event->op) {
         case TRACE_OP_MESSAGE:
         case TRACE_OP_MESSAGE_TEXT:
-                return put_message(e, thread->id, event);
+                return export_perfetto_put_message(e, thread->id, event);
         case TRACE_OP_PLOT_I64:
         case TRACE_OP_PLOT_F64:
-                return put_plot(e, thread->id, event);
+                return export_perfetto_put_plot(e, thread->id, event);
         case TRACE_OP_FRAME_MARK:
         case TRACE_OP_FRAME_BEGIN:
         case TRACE_OP_FRAME_END:
-                return put_frame(e, thread->id, event);
+                return export_perfetto_put_frame(e, thread->id, event);
         case TRACE_OP_LOCK_WAIT:
         case TRACE_OP_LOCK_OBTAIN:
         case TRACE_OP_LOCK_NAME:
-                return put_lock(e, thread->id, event);
+                return export_perfetto_put_lock(e, thread->id, event);
         case TRACE_OP_SWITCH_OUT:
         case TRACE_OP_SWITCH_IN:
         case TRACE_OP_WAKEUP:
-                return put_switch(e, thread, event);
+                return export_perfetto_put_switch(e, thread, event);
         case TRACE_OP_MEMORY_ALLOC:
-                return take_allocation(e, thread, event);
+                return export_perfetto_take_allocation(e, thread, event);
         case TRACE_OP_CALLSTACK:
                 e->callstack = (struct event_callstack){ .time_ns = event->time_ns,
                                                          .thread = thread->id,
@@ -402,16 +408,16 @@ static int put_event(struct perfetto_export *e, struct walked_thread *thread, co
         }
 }
 
-static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                      struct error *err)
+static int export_perfetto_take_event(void *context, struct walked_thread *thread,
+                                      const struct trace_event *event, struct error *err)
 {
         struct perfetto_export *e = context;
         int r = perfetto_tracks_thread(&e->tracks, thread->id);
 
-        return complain_of(r < 0 ? r : put_event(e, thread, event), err);
+        return export_perfetto_complain_of(r < 0 ? r : export_perfetto_put_event(e, thread, event), err);
 }
 
-static int prepare(struct perfetto_export *e, FILE *out)
+static int export_perfetto_prepare(struct perfetto_export *e, FILE *out)
 {
         int r;
 
@@ -424,7 +430,7 @@ static int prepare(struct perfetto_export *e, FILE *out)
         return r;
 }
 
-static int write_head(struct perfetto_export *e)
+static int export_perfetto_write_head(struct perfetto_export *e)
 {
         static const uint32_t sequences[] = { PERFETTO_SEQUENCE_TRACKS, PERFETTO_SEQUENCE_SWITCHES };
         int r = perfetto_packets_put_snapshot(&e->packets, e->trace->start_ns,
@@ -439,25 +445,25 @@ static int write_head(struct perfetto_export *e)
         return r < 0 ? r : perfetto_samples_start(&e->samples, e->options->event);
 }
 
-static int write_trace(struct perfetto_export *e, struct error *err)
+static int export_perfetto_write_trace(struct perfetto_export *e, struct error *err)
 {
         const struct trace_sink sink = {
                 .context = e,
-                .begin_zone = begin_zone,
-                .zone = end_zone,
-                .sample = take_sample,
-                .wait = take_wait,
-                .event = take_event,
+                .begin_zone = export_perfetto_begin_zone,
+                .zone = export_perfetto_end_zone,
+                .sample = export_perfetto_take_sample,
+                .wait = export_perfetto_take_wait,
+                .event = export_perfetto_take_event,
                 .wants_paths = e->options->zones_as_frames,
                 .wants_words = true,
                 .may_skip = true,
         };
-        int r = write_head(e);
+        int r = export_perfetto_write_head(e);
 
         if (r == 0)
                 r = trace_walk_init(&e->walk, e->trace, e->options->filter, &sink);
         if (r < 0)
-                return complain_of(r, err);
+                return export_perfetto_complain_of(r, err);
         r = loaded_trace_walk(e->trace, &e->walk, err);
         if (r == 0)
                 r = put_devices(e, err);
@@ -472,11 +478,11 @@ int export_perfetto(struct loaded_trace *trace, const struct export_options *opt
 
         if (r < 0)
                 return r;
-        r = prepare(&e, out);
+        r = export_perfetto_prepare(&e, out);
         if (r < 0)
-                (void)complain_of(r, err);
+                (void)export_perfetto_complain_of(r, err);
         else
-                r = write_trace(&e, err);
+                r = export_perfetto_write_trace(&e, err);
         if (r == 0) {
                 e.totals.left_out[EXPORT_LEFT_OUT_LONG_STACKS] = e.samples.frames.n_cut;
                 *ret_totals = e.totals;

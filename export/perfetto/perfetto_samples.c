@@ -32,8 +32,8 @@ void perfetto_samples_deinit(struct perfetto_samples *s)
         *s = (struct perfetto_samples){ .dictionary = NULL };
 }
 
-static void put_string(const struct perfetto_samples *s, struct byte_buffer *b, uint32_t field,
-                       uint32_t string)
+static void perfetto_samples_put_string(const struct perfetto_samples *s, struct byte_buffer *b,
+                                        uint32_t field, uint32_t string)
 {
         size_t n_bytes;
         const char *text = trace_dictionary_string(s->dictionary, string, &n_bytes);
@@ -56,7 +56,7 @@ static void put_timebase(const struct perfetto_samples *s, struct byte_buffer *b
                                    row->mode == TRACE_SAMPLE_MODE_PERIOD ? PERFETTO_TIMEBASE_PERIOD
                                                                          : PERFETTO_TIMEBASE_FREQUENCY,
                                    row->rate);
-        put_string(s, b, PERFETTO_TIMEBASE_NAME, row->name);
+        perfetto_samples_put_string(s, b, PERFETTO_TIMEBASE_NAME, row->name);
         protobuf_writer_end(b, timebase);
         protobuf_writer_end(b, defaults);
 }
@@ -148,11 +148,13 @@ static void put_descriptor(const struct perfetto_samples *s, struct byte_buffer 
                 break;
         case PERFETTO_SAMPLE_EVENT:
         default:
-                put_string(s, b, PERFETTO_DESCRIPTOR_NAME, event_row(s, sample->event)->name);
+                perfetto_samples_put_string(s, b, PERFETTO_DESCRIPTOR_NAME,
+                                            event_row(s, sample->event)->name);
                 if (export_event_is_time(s->dictionary, sample->event))
                         protobuf_writer_put_number(b, PERFETTO_DESCRIPTOR_UNIT, PERFETTO_DESCRIPTOR_NS);
                 else
-                        put_string(s, b, PERFETTO_DESCRIPTOR_UNIT_NAME, event_row(s, sample->event)->unit);
+                        perfetto_samples_put_string(s, b, PERFETTO_DESCRIPTOR_UNIT_NAME,
+                                                    event_row(s, sample->event)->unit);
                 break;
         }
         protobuf_writer_end(b, message);

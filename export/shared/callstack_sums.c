@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int add(struct callstack_sums *s, const struct callstack_key *key, enum callstack_value value,
-               uint64_t amount)
+static int callstack_sums_add(struct callstack_sums *s, const struct callstack_key *key,
+                              enum callstack_value value, uint64_t amount)
 {
         uint32_t id;
         int r = array_reserve(&s->sums, &s->capacity, (size_t)s->keys.n_items + 1, sizeof(*s->sums));
@@ -28,13 +28,13 @@ static int add(struct callstack_sums *s, const struct callstack_key *key, enum c
         return 0;
 }
 
-static int complain_of(int r, struct error *err)
+static int callstack_sums_complain_of(int r, struct error *err)
 {
         return r < 0 ? error_set(err, r, "the export: too many different call stacks for the memory") : 0;
 }
 
-static int take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
-                       struct error *err)
+static int callstack_sums_take_sample(void *context, struct walked_thread *thread,
+                                      const struct trace_event *event, struct error *err)
 {
         struct callstack_sums *s = context;
         struct callstack_key key = {
@@ -52,23 +52,25 @@ static int take_sample(void *context, struct walked_thread *thread, const struct
         weight = export_event_weight(s->walk.dictionary, (uint32_t)event->sample.event, event->sample.weight);
         s->totals.n_samples++;
         s->totals.weight += weight;
-        r = add(s, &key, CALLSTACK_SAMPLES, 1);
-        return complain_of(r < 0 ? r : add(s, &key, CALLSTACK_WEIGHT, weight), err);
+        r = callstack_sums_add(s, &key, CALLSTACK_SAMPLES, 1);
+        return callstack_sums_complain_of(r < 0 ? r : callstack_sums_add(s, &key, CALLSTACK_WEIGHT, weight),
+                                          err);
 }
 
-static int take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
-                     struct error *err)
+static int callstack_sums_take_wait(void *context, struct walked_thread *thread,
+                                    const struct thread_wait *wait, struct error *err)
 {
         struct callstack_sums *s = context;
         struct callstack_key key = { .thread = thread->id, .path = wait->path, .stack = wait->stack };
 
         if (wait->preempted || wait->in_ns <= wait->out_ns)
                 return 0;
-        return complain_of(add(s, &key, CALLSTACK_OFF_CPU_NS, wait->in_ns - wait->out_ns), err);
+        return callstack_sums_complain_of(
+                callstack_sums_add(s, &key, CALLSTACK_OFF_CPU_NS, wait->in_ns - wait->out_ns), err);
 }
 
-static int take_allocation(struct callstack_sums *s, struct walked_thread *thread,
-                           const struct trace_event *event)
+static int callstack_sums_take_allocation(struct callstack_sums *s, struct walked_thread *thread,
+                                          const struct trace_event *event)
 {
         struct callstack_key key = {
                 .thread = thread->id,
@@ -77,17 +79,18 @@ static int take_allocation(struct callstack_sums *s, struct walked_thread *threa
         int r = trace_walk_path(&s->walk, thread, &key.path);
 
         if (r == 0)
-                r = add(s, &key, CALLSTACK_ALLOCATIONS, 1);
-        return r < 0 ? r : add(s, &key, CALLSTACK_ALLOCATED_BYTES, event->memory_alloc.size_bytes);
+                r = callstack_sums_add(s, &key, CALLSTACK_ALLOCATIONS, 1);
+        return r < 0 ? r
+                     : callstack_sums_add(s, &key, CALLSTACK_ALLOCATED_BYTES, event->memory_alloc.size_bytes);
 }
 
-static int take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                      struct error *err)
+static int callstack_sums_take_event(void *context, struct walked_thread *thread,
+                                     const struct trace_event *event, struct error *err)
 {
         struct callstack_sums *s = context;
 
         if (event->op == TRACE_OP_MEMORY_ALLOC)
-                return complain_of(take_allocation(s, thread, event), err);
+                return callstack_sums_complain_of(callstack_sums_take_allocation(s, thread, event), err);
         if (event->op == TRACE_OP_CALLSTACK)
                 s->callstack = (struct event_callstack){ .time_ns = event->time_ns,
                                                          .thread = thread->id,
@@ -100,9 +103,9 @@ int callstack_sums_read(struct callstack_sums *s, struct loaded_trace *trace,
 {
         const struct trace_sink sink = {
                 .context = s,
-                .sample = take_sample,
-                .wait = take_wait,
-                .event = take_event,
+                .sample = callstack_sums_take_sample,
+                .wait = callstack_sums_take_wait,
+                .event = callstack_sums_take_event,
                 .wants_paths = true,
                 .may_skip = true,
         };

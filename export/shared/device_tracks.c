@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *a, const void *b)
+static int device_tracks_compare(const void *a, const void *b)
 {
         const struct device_zone *x = a, *y = b;
 
@@ -23,12 +23,12 @@ static int compare(const void *a, const void *b)
 }
 
 /* The first @n in order. */
-static int hand_out(struct device_tracks *t, size_t n, struct error *err)
+static int device_tracks_hand_out(struct device_tracks *t, size_t n, struct error *err)
 {
         int r = 0;
 
         if (t->n_kept > 1)
-                qsort(t->kept, t->n_kept, sizeof(*t->kept), compare);
+                qsort(t->kept, t->n_kept, sizeof(*t->kept), device_tracks_compare);
         for (size_t i = 0; i < n && r == 0; i++, t->n_handed++)
                 r = t->take(t->context, &t->kept[i], err);
         t->n_kept -= n;
@@ -37,7 +37,7 @@ static int hand_out(struct device_tracks *t, size_t n, struct error *err)
         return r;
 }
 
-static int take_zone(void *context, const struct device_zone *zone, struct error *err)
+static int device_tracks_take_zone(void *context, const struct device_zone *zone, struct error *err)
 {
         struct device_tracks *t = context;
 
@@ -46,7 +46,9 @@ static int take_zone(void *context, const struct device_zone *zone, struct error
                 return 0;
         }
         t->kept[t->n_kept++] = *zone;
-        return t->n_kept == DEVICE_TRACKS_ZONES_MAX ? hand_out(t, DEVICE_TRACKS_ZONES_MAX / 2, err) : 0;
+        return t->n_kept == DEVICE_TRACKS_ZONES_MAX
+                       ? device_tracks_hand_out(t, DEVICE_TRACKS_ZONES_MAX / 2, err)
+                       : 0;
 }
 
 int device_tracks_take(struct device_tracks *t, struct loaded_trace *trace, const struct trace_filter *filter,
@@ -58,11 +60,11 @@ int device_tracks_take(struct device_tracks *t, struct loaded_trace *trace, cons
         if (trace_dictionary_count(trace->dictionary, TRACE_TABLE_DEVICES) == 0)
                 return 0;
         t->kept = malloc(DEVICE_TRACKS_ZONES_MAX * sizeof(*t->kept));
-        r = device_zones_init(&t->zones, trace->dictionary, take_zone, t);
+        r = device_zones_init(&t->zones, trace->dictionary, device_tracks_take_zone, t);
         if (r < 0 || !t->kept)
                 return error_set(err, -ENOMEM, "no memory for the zones of devices");
         r = device_zones_take(&t->zones, trace, filter, err);
-        return r == 0 ? hand_out(t, t->n_kept, err) : r;
+        return r == 0 ? device_tracks_hand_out(t, t->n_kept, err) : r;
 }
 
 void device_tracks_deinit(struct device_tracks *t)

@@ -31,14 +31,14 @@ void event_spool_deinit(struct event_spool *s)
         event_spool_init(s);
 }
 
-static int no_memory(struct error *err)
+static int event_spool_no_memory(struct error *err)
 {
         return error_set(err, -ENOMEM, "no memory to put events in order");
 }
 
 /* ------------------------------------------------------------------ adding */
 
-static int open_file(struct event_spool *s, struct error *err)
+static int event_spool_open_file(struct event_spool *s, struct error *err)
 {
         int fd = s->fd >= 0 ? s->fd : io_open_unnamed(err);
 
@@ -48,7 +48,8 @@ static int open_file(struct event_spool *s, struct error *err)
         return 0;
 }
 
-static int write_at(int fd, const uint8_t *bytes, size_t n_bytes, uint64_t offset, struct error *err)
+static int event_spool_write_at(int fd, const uint8_t *bytes, size_t n_bytes, uint64_t offset,
+                                struct error *err)
 {
         while (n_bytes > 0) {
                 ssize_t n = pwrite(fd, bytes, n_bytes, (off_t)offset);
@@ -65,19 +66,19 @@ static int write_at(int fd, const uint8_t *bytes, size_t n_bytes, uint64_t offse
 }
 
 /* The bytes in the chain's buffer go into the file. */
-static int flush(struct event_spool *s, struct spool_chain *chain, struct error *err)
+static int event_spool_flush(struct event_spool *s, struct spool_chain *chain, struct error *err)
 {
         int r;
 
         if (chain->buffer_used == 0)
                 return 0;
-        r = open_file(s, err);
+        r = event_spool_open_file(s, err);
         if (r < 0)
                 return r;
         if (array_reserve(&chain->pieces, &chain->pieces_capacity, chain->n_pieces + 1,
                           sizeof(*chain->pieces)) < 0)
-                return no_memory(err);
-        r = write_at(s->fd, chain->buffer, chain->buffer_used, s->file_bytes, err);
+                return event_spool_no_memory(err);
+        r = event_spool_write_at(s->fd, chain->buffer, chain->buffer_used, s->file_bytes, err);
         if (r < 0)
                 return r;
         chain->pieces[chain->n_pieces++] = (struct spool_piece){
@@ -89,11 +90,11 @@ static int flush(struct event_spool *s, struct spool_chain *chain, struct error 
         return 0;
 }
 
-static int flush_all(struct event_spool *s, struct error *err)
+static int event_spool_flush_all(struct event_spool *s, struct error *err)
 {
         for (uint32_t i = 0; i < s->n_chains; i++) {
                 struct spool_chain *chain = &s->chains[i];
-                int r = flush(s, chain, err);
+                int r = event_spool_flush(s, chain, err);
 
                 if (r < 0)
                         return r;
@@ -117,23 +118,23 @@ static int reserve_chain(struct event_spool *s, uint32_t chain)
 }
 
 /* Room for at least a byte: in the buffer, a larger one, or the same one empty. */
-static int make_room(struct event_spool *s, struct spool_chain *chain, struct error *err)
+static int event_spool_make_room(struct event_spool *s, struct spool_chain *chain, struct error *err)
 {
         size_t wanted = chain->buffer_capacity > 0 ? 2 * chain->buffer_capacity : BUFFER_FIRST_BYTES;
         uint8_t *larger;
         int r;
 
         if (wanted > EVENT_SPOOL_BUFFER_MAX)
-                return flush(s, chain, err);
+                return event_spool_flush(s, chain, err);
         if (s->buffers_bytes + wanted - chain->buffer_capacity > s->buffers_max) {
-                r = flush_all(s, err);
+                r = event_spool_flush_all(s, err);
                 if (r < 0)
                         return r;
                 wanted = BUFFER_FIRST_BYTES;
         }
         larger = realloc(chain->buffer, wanted);
         if (!larger)
-                return no_memory(err);
+                return event_spool_no_memory(err);
         s->buffers_bytes += wanted - chain->buffer_capacity;
         chain->buffer = larger;
         chain->buffer_capacity = wanted;
@@ -146,7 +147,7 @@ int event_spool_add(struct event_spool *s, uint32_t number, const void *bytes, s
         const uint8_t *at = bytes;
 
         if (reserve_chain(s, number) < 0)
-                return no_memory(err);
+                return event_spool_no_memory(err);
         while (n_bytes > 0) {
                 struct spool_chain *chain = &s->chains[number];
                 size_t room = chain->buffer_capacity - chain->buffer_used;
@@ -154,7 +155,7 @@ int event_spool_add(struct event_spool *s, uint32_t number, const void *bytes, s
                 int r;
 
                 if (room == 0) {
-                        r = make_room(s, chain, err);
+                        r = event_spool_make_room(s, chain, err);
                         if (r < 0)
                                 return r;
                         continue;
@@ -171,7 +172,7 @@ int event_spool_add(struct event_spool *s, uint32_t number, const void *bytes, s
 /* ------------------------------------------------------------------ going back */
 
 /* The piece of the file that has the byte at @offset, which is in one. */
-static size_t find_piece(const struct spool_chain *chain, uint64_t offset)
+static size_t event_spool_find_piece(const struct spool_chain *chain, uint64_t offset)
 {
         size_t first = 0, end = chain->n_pieces;
 
@@ -196,7 +197,7 @@ static size_t locate(const struct spool_chain *chain, uint64_t offset, size_t n_
 
         if (offset >= in_file)
                 return 0;
-        i = find_piece(chain, offset);
+        i = event_spool_find_piece(chain, offset);
         if (i + 1 < chain->n_pieces)
                 end = chain->pieces[i + 1].chain_offset;
         *ret_file_offset = chain->pieces[i].file_offset + (offset - chain->pieces[i].chain_offset);
@@ -221,7 +222,7 @@ int event_spool_patch(struct event_spool *s, uint32_t number, uint64_t offset, c
                         n = n_bytes;
                         memcpy(chain->buffer + (offset - in_file), at, n);
                 } else {
-                        r = write_at(s->fd, at, n, file_offset, err);
+                        r = event_spool_write_at(s->fd, at, n, file_offset, err);
                 }
                 if (r < 0)
                         return r;
@@ -271,14 +272,14 @@ static int copy_out(const struct event_spool *s, const struct spool_chain *chain
         return 0;
 }
 
-static int fill(struct spool_cursor *c, size_t n_bytes, struct error *err)
+static int event_spool_fill(struct spool_cursor *c, size_t n_bytes, struct error *err)
 {
         const struct spool_chain *chain = &c->spool->chains[c->chain];
         uint64_t left = chain->n_bytes - c->offset;
         size_t wanted = n_bytes > CURSOR_BYTES ? n_bytes : CURSOR_BYTES;
 
         if (array_reserve(&c->buffer, &c->buffer_capacity, wanted, 1) < 0)
-                return no_memory(err);
+                return event_spool_no_memory(err);
         c->buffer_offset = c->offset;
         c->buffer_used = left < wanted ? (size_t)left : wanted;
         return copy_out(c->spool, chain, c->offset, c->buffer, c->buffer_used, err);
@@ -293,7 +294,7 @@ int spool_cursor_next(struct spool_cursor *c, size_t n_bytes, const void **ret_b
                 return 0;
         if (!c->buffer || c->offset < c->buffer_offset ||
             c->offset + n_bytes > c->buffer_offset + c->buffer_used) {
-                r = fill(c, n_bytes, err);
+                r = event_spool_fill(c, n_bytes, err);
                 if (r < 0)
                         return r;
         }

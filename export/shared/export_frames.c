@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* As function_table does it: the last group of a frame counts, and a group ends where nothing is inlined further. */
-static void find_symbols(struct export_frames *f)
+static void export_frames_find_symbols(struct export_frames *f)
 {
         const struct trace_dictionary *d = f->dictionary;
         uint32_t n_rows = trace_dictionary_count(d, TRACE_TABLE_SYMBOLS);
@@ -38,7 +38,7 @@ int export_frames_init(struct export_frames *f, const struct trace_dictionary *d
         f->first_symbols = calloc((size_t)n_frames + 1, sizeof(*f->first_symbols));
         if (!f->first_symbols)
                 return -ENOMEM;
-        find_symbols(f);
+        export_frames_find_symbols(f);
         return 0;
 }
 
@@ -52,7 +52,7 @@ void export_frames_deinit(struct export_frames *f)
         *f = (struct export_frames){ .n_items = 0 };
 }
 
-static int push(struct export_frames *f, const struct export_frame *frame)
+static int export_frames_push(struct export_frames *f, const struct export_frame *frame)
 {
         if (array_reserve(&f->items, &f->capacity, f->n_items + 1, sizeof(*f->items)) < 0)
                 return -ENOMEM;
@@ -84,7 +84,7 @@ static int push_functions(struct export_frames *f, uint32_t group, uint32_t fram
                         .inline_depth = n - i,
                 };
 
-                if (push(f, &item) < 0)
+                if (export_frames_push(f, &item) < 0)
                         return -ENOMEM;
         }
         return 0;
@@ -105,7 +105,7 @@ static int push_path(struct export_frames *f, const struct zone_paths *paths, ui
         while (n > 0) {
                 struct export_frame item = { .location = f->ids[--n] };
 
-                if (push(f, &item) < 0)
+                if (export_frames_push(f, &item) < 0)
                         return -ENOMEM;
         }
         return 0;
@@ -159,8 +159,8 @@ static const struct trace_module *module_of(const struct export_frames *f, const
         return module != 0 ? trace_dictionary_row(f->dictionary, TRACE_TABLE_MODULES, module) : NULL;
 }
 
-static const char *join(struct export_frames *f, const char *before, uint32_t string, const char *after,
-                        size_t *ret_bytes)
+static const char *export_frames_join(struct export_frames *f, const char *before, uint32_t string,
+                                      const char *after, size_t *ret_bytes)
 {
         size_t n_bytes;
         const char *bytes = trace_dictionary_string(f->dictionary, string, &n_bytes);
@@ -181,9 +181,9 @@ static const char *module_name(struct export_frames *f, uint32_t path, size_t *r
         const char *slash = n_bytes > 0 ? memrchr(bytes, '/', n_bytes) : NULL;
 
         if (n_bytes == 0)
-                return join(f, "[unknown]", 0, "", ret_bytes);
+                return export_frames_join(f, "[unknown]", 0, "", ret_bytes);
         if (bytes[0] == '[')
-                return join(f, "", path, "", ret_bytes);
+                return export_frames_join(f, "", path, "", ret_bytes);
         if (slash) {
                 n_bytes -= (size_t)(slash + 1 - bytes);
                 bytes = slash + 1;
@@ -204,13 +204,14 @@ const char *export_frames_name(struct export_frames *f, const struct export_fram
                 const struct trace_location *row = trace_dictionary_row(f->dictionary, TRACE_TABLE_LOCATIONS,
                                                                         frame->location);
 
-                return join(f, "zone:", row->name != 0 ? row->name : row->function, "", ret_bytes);
+                return export_frames_join(f, "zone:", row->name != 0 ? row->name : row->function, "",
+                                          ret_bytes);
         }
         function = function_table_get(&f->functions, frame->label);
         if (function->name != 0)
                 return trace_dictionary_string(f->dictionary, function->name, ret_bytes);
         if (function->kind == FUNCTION_NO_CALLSTACK)
-                return join(f, "[no call stack]", 0, "", ret_bytes);
+                return export_frames_join(f, "[no call stack]", 0, "", ret_bytes);
         return module_name(f, function->module, ret_bytes);
 }
 

@@ -72,7 +72,8 @@ static const struct trace_mapping *find_mapping(const struct frame_addresses *a,
         return NULL;
 }
 
-static uint64_t look_up(const struct frame_addresses *a, uint32_t process, const struct trace_frame *frame)
+static uint64_t frame_addresses_look_up(const struct frame_addresses *a, uint32_t process,
+                                        const struct trace_frame *frame)
 {
         const struct trace_module *module;
         uint64_t offset = frame->offset;
@@ -109,7 +110,7 @@ int frame_addresses_find(struct frame_addresses *a, uint32_t process, uint32_t f
         if (r < 0)
                 return r;
         if (r == 1)
-                a->addresses[id - 1] = look_up(
+                a->addresses[id - 1] = frame_addresses_look_up(
                         a, process, trace_dictionary_row(a->dictionary, TRACE_TABLE_FRAMES, frame));
         *ret_avma = a->addresses[id - 1];
         return 0;

@@ -30,8 +30,8 @@ void callgrind_graph_deinit(struct callgrind_graph *g)
         *g = (struct callgrind_graph){ .frames = NULL };
 }
 
-static int add_cost(struct callgrind_graph *g, const struct callgrind_line *line,
-                    const struct callstack_sum *sum, bool counts)
+static int callgrind_graph_add_cost(struct callgrind_graph *g, const struct callgrind_line *line,
+                                    const struct callstack_sum *sum, bool counts)
 {
         struct callgrind_cost *cost;
         uint32_t id;
@@ -66,14 +66,14 @@ int callgrind_graph_add(struct callgrind_graph *g, uint32_t thread, const struct
                 const struct export_frame *frame = &g->frames->items[i];
 
                 line.callee = node_of(g, frame);
-                r = add_cost(g, &line, sum, g->seen[line.callee] != callstack);
+                r = callgrind_graph_add_cost(g, &line, sum, g->seen[line.callee] != callstack);
                 g->seen[line.callee] = callstack;
                 g->examples[line.callee] = *frame;
                 line.node = line.callee;
                 (void)export_frames_file(g->frames, frame, &line.line);
         }
         line.callee = 0;
-        return r < 0 ? r : add_cost(g, &line, sum, true);
+        return r < 0 ? r : callgrind_graph_add_cost(g, &line, sum, true);
 }
 
 /* Counting sort: as many buckets as nodes, and the ids stay in order. */

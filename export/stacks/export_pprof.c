@@ -62,7 +62,7 @@ static int put_value_type(struct pprof_export *e, uint32_t field, struct text_vi
         return 0;
 }
 
-static struct text_view words_of(const char *words)
+static struct text_view export_pprof_words_of(const char *words)
 {
         return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
 }
@@ -73,15 +73,15 @@ static void name_event(const struct pprof_export *e, struct text_view *ret_type,
         const struct trace_dictionary *d = e->trace->dictionary;
         const struct trace_sample_event *row;
 
-        *ret_type = words_of("cpu");
-        *ret_unit = words_of("nanoseconds");
+        *ret_type = export_pprof_words_of("cpu");
+        *ret_unit = export_pprof_words_of("nanoseconds");
         if (e->options->event == 0 || export_event_is_time(d, e->options->event))
                 return;
         row = trace_dictionary_row(d, TRACE_TABLE_SAMPLE_EVENTS, e->options->event);
         *ret_type = trace_dictionary_text(d, row->name);
         *ret_unit = trace_dictionary_text(d, row->unit);
         if (ret_unit->n_bytes == 0)
-                *ret_unit = words_of("count");
+                *ret_unit = export_pprof_words_of("count");
 }
 
 /* The distance of two samples: unknown if the kernel chose it. */
@@ -99,7 +99,7 @@ static uint64_t period_of(const struct pprof_export *e)
         return 0;
 }
 
-static int write_head(struct pprof_export *e)
+static int export_pprof_write_head(struct pprof_export *e)
 {
         struct byte_buffer *b = &e->out.buffer;
         struct text_view type, unit;
@@ -109,16 +109,18 @@ static int write_head(struct pprof_export *e)
         int r;
 
         name_event(e, &type, &unit);
-        r = put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, words_of("samples"), words_of("count"));
+        r = put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, export_pprof_words_of("samples"),
+                           export_pprof_words_of("count"));
         r = r < 0 ? r : put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, type, unit);
         r = r < 0 ? r
-                  : put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, words_of("off-cpu"),
-                                   words_of("nanoseconds"));
+                  : put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, export_pprof_words_of("off-cpu"),
+                                   export_pprof_words_of("nanoseconds"));
         r = r < 0 ? r
-                  : put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, words_of("alloc_objects"),
-                                   words_of("count"));
+                  : put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, export_pprof_words_of("alloc_objects"),
+                                   export_pprof_words_of("count"));
         r = r < 0 ? r
-                  : put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, words_of("alloc_space"), words_of("bytes"));
+                  : put_value_type(e, PPROF_PROFILE_SAMPLE_TYPE, export_pprof_words_of("alloc_space"),
+                                   export_pprof_words_of("bytes"));
         r = r < 0 ? r : put_value_type(e, PPROF_PROFILE_PERIOD_TYPE, type, unit);
         r = r < 0 ? r : pprof_places_string(&e->places, type.bytes, type.n_bytes, &number);
         if (r < 0)
@@ -137,7 +139,7 @@ static int write_head(struct pprof_export *e)
         return r;
 }
 
-static void put_label(struct pprof_export *e, int key, uint32_t field, uint64_t number)
+static void export_pprof_put_label(struct pprof_export *e, int key, uint32_t field, uint64_t number)
 {
         struct byte_buffer *b = &e->out.buffer;
         size_t begin = protobuf_writer_begin(b, PPROF_SAMPLE_LABEL);
@@ -147,7 +149,7 @@ static void put_label(struct pprof_export *e, int key, uint32_t field, uint64_t 
         protobuf_writer_end(b, begin);
 }
 
-static int put_thread(struct pprof_export *e, uint32_t thread)
+static int export_pprof_put_thread(struct pprof_export *e, uint32_t thread)
 {
         const struct trace_dictionary *d = e->trace->dictionary;
         const struct trace_thread *row = trace_dictionary_row(d, TRACE_TABLE_THREADS, thread);
@@ -159,10 +161,10 @@ static int put_thread(struct pprof_export *e, uint32_t thread)
         if (r < 0)
                 return r;
         if (number != 0)
-                put_label(e, KEY_THREAD, PPROF_LABEL_STRING, number);
+                export_pprof_put_label(e, KEY_THREAD, PPROF_LABEL_STRING, number);
         if (row->kind == TRACE_THREAD_KERNEL)
-                put_label(e, KEY_TID, PPROF_LABEL_NUMBER, row->tid);
-        put_label(e, KEY_PID, PPROF_LABEL_NUMBER, process->pid);
+                export_pprof_put_label(e, KEY_TID, PPROF_LABEL_NUMBER, row->tid);
+        export_pprof_put_label(e, KEY_PID, PPROF_LABEL_NUMBER, process->pid);
         return 0;
 }
 
@@ -190,7 +192,7 @@ static int put_zones(struct pprof_export *e, uint32_t path)
                 if (i < n_seen || number == 0)
                         continue; /* recursion */
                 seen[n_seen++] = number;
-                put_label(e, KEY_ZONE, PPROF_LABEL_STRING, number);
+                export_pprof_put_label(e, KEY_ZONE, PPROF_LABEL_STRING, number);
         }
         return 0;
 }
@@ -213,8 +215,8 @@ static int put_locations(struct pprof_export *e, const struct callstack_key *key
         return 0;
 }
 
-static int write_sample(struct pprof_export *e, const struct callstack_key *key,
-                        const struct callstack_sum *sums)
+static int export_pprof_write_sample(struct pprof_export *e, const struct callstack_key *key,
+                                     const struct callstack_sum *sums)
 {
         struct byte_buffer *b = &e->out.buffer;
         size_t sample = protobuf_writer_begin(b, PPROF_PROFILE_SAMPLE);
@@ -228,19 +230,19 @@ static int write_sample(struct pprof_export *e, const struct callstack_key *key,
         for (int i = 0; i < CALLSTACK_VALUES; i++)
                 byte_buffer_add_varint(b, sums->values[i] <= INT64_MAX ? sums->values[i] : INT64_MAX);
         protobuf_writer_end(b, values);
-        r = put_thread(e, key->thread);
+        r = export_pprof_put_thread(e, key->thread);
         if (r == 0)
                 r = put_zones(e, key->path);
         protobuf_writer_end(b, sample);
         return r < 0 ? r : export_stream_flush_some(&e->out);
 }
 
-static int write_profile(struct pprof_export *e)
+static int export_pprof_write_profile(struct pprof_export *e)
 {
-        int r = write_head(e);
+        int r = export_pprof_write_head(e);
 
         for (uint32_t i = 1; i <= callstack_sums_count(&e->sums) && r == 0; i++)
-                r = write_sample(e, callstack_sums_key(&e->sums, i), &e->sums.sums[i - 1]);
+                r = export_pprof_write_sample(e, callstack_sums_key(&e->sums, i), &e->sums.sums[i - 1]);
         return r < 0 ? r : pprof_places_write(&e->places, &e->out);
 }
 
@@ -258,7 +260,7 @@ int export_pprof(struct loaded_trace *trace, const struct export_options *option
         if (r == 0)
                 r = pprof_places_init(&e.places, &e.frames);
         if (r == 0)
-                r = write_profile(&e);
+                r = export_pprof_write_profile(&e);
         if (r == -ENOMEM || r == -EOVERFLOW)
                 (void)error_set(err, r, "the profile: not enough memory");
         else

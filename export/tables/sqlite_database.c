@@ -30,17 +30,17 @@ static struct text_view string_of(const struct filling *f, uint64_t id)
         return trace_dictionary_text(f->d, (uint32_t)id);
 }
 
-static struct text_view words_of(const char *words)
+static struct text_view sqlite_database_words_of(const char *words)
 {
         return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
 }
 
-static uint64_t since_start(const struct filling *f, uint64_t time_ns)
+static uint64_t sqlite_database_since_start(const struct filling *f, uint64_t time_ns)
 {
         return time_ns > f->trace->start_ns ? time_ns - f->trace->start_ns : 0;
 }
 
-static int check(const struct filling *f, struct error *err)
+static int sqlite_database_check(const struct filling *f, struct error *err)
 {
         return f->db.why.code < 0 ? error_set(err, f->db.why.code, "%s", f->db.why.text) : 0;
 }
@@ -48,8 +48,9 @@ static int check(const struct filling *f, struct error *err)
 /* ------------------------------------------------------------------ tables */
 
 /* Calls @put for each row of a table, between opening and closing the insert. */
-static void fill_table(struct filling *f, enum trace_table table, const char *name, int n_columns,
-                       void (*put)(struct filling *f, struct sqlite_insert *i, uint32_t id))
+static void sqlite_database_fill_table(struct filling *f, enum trace_table table, const char *name,
+                                       int n_columns,
+                                       void (*put)(struct filling *f, struct sqlite_insert *i, uint32_t id))
 {
         uint32_t n = trace_dictionary_count(f->d, table);
         struct sqlite_insert insert;
@@ -62,7 +63,7 @@ static void fill_table(struct filling *f, enum trace_table table, const char *na
         sqlite_insert_close(&insert);
 }
 
-static void put_meta(struct filling *f, struct sqlite_insert *i, uint32_t id)
+static void sqlite_database_put_meta(struct filling *f, struct sqlite_insert *i, uint32_t id)
 {
         const struct trace_meta *row = trace_dictionary_row(f->d, TRACE_TABLE_META, id);
 
@@ -77,10 +78,10 @@ static void put_process(struct filling *f, struct sqlite_insert *i, uint32_t id)
         sqlite_insert_number(i, id);
         sqlite_insert_number(i, row->pid);
         sqlite_insert_id(i, row->parent);
-        sqlite_insert_number(i, since_start(f, row->start_ns));
+        sqlite_insert_number(i, sqlite_database_since_start(f, row->start_ns));
 }
 
-static void put_thread(struct filling *f, struct sqlite_insert *i, uint32_t id)
+static void sqlite_database_put_thread(struct filling *f, struct sqlite_insert *i, uint32_t id)
 {
         const struct trace_thread *row = trace_dictionary_row(f->d, TRACE_TABLE_THREADS, id);
 
@@ -89,10 +90,10 @@ static void put_thread(struct filling *f, struct sqlite_insert *i, uint32_t id)
         sqlite_insert_number(i, row->tid);
         sqlite_insert_string(i, loaded_trace_thread_name(f->trace, id));
         sqlite_insert_number(i, row->kind == TRACE_THREAD_FIBER);
-        sqlite_insert_number(i, since_start(f, row->start_ns));
+        sqlite_insert_number(i, sqlite_database_since_start(f, row->start_ns));
 }
 
-static void put_module(struct filling *f, struct sqlite_insert *i, uint32_t id)
+static void sqlite_database_put_module(struct filling *f, struct sqlite_insert *i, uint32_t id)
 {
         const struct trace_module *row = trace_dictionary_row(f->d, TRACE_TABLE_MODULES, id);
 
@@ -101,7 +102,7 @@ static void put_module(struct filling *f, struct sqlite_insert *i, uint32_t id)
         sqlite_insert_hex(i, string_of(f, row->build_id));
 }
 
-static void put_frame(struct filling *f, struct sqlite_insert *i, uint32_t id)
+static void sqlite_database_put_frame(struct filling *f, struct sqlite_insert *i, uint32_t id)
 {
         const struct trace_frame *row = trace_dictionary_row(f->d, TRACE_TABLE_FRAMES, id);
 
@@ -120,7 +121,7 @@ static void put_stack(struct filling *f, struct sqlite_insert *i, uint32_t id)
         sqlite_insert_number(i, row->frame);
 }
 
-static void put_location(struct filling *f, struct sqlite_insert *i, uint32_t id)
+static void sqlite_database_put_location(struct filling *f, struct sqlite_insert *i, uint32_t id)
 {
         const struct trace_location *row = trace_dictionary_row(f->d, TRACE_TABLE_LOCATIONS, id);
 
@@ -143,7 +144,7 @@ static void put_event_row(struct filling *f, struct sqlite_insert *i, uint32_t i
         sqlite_insert_id(i, row->leader);
 }
 
-static void put_counter(struct filling *f, struct sqlite_insert *i, uint32_t id)
+static void sqlite_database_put_counter(struct filling *f, struct sqlite_insert *i, uint32_t id)
 {
         const struct trace_counter *row = trace_dictionary_row(f->d, TRACE_TABLE_COUNTERS, id);
 
@@ -160,11 +161,11 @@ static void put_loss(struct filling *f, struct sqlite_insert *i, uint32_t id)
         sqlite_insert_number(i, row->reason);
         sqlite_insert_id(i, row->thread);
         sqlite_insert_number(i, row->count);
-        sqlite_insert_number(i, since_start(f, row->time_ns));
+        sqlite_insert_number(i, sqlite_database_since_start(f, row->time_ns));
 }
 
 /* The first row of each frame's last group of rows, which replaces the groups before; by frame, heap. */
-static uint32_t *find_symbols(const struct filling *f)
+static uint32_t *sqlite_database_find_symbols(const struct filling *f)
 {
         uint32_t n = trace_dictionary_count(f->d, TRACE_TABLE_SYMBOLS);
         uint32_t *first = calloc((size_t)trace_dictionary_count(f->d, TRACE_TABLE_FRAMES) + 1,
@@ -182,7 +183,7 @@ static uint32_t *find_symbols(const struct filling *f)
 }
 
 /* The innermost function of a frame has level 0, the one that it was inlined into level 1, and so on. */
-static void put_symbols(struct filling *f, struct sqlite_insert *insert, uint32_t first)
+static void sqlite_database_put_symbols(struct filling *f, struct sqlite_insert *insert, uint32_t first)
 {
         uint32_t n = trace_dictionary_count(f->d, TRACE_TABLE_SYMBOLS);
         const struct trace_symbol *row = trace_dictionary_row(f->d, TRACE_TABLE_SYMBOLS, first);
@@ -206,7 +207,7 @@ static void put_symbols(struct filling *f, struct sqlite_insert *insert, uint32_
 static int fill_symbols(struct filling *f, struct error *err)
 {
         uint32_t n_frames = trace_dictionary_count(f->d, TRACE_TABLE_FRAMES);
-        uint32_t *first = find_symbols(f);
+        uint32_t *first = sqlite_database_find_symbols(f);
         struct sqlite_insert insert;
 
         if (!first)
@@ -214,7 +215,7 @@ static int fill_symbols(struct filling *f, struct error *err)
         sqlite_insert_open(&insert, &f->db, "symbols", 5);
         for (uint32_t frame = 1; frame <= n_frames && f->db.why.code == 0; frame++)
                 if (first[frame] != 0)
-                        put_symbols(f, &insert, first[frame]);
+                        sqlite_database_put_symbols(f, &insert, first[frame]);
         sqlite_insert_close(&insert);
         free(first);
         return 0;
@@ -237,23 +238,23 @@ static void fill_paths(struct filling *f)
 
 static int fill_tables(struct filling *f, struct error *err)
 {
-        fill_table(f, TRACE_TABLE_META, "meta", 2, put_meta);
-        fill_table(f, TRACE_TABLE_PROCESSES, "processes", 4, put_process);
-        fill_table(f, TRACE_TABLE_THREADS, "threads", 6, put_thread);
-        fill_table(f, TRACE_TABLE_MODULES, "modules", 3, put_module);
-        fill_table(f, TRACE_TABLE_FRAMES, "frames", 4, put_frame);
-        fill_table(f, TRACE_TABLE_STACKS, "stacks", 3, put_stack);
-        fill_table(f, TRACE_TABLE_LOCATIONS, "locations", 5, put_location);
-        fill_table(f, TRACE_TABLE_SAMPLE_EVENTS, "events", 6, put_event_row);
-        fill_table(f, TRACE_TABLE_COUNTERS, "counters", 4, put_counter);
-        fill_table(f, TRACE_TABLE_LOSSES, "losses", 4, put_loss);
+        sqlite_database_fill_table(f, TRACE_TABLE_META, "meta", 2, sqlite_database_put_meta);
+        sqlite_database_fill_table(f, TRACE_TABLE_PROCESSES, "processes", 4, put_process);
+        sqlite_database_fill_table(f, TRACE_TABLE_THREADS, "threads", 6, sqlite_database_put_thread);
+        sqlite_database_fill_table(f, TRACE_TABLE_MODULES, "modules", 3, sqlite_database_put_module);
+        sqlite_database_fill_table(f, TRACE_TABLE_FRAMES, "frames", 4, sqlite_database_put_frame);
+        sqlite_database_fill_table(f, TRACE_TABLE_STACKS, "stacks", 3, put_stack);
+        sqlite_database_fill_table(f, TRACE_TABLE_LOCATIONS, "locations", 5, sqlite_database_put_location);
+        sqlite_database_fill_table(f, TRACE_TABLE_SAMPLE_EVENTS, "events", 6, put_event_row);
+        sqlite_database_fill_table(f, TRACE_TABLE_COUNTERS, "counters", 4, sqlite_database_put_counter);
+        sqlite_database_fill_table(f, TRACE_TABLE_LOSSES, "losses", 4, put_loss);
         return fill_symbols(f, err);
 }
 
 /* ------------------------------------------------------------------ events */
 
-static int on_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
-                   struct error *err)
+static int sqlite_database_on_zone(void *context, struct walked_thread *thread,
+                                   const struct zone_instance *zone, struct error *err)
 {
         const struct zone_words *words = trace_walk_words(thread, zone);
         struct filling *f = context;
@@ -263,7 +264,7 @@ static int on_zone(void *context, struct walked_thread *thread, const struct zon
         sqlite_insert_number(i, thread->id);
         sqlite_insert_number(i, zone->location);
         sqlite_insert_id(i, zone->path);
-        sqlite_insert_number(i, since_start(f, zone->begin_ns));
+        sqlite_insert_number(i, sqlite_database_since_start(f, zone->begin_ns));
         sqlite_insert_number(i, zone_instance_duration_ns(zone));
         sqlite_insert_number(i, zone->self_ns);
         sqlite_insert_number(i, zone->on_cpu_ns);
@@ -279,17 +280,17 @@ static int on_zone(void *context, struct walked_thread *thread, const struct zon
                         sqlite_insert_signed(i, words->value);
         }
         sqlite_insert_end_row(i);
-        return check(f, err);
+        return sqlite_database_check(f, err);
 }
 
-static int on_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
-                     struct error *err)
+static int sqlite_database_on_sample(void *context, struct walked_thread *thread,
+                                     const struct trace_event *event, struct error *err)
 {
         struct filling *f = context;
         struct sqlite_insert *i = &f->samples;
 
         f->totals.n_samples++;
-        sqlite_insert_number(i, since_start(f, event->time_ns));
+        sqlite_insert_number(i, sqlite_database_since_start(f, event->time_ns));
         sqlite_insert_number(i, thread->id);
         sqlite_insert_number(i, event->sample.cpu);
         sqlite_insert_number(i, event->sample.event);
@@ -297,10 +298,10 @@ static int on_sample(void *context, struct walked_thread *thread, const struct t
         sqlite_insert_id(i, event->sample.path);
         sqlite_insert_number(i, event->sample.weight);
         sqlite_insert_end_row(i);
-        return check(f, err);
+        return sqlite_database_check(f, err);
 }
 
-static const char *state_words(const struct thread_wait *wait)
+static const char *sqlite_database_state_words(const struct thread_wait *wait)
 {
         static const char *const words[TRACE_WAIT_STATE_COUNT + 1] = {
                 [TRACE_WAIT_UNKNOWN] = "unknown",   [TRACE_WAIT_PREEMPTED] = "preempted",
@@ -320,21 +321,21 @@ static void put_cpu(struct sqlite_insert *i, uint32_t cpu)
                 sqlite_insert_number(i, cpu);
 }
 
-static int on_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
-                   struct error *err)
+static int sqlite_database_on_wait(void *context, struct walked_thread *thread,
+                                   const struct thread_wait *wait, struct error *err)
 {
         struct filling *f = context;
         struct sqlite_insert *i = &f->waits;
 
         f->totals.n_waits++;
         sqlite_insert_number(i, thread->id);
-        sqlite_insert_number(i, since_start(f, wait->out_ns));
+        sqlite_insert_number(i, sqlite_database_since_start(f, wait->out_ns));
         sqlite_insert_number(i, wait->in_ns > wait->out_ns ? wait->in_ns - wait->out_ns : 0);
         if (wait->is_woken && wait->in_ns >= wait->woken_ns)
                 sqlite_insert_number(i, wait->in_ns - wait->woken_ns);
         else
                 sqlite_insert_null(i);
-        sqlite_insert_string(i, words_of(state_words(wait)));
+        sqlite_insert_string(i, sqlite_database_words_of(sqlite_database_state_words(wait)));
         sqlite_insert_id(i, wait->stack);
         sqlite_insert_id(i, wait->path);
         sqlite_insert_id(i, wait->waker_thread);
@@ -344,19 +345,19 @@ static int on_wait(void *context, struct walked_thread *thread, const struct thr
         put_cpu(i, wait->in_cpu);
         sqlite_insert_number(i, wait->ended);
         sqlite_insert_end_row(i);
-        return check(f, err);
+        return sqlite_database_check(f, err);
 }
 
 static void begin_row(struct filling *f, struct sqlite_insert *i, const struct walked_thread *thread,
                       const struct trace_event *event)
 {
         f->totals.n_other++;
-        sqlite_insert_number(i, since_start(f, event->time_ns));
+        sqlite_insert_number(i, sqlite_database_since_start(f, event->time_ns));
         sqlite_insert_number(i, thread->id);
 }
 
-static void put_message(struct filling *f, const struct walked_thread *thread,
-                        const struct trace_event *event)
+static void sqlite_database_put_message(struct filling *f, const struct walked_thread *thread,
+                                        const struct trace_event *event)
 {
         struct text_view text = { event->text, (size_t)event->operand[0] };
 
@@ -367,7 +368,8 @@ static void put_message(struct filling *f, const struct walked_thread *thread,
         sqlite_insert_end_row(&f->messages);
 }
 
-static void put_plot(struct filling *f, const struct walked_thread *thread, const struct trace_event *event)
+static void sqlite_database_put_plot(struct filling *f, const struct walked_thread *thread,
+                                     const struct trace_event *event)
 {
         double real = (double)event->plot_i64.value;
 
@@ -384,9 +386,10 @@ static void put_frame_mark(struct filling *f, const struct walked_thread *thread
 {
         begin_row(f, &f->frames, thread, event);
         sqlite_insert_string(&f->frames, string_of(f, event->operand[0]));
-        sqlite_insert_string(&f->frames, words_of(event->op == TRACE_OP_FRAME_MARK    ? "mark"
-                                                  : event->op == TRACE_OP_FRAME_BEGIN ? "begin"
-                                                                                      : "end"));
+        sqlite_insert_string(&f->frames,
+                             sqlite_database_words_of(event->op == TRACE_OP_FRAME_MARK    ? "mark"
+                                                      : event->op == TRACE_OP_FRAME_BEGIN ? "begin"
+                                                                                          : "end"));
         sqlite_insert_end_row(&f->frames);
 }
 
@@ -396,9 +399,9 @@ static void put_memory(struct filling *f, struct walked_thread *thread, const st
         struct sqlite_insert *i = &f->memory;
 
         begin_row(f, i, thread, event);
-        sqlite_insert_string(i, words_of(event->op == TRACE_OP_MEMORY_ALLOC  ? "alloc"
-                                         : event->op == TRACE_OP_MEMORY_FREE ? "free"
-                                                                             : "discard"));
+        sqlite_insert_string(i, sqlite_database_words_of(event->op == TRACE_OP_MEMORY_ALLOC  ? "alloc"
+                                                         : event->op == TRACE_OP_MEMORY_FREE ? "free"
+                                                                                             : "discard"));
         sqlite_insert_string(i, string_of(f, event->operand[0]));
         if (event->op == TRACE_OP_MEMORY_DISCARD)
                 sqlite_insert_null(i);
@@ -413,8 +416,8 @@ static void put_memory(struct filling *f, struct walked_thread *thread, const st
         sqlite_insert_end_row(i);
 }
 
-static void put_lock(struct filling *f, const struct walked_thread *thread, const struct trace_event *event,
-                     uint32_t path)
+static void sqlite_database_put_lock(struct filling *f, const struct walked_thread *thread,
+                                     const struct trace_event *event, uint32_t path)
 {
         const struct trace_lock *lock = trace_dictionary_row(f->d, TRACE_TABLE_LOCKS,
                                                              (uint32_t)event->operand[0]);
@@ -425,7 +428,7 @@ static void put_lock(struct filling *f, const struct walked_thread *thread, cons
                                                                : "release";
 
         begin_row(f, &f->locks, thread, event);
-        sqlite_insert_string(&f->locks, words_of(kind));
+        sqlite_insert_string(&f->locks, sqlite_database_words_of(kind));
         sqlite_insert_number(&f->locks, event->operand[0]);
         sqlite_insert_string(&f->locks, string_of(f, location->name));
         sqlite_insert_number(&f->locks, event->operand[1]);
@@ -433,8 +436,8 @@ static void put_lock(struct filling *f, const struct walked_thread *thread, cons
         sqlite_insert_end_row(&f->locks);
 }
 
-static int on_event(void *context, struct walked_thread *thread, const struct trace_event *event,
-                    struct error *err)
+static int sqlite_database_on_event(void *context, struct walked_thread *thread,
+                                    const struct trace_event *event, struct error *err)
 {
         struct filling *f = context;
         uint32_t path;
@@ -448,11 +451,11 @@ static int on_event(void *context, struct walked_thread *thread, const struct tr
                 return 0;
         case TRACE_OP_MESSAGE:
         case TRACE_OP_MESSAGE_TEXT:
-                put_message(f, thread, event);
+                sqlite_database_put_message(f, thread, event);
                 break;
         case TRACE_OP_PLOT_I64:
         case TRACE_OP_PLOT_F64:
-                put_plot(f, thread, event);
+                sqlite_database_put_plot(f, thread, event);
                 break;
         case TRACE_OP_FRAME_MARK:
         case TRACE_OP_FRAME_BEGIN:
@@ -467,13 +470,13 @@ static int on_event(void *context, struct walked_thread *thread, const struct tr
         case TRACE_OP_LOCK_WAIT:
         case TRACE_OP_LOCK_OBTAIN:
         case TRACE_OP_LOCK_RELEASE:
-                put_lock(f, thread, event, path);
+                sqlite_database_put_lock(f, thread, event, path);
                 break;
         default: /* nothing that the tables hold */
                 break;
         }
         f->callstack = 0;
-        return check(f, err);
+        return sqlite_database_check(f, err);
 }
 
 static void open_inserts(struct filling *f)
@@ -500,14 +503,14 @@ static void close_inserts(struct filling *f)
         sqlite_insert_close(&f->locks);
 }
 
-static int walk(struct filling *f, const struct trace_filter *filter, struct error *err)
+static int sqlite_database_walk(struct filling *f, const struct trace_filter *filter, struct error *err)
 {
         struct trace_sink sink = {
                 .context = f,
-                .zone = on_zone,
-                .sample = on_sample,
-                .wait = on_wait,
-                .event = on_event,
+                .zone = sqlite_database_on_zone,
+                .sample = sqlite_database_on_sample,
+                .wait = sqlite_database_on_wait,
+                .event = sqlite_database_on_event,
                 .wants_zone_paths = true,
                 .wants_words = true,
                 .may_skip = true,
@@ -536,7 +539,7 @@ int sqlite_database_write(struct loaded_trace *trace, const struct trace_filter 
                 goto done;
         r = fill_tables(&f, err);
         if (r == 0)
-                r = walk(&f, filter, err);
+                r = sqlite_database_walk(&f, filter, err);
         if (r != 0)
                 goto done;
         /* An empty cell says that the time is unknown, a number would not. */

@@ -55,7 +55,7 @@ static void write_first(struct sqlite_queue *q)
         (void)pthread_cond_broadcast(&q->changed);
 }
 
-static void *run(void *context)
+static void *sqlite_queue_run(void *context)
 {
         struct sqlite_queue *q = context;
 
@@ -83,7 +83,7 @@ struct sqlite_queue *sqlite_queue_start(void (*write)(struct sqlite_rows *rows, 
         (void)pthread_cond_init(&q->changed, NULL);
         (void)sigfillset(&all); /* signals are the caller's */
         (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-        code = pthread_create(&q->thread, NULL, run, q);
+        code = pthread_create(&q->thread, NULL, sqlite_queue_run, q);
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
         if (code == 0) {
                 (void)pthread_setname_np(q->thread, "hyprof-sqlite");
@@ -96,7 +96,7 @@ struct sqlite_queue *sqlite_queue_start(void (*write)(struct sqlite_rows *rows, 
 }
 
 /* With the lock. */
-static void take_failure(const struct sqlite_queue *q, struct error *why)
+static void sqlite_queue_take_failure(const struct sqlite_queue *q, struct error *why)
 {
         if (why->code == 0)
                 *why = q->why;
@@ -113,7 +113,7 @@ struct sqlite_rows *sqlite_queue_put(struct sqlite_queue *q, struct sqlite_rows 
         q->n_queued++;
         if (q->n_spare > 0)
                 empty = q->spare[--q->n_spare];
-        take_failure(q, why);
+        sqlite_queue_take_failure(q, why);
         (void)pthread_cond_broadcast(&q->changed);
         (void)pthread_mutex_unlock(&q->lock);
         return empty ? empty : sqlite_rows_new();
@@ -124,7 +124,7 @@ void sqlite_queue_drain(struct sqlite_queue *q, struct error *why)
         (void)pthread_mutex_lock(&q->lock);
         while (q->n_queued > 0 || q->is_writing)
                 (void)pthread_cond_wait(&q->changed, &q->lock);
-        take_failure(q, why);
+        sqlite_queue_take_failure(q, why);
         (void)pthread_mutex_unlock(&q->lock);
 }
 

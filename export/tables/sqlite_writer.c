@@ -32,7 +32,7 @@ static void keep_failure(struct sqlite3 *db, struct error *why, const char *what
                                 db ? sqlite3_errmsg(db) : "out of memory");
 }
 
-static void no_memory(struct sqlite_writer *w)
+static void sqlite_writer_no_memory(struct sqlite_writer *w)
 {
         if (w->why.code == 0)
                 (void)error_set(&w->why, -ENOMEM, "the database: out of memory");
@@ -75,7 +75,7 @@ int sqlite_writer_finish(struct sqlite_writer *w, const char *sql, struct error 
 /* ------------------------------------------------------------------ batches */
 
 /* The statement that inserts @n_rows; NULL after a failure. */
-static sqlite3_stmt *prepare(const struct sqlite_insert *i, int n_rows, struct error *why)
+static sqlite3_stmt *sqlite_writer_prepare(const struct sqlite_insert *i, int n_rows, struct error *why)
 {
         char sql[128 + ROWS_AT_ONCE * (2 * COLUMNS_MAX + 2)];
         int n = snprintf(sql, sizeof(sql), "INSERT INTO %s VALUES", i->table);
@@ -120,7 +120,7 @@ static void insert_rows(const struct sqlite_rows *rows, sqlite3_stmt **statement
         const struct sqlite_insert *i = rows->insert;
 
         if (!*statement)
-                *statement = prepare(i, n_rows, why);
+                *statement = sqlite_writer_prepare(i, n_rows, why);
         if (!*statement)
                 return;
         for (int k = 0; k < n_rows * i->n_columns; k++)
@@ -143,14 +143,14 @@ static void insert_batch(struct sqlite_rows *rows, struct error *why)
 }
 
 /* The rows that wait are on their way into the table. */
-static void flush(struct sqlite_insert *i)
+static void sqlite_writer_flush(struct sqlite_insert *i)
 {
         struct sqlite_writer *w = i->writer;
 
         if (!i->rows || i->rows->n_rows == 0)
                 return;
         if (i->rows->texts.failed) {
-                no_memory(w);
+                sqlite_writer_no_memory(w);
                 i->rows->n_rows = 0;
                 byte_buffer_clear(&i->rows->texts);
                 return;
@@ -160,7 +160,7 @@ static void flush(struct sqlite_insert *i)
         if (w->queue) {
                 i->rows = sqlite_queue_put(w->queue, i->rows, &w->why);
                 if (!i->rows)
-                        no_memory(w);
+                        sqlite_writer_no_memory(w);
                 else
                         i->rows->insert = i;
                 return;
@@ -180,12 +180,12 @@ void sqlite_insert_open(struct sqlite_insert *i, struct sqlite_writer *w, const 
         if (i->rows)
                 i->rows->insert = i;
         else
-                no_memory(w);
+                sqlite_writer_no_memory(w);
 }
 
 void sqlite_insert_close(struct sqlite_insert *i)
 {
-        flush(i);
+        sqlite_writer_flush(i);
         if (i->writer->queue)
                 sqlite_queue_drain(i->writer->queue, &i->writer->why);
         (void)sqlite3_finalize(i->one);
@@ -194,7 +194,7 @@ void sqlite_insert_close(struct sqlite_insert *i)
         *i = (struct sqlite_insert){ .rows = NULL };
 }
 
-static void put_cell(struct sqlite_insert *i, struct sqlite_cell cell)
+static void sqlite_writer_put_cell(struct sqlite_insert *i, struct sqlite_cell cell)
 {
         if (i->rows && i->column < i->n_columns)
                 i->rows->cells[i->rows->n_rows * i->n_columns + i->column] = cell;
@@ -203,7 +203,7 @@ static void put_cell(struct sqlite_insert *i, struct sqlite_cell cell)
 
 void sqlite_insert_signed(struct sqlite_insert *i, int64_t number)
 {
-        put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_NUMBER, .number = number });
+        sqlite_writer_put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_NUMBER, .number = number });
 }
 
 /* Integers of SQLite have a sign: what does not fit, an address perhaps, keeps its bits. */
@@ -214,12 +214,12 @@ void sqlite_insert_number(struct sqlite_insert *i, uint64_t number)
 
 void sqlite_insert_real(struct sqlite_insert *i, double real)
 {
-        put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_REAL, .real = real });
+        sqlite_writer_put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_REAL, .real = real });
 }
 
 void sqlite_insert_null(struct sqlite_insert *i)
 {
-        put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_NULL });
+        sqlite_writer_put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_NULL });
 }
 
 void sqlite_insert_id(struct sqlite_insert *i, uint64_t id)
@@ -230,7 +230,7 @@ void sqlite_insert_id(struct sqlite_insert *i, uint64_t id)
                 sqlite_insert_number(i, id);
 }
 
-static bool is_plain(struct text_view string)
+static bool sqlite_writer_is_plain(struct text_view string)
 {
         for (size_t k = 0; k < string.n_bytes; k++)
                 if ((unsigned char)string.bytes[k] >= 0x80 || string.bytes[k] == '\0')
@@ -263,12 +263,12 @@ void sqlite_insert_string(struct sqlite_insert *i, struct text_view string)
                 return;
         }
         at = (uint32_t)texts->used_bytes;
-        if (is_plain(string))
+        if (sqlite_writer_is_plain(string))
                 byte_buffer_add(texts, string.bytes, string.n_bytes);
         else
                 add_foreign(texts, string);
-        put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_TEXT,
-                                          .text = { at, (uint32_t)texts->used_bytes - at } });
+        sqlite_writer_put_cell(i, (struct sqlite_cell){ .kind = SQLITE_CELL_TEXT,
+                                                        .text = { at, (uint32_t)texts->used_bytes - at } });
 }
 
 void sqlite_insert_hex(struct sqlite_insert *i, struct text_view bytes)
@@ -295,5 +295,5 @@ void sqlite_insert_end_row(struct sqlite_insert *i)
                 return;
         rows->n_rows++;
         if ((rows->n_rows + 1) * i->n_columns > SQLITE_ROWS_CELLS || rows->texts.used_bytes > TEXT_BYTES_MAX)
-                flush(i);
+                sqlite_writer_flush(i);
 }

@@ -26,7 +26,7 @@ static uint64_t unread_max(void)
  * Takes @n bytes of the area, a multiple of 8; *@ret_at is where they begin, as the header counts.  The gap
  * before them, if they would lie over the end, is free at once: no event announces it to the recorder.
  */
-static bool take_room(uint64_t n, uint64_t *ret_at)
+static bool blob_area_take_room(uint64_t n, uint64_t *ret_at)
 {
         struct client_abi_header *header = client_self.region.header;
         uint64_t area = client_self.region.blobs_bytes;
@@ -53,7 +53,7 @@ static bool take_room(uint64_t n, uint64_t *ret_at)
         return true;
 }
 
-static bool add_up(const size_t bytes[], unsigned n_parts, uint64_t *ret_bytes)
+static bool blob_area_add_up(const size_t bytes[], unsigned n_parts, uint64_t *ret_bytes)
 {
         uint64_t sum = 0;
 
@@ -80,7 +80,7 @@ static bool open_room(uint64_t n, uint64_t *ret_at, uint8_t **ret_to)
         struct region_memory *region = &client_self.region;
         uint64_t at;
 
-        if (!take_room(n, &at))
+        if (!blob_area_take_room(n, &at))
                 return false;
         if (region_area_open(&region->blob_area, at % region->blobs_bytes + n) < 0) {
                 (void)__atomic_fetch_add(&region->header->blobs_freed_bytes, n, __ATOMIC_RELAXED);
@@ -98,7 +98,7 @@ bool blob_area_put(const void *const parts[], const size_t bytes[], unsigned n_p
         uint64_t at, n_bytes;
         uint8_t *to;
 
-        if (!add_up(bytes, n_parts, &n_bytes) ||
+        if (!blob_area_add_up(bytes, n_parts, &n_bytes) ||
             !open_room(CLIENT_ABI_BLOB_HEADER_BYTES + ((n_bytes + word_mask) & ~word_mask), &at, &to)) {
                 blob_area_count_refused();
                 return false;

@@ -38,7 +38,7 @@ static bool is_readable(uintptr_t page)
 }
 
 /* Raises the readable range to @end if all pages up to there are; else to where it ends. */
-static bool reach(struct thread_ring *t, uintptr_t end)
+static bool callstack_reach(struct thread_ring *t, uintptr_t end)
 {
         while (t->stack_high < end) {
                 if (!is_readable(t->stack_high))
@@ -49,7 +49,7 @@ static bool reach(struct thread_ring *t, uintptr_t end)
 }
 
 /* The range holds the record of the function that runs: there it can begin. */
-static void find_stack(struct thread_ring *t, uintptr_t record)
+static void callstack_find_stack(struct thread_ring *t, uintptr_t record)
 {
         if (record >= t->stack_low && record + RECORD_BYTES <= t->stack_high)
                 return;
@@ -62,7 +62,7 @@ static bool is_plausible(struct thread_ring *t, uintptr_t bottom, uintptr_t reco
 {
         if (next <= record || next % sizeof(uintptr_t) != 0 || next - bottom > REACH_BYTES)
                 return false;
-        return reach(t, next + RECORD_BYTES);
+        return callstack_reach(t, next + RECORD_BYTES);
 }
 
 static const uint64_t *words_at(uintptr_t address)
@@ -75,8 +75,8 @@ static const uint64_t *words_at(uintptr_t address)
 #define ANY_MEMORY __attribute__((noinline, no_sanitize("address", "thread", "undefined")))
 
 /* Returns true if the chain ended where a chain can end, or is long enough. */
-static ANY_MEMORY bool follow(struct thread_ring *t, struct callstack *c, uintptr_t bottom,
-                              uint32_t depth_max)
+static ANY_MEMORY bool callstack_follow(struct thread_ring *t, struct callstack *c, uintptr_t bottom,
+                                        uint32_t depth_max)
 {
         uintptr_t record = bottom;
 
@@ -104,7 +104,7 @@ static ANY_MEMORY void note_stack(struct thread_ring *t, struct callstack *c, st
 
         if (n > COPY_MAX)
                 n = COPY_MAX;
-        (void)reach(t, from.caller_sp + n);
+        (void)callstack_reach(t, from.caller_sp + n);
         if (from.caller_sp >= t->stack_high)
                 return;
         if (n > t->stack_high - from.caller_sp)
@@ -126,8 +126,8 @@ void callstack_walk(struct callstack *ret, struct callstack_origin from, uint32_
         ret->stack_bytes = 0;
         if (!CALLSTACK_IS_KNOWN || n_wanted == 0)
                 return;
-        find_stack(t, bottom);
-        if (follow(t, ret, bottom, n_wanted) && (ret->n_frames >= 2 || n_wanted == 1))
+        callstack_find_stack(t, bottom);
+        if (callstack_follow(t, ret, bottom, n_wanted) && (ret->n_frames >= 2 || n_wanted == 1))
                 return;
         if (from.caller_sp == 0)
                 return; /* then the frames that were found must do */
@@ -145,7 +145,7 @@ size_t callstack_room(const struct callstack *c)
         return 0;
 }
 
-static ANY_MEMORY void put_words(struct thread_ring *t, const uint64_t *words, size_t n)
+static ANY_MEMORY void callstack_put_words(struct thread_ring *t, const uint64_t *words, size_t n)
 {
         for (size_t i = 0; i < n; i++)
                 thread_ring_put_word(t, words[i]);
@@ -156,11 +156,11 @@ void callstack_put(struct thread_ring *t, uint64_t ticks, const struct callstack
         if (c->stack_bytes > 0) {
                 thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_STACK_COPY,
                                       CLIENT_ABI_STACK_COPY_HEADER_BYTES + c->stack_bytes);
-                put_words(t, c->registers, sizeof(c->registers) / sizeof(c->registers[0]));
-                put_words(t, words_at(c->registers[1]), c->stack_bytes / sizeof(uint64_t));
+                callstack_put_words(t, c->registers, sizeof(c->registers) / sizeof(c->registers[0]));
+                callstack_put_words(t, words_at(c->registers[1]), c->stack_bytes / sizeof(uint64_t));
         } else if (c->n_frames > 0) {
                 thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_CALLSTACK,
                                       c->n_frames * (uint32_t)sizeof(uint64_t));
-                put_words(t, c->frames, c->n_frames);
+                callstack_put_words(t, c->frames, c->n_frames);
         }
 }

@@ -49,7 +49,7 @@ extern void *client_link_dlopen(const char *path, int mode) __attribute__((weak)
 CLIENT_LINK_FUNCTIONS(X)
 #undef X
 
-static void join(struct client_link *copy);
+static void client_link_join_region(struct client_link *copy);
 static void part(struct client_link *copy);
 
 /* Not static: the note below refers to it. */
@@ -57,7 +57,7 @@ extern struct client_link client_link_self __attribute__((visibility("hidden")))
 __attribute__((used)) struct client_link client_link_self = { .version = CLIENT_LINK_VERSION,
                                                               .bytes = sizeof(struct client_link),
                                                               .control_page = hyprof_control,
-                                                              .join = join,
+                                                              .join = client_link_join_region,
                                                               .part = part,
 #define X(name) .functions.name = client_own_##name,
                                                               CLIENT_LINK_FUNCTIONS(X)
@@ -73,7 +73,7 @@ __asm__(".pushsection .note.hyprof, \"a\", %note\n"
         "        .popsection\n");
 
 /* One object's bytes that are certainly mapped. */
-static bool is_loaded(const struct dl_phdr_info *object, const ElfW(Phdr) * note)
+static bool client_link_is_loaded(const struct dl_phdr_info *object, const ElfW(Phdr) * note)
 {
         for (size_t i = 0; i < object->dlpi_phnum; i++) {
                 const ElfW(Phdr) *p = &object->dlpi_phdr[i];
@@ -129,7 +129,7 @@ static struct client_link *find_in_object(const struct dl_phdr_info *object)
         for (size_t i = 0; i < object->dlpi_phnum && !found; i++) {
                 const ElfW(Phdr) *p = &object->dlpi_phdr[i];
 
-                if (p->p_type == PT_NOTE && is_loaded(object, p))
+                if (p->p_type == PT_NOTE && client_link_is_loaded(object, p))
                         found = find_in_notes(memory_at(object->dlpi_addr + p->p_vaddr), p->p_memsz,
                                               p->p_align == 8 ? 8 : 4);
         }
@@ -164,7 +164,7 @@ bool client_link_join(const struct client_link_functions **ret_functions)
 }
 
 /* Two copies have one control page where the dynamic linker has bound the symbols of one to those of the other. */
-static void show(const struct region_memory *region, struct client_link *copy)
+static void client_link_show(const struct region_memory *region, struct client_link *copy)
 {
         if (copy->control_page == hyprof_control)
                 return;
@@ -175,9 +175,9 @@ static void show(const struct region_memory *region, struct client_link *copy)
 }
 
 /* One store makes a copy part of the list: fork() in another thread finds it whole or not at all. */
-static void join(struct client_link *copy)
+static void client_link_join_region(struct client_link *copy)
 {
-        show(&client_self.region, copy);
+        client_link_show(&client_self.region, copy);
         copy->next = client_link_self.next;
         __atomic_store_n(&client_link_self.next, copy, __ATOMIC_RELEASE);
 }
@@ -194,7 +194,7 @@ static void part(struct client_link *copy)
 void client_link_renew(const struct region_memory *region)
 {
         for (struct client_link *c = client_link_self.next; c; c = c->next)
-                show(region, c);
+                client_link_show(region, c);
 }
 
 /* For dl_iterate_phdr(); stops at the object that this copy lies in.  The program itself has no name. */

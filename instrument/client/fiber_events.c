@@ -90,7 +90,7 @@ bool thread_ring_tell_fiber(struct thread_ring *t)
         return false;
 }
 
-static void enter(struct thread_ring *t, struct name_entry *fiber)
+static void fiber_events_enter(struct thread_ring *t, struct name_entry *fiber)
 {
         bool was_told = t->fiber && !t->is_astray;
 
@@ -152,7 +152,7 @@ void hyprof_emit_fiber_enter(const char *name)
                 return;
         fiber = find_fiber(t, name);
         if (fiber)
-                enter(t, fiber);
+                fiber_events_enter(t, fiber);
         thread_ring_let_go(t, word);
 }
 CLIENT_LINK_OWN(fiber_enter);

@@ -51,7 +51,7 @@ static size_t string_bytes(const char *string, size_t n)
 }
 
 /* Copies a string to *@at of the string area, and steps over it.  Returns where it is, as the region says it. */
-static uint64_t put_string(const char *string, size_t n, uint64_t *at)
+static uint64_t location_table_put_string(const char *string, size_t n, uint64_t *at)
 {
         uint64_t packed = *at | (uint64_t)n << CLIENT_ABI_STRING_OFFSET_BITS;
 
@@ -85,9 +85,9 @@ uint32_t location_table_add_content(const struct location_content *content)
                 return 0;
 
         entry = &client_self.region.locations[id - 1];
-        entry->name = put_string(content->name, name_bytes, &at);
-        entry->function = put_string(content->function, function_bytes, &at);
-        entry->file = put_string(content->file, file_bytes, &at);
+        entry->name = location_table_put_string(content->name, name_bytes, &at);
+        entry->function = location_table_put_string(content->function, function_bytes, &at);
+        entry->file = location_table_put_string(content->file, file_bytes, &at);
         if (!content->name)
                 entry->name = entry->function;
         entry->line = content->line;
@@ -98,7 +98,7 @@ uint32_t location_table_add_content(const struct location_content *content)
         return id;
 }
 
-static uint32_t add(struct hyprof_location *location, uint32_t format, double period)
+static uint32_t location_table_add_row(struct hyprof_location *location, uint32_t format, double period)
 {
         struct location_content content = {
                 .name = location->name,
@@ -127,12 +127,12 @@ static uint32_t add(struct hyprof_location *location, uint32_t format, double pe
 
 uint32_t location_table_add(struct hyprof_location *location)
 {
-        return add(location, 0, 0);
+        return location_table_add_row(location, 0, 0);
 }
 
 uint32_t location_table_add_device(struct hyprof_device *device)
 {
-        return add(&device->location, device->kind, device->period_ns);
+        return location_table_add_row(&device->location, device->kind, device->period_ns);
 }
 
 /* A program may have put anything into a location. */

@@ -4,8 +4,8 @@
 #include "instrument/client/word_event.h"
 
 /* @c: NULL = no callstack. */
-static void put(struct thread_ring *t, const char *text, size_t text_bytes, uint64_t head,
-                const struct callstack *c)
+static void message_events_put(struct thread_ring *t, const char *text, size_t text_bytes, uint64_t head,
+                               const struct callstack *c)
 {
         payload_event_put(t, &(struct payload_event){
                                      .loss = THREAD_RING_LOSS_MESSAGE,
@@ -29,7 +29,7 @@ WORD_EVENT_RARE bool emit_with_callstack(const char *text, size_t text_bytes, ui
         if (!thread_ring_enter(t, word, THREAD_RING_LOSS_MESSAGE))
                 return false;
         callstack_walk(&c, from, depth);
-        put(t, text, text_bytes, head, &c);
+        message_events_put(t, text, text_bytes, head, &c);
         thread_ring_leave(t, word);
         return true;
 }
@@ -49,7 +49,7 @@ static __attribute__((noinline, cold)) void emit_slowly(const char *text, size_t
         } else {
                 is_in = thread_ring_enter(t, word, THREAD_RING_LOSS_MESSAGE);
                 if (is_in) {
-                        put(t, text, text_bytes, head, NULL);
+                        message_events_put(t, text, text_bytes, head, NULL);
                         thread_ring_leave(t, word);
                 }
         }

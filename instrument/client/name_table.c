@@ -70,14 +70,14 @@ struct hash {
 };
 
 /* The mixing step of wyhash (Wang Yi, in the public domain): all bits of a product depend on all of its factors'. */
-static inline uint64_t mix(uint64_t x, uint64_t y)
+static inline uint64_t name_table_mix(uint64_t x, uint64_t y)
 {
         wide product = (wide)x * y;
 
         return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static inline uint64_t load(const char *at, size_t n)
+static inline uint64_t name_table_load(const char *at, size_t n)
 {
         uint64_t word = 0;
 
@@ -87,8 +87,8 @@ static inline uint64_t load(const char *at, size_t n)
 
 static inline void hash_words(struct hash *h, uint64_t x, uint64_t y)
 {
-        h->a = mix(x ^ MIX_A, y ^ h->a);
-        h->b = mix(x ^ h->b, y ^ MIX_B);
+        h->a = name_table_mix(x ^ MIX_A, y ^ h->a);
+        h->b = name_table_mix(x ^ h->b, y ^ MIX_B);
 }
 
 /* The last words overlap those before them: how long the text is went into the hash first. */
@@ -97,16 +97,17 @@ static void hash_text(struct hash *h, const char *text, size_t n)
         const char *end = text + n;
 
         for (; n > 16; n -= 16, text += 16)
-                hash_words(h, load(text, 8), load(text + 8, 8));
+                hash_words(h, name_table_load(text, 8), name_table_load(text + 8, 8));
         if (n >= 8)
-                hash_words(h, load(text, 8), load(end - 8, 8));
+                hash_words(h, name_table_load(text, 8), name_table_load(end - 8, 8));
         else if (n >= 4)
-                hash_words(h, load(text, 4), load(end - 4, 4));
+                hash_words(h, name_table_load(text, 4), name_table_load(end - 4, 4));
         else if (n > 0)
-                hash_words(h, load(text, 1) << 8 | load(text + n / 2, 1), load(end - 1, 1));
+                hash_words(h, name_table_load(text, 1) << 8 | name_table_load(text + n / 2, 1),
+                           name_table_load(end - 1, 1));
 }
 
-static size_t cut(const char *text, size_t n)
+static size_t name_table_cut(const char *text, size_t n)
 {
         if (!text)
                 return 0;
@@ -121,9 +122,9 @@ static inline uint64_t join_lengths(size_t name_bytes, size_t function_bytes, si
 
 static struct hash hash_key(const struct name_key *key)
 {
-        size_t name_bytes = cut(key->name, key->name_bytes);
-        size_t function_bytes = cut(key->function, key->function_bytes);
-        size_t file_bytes = cut(key->file, key->file_bytes);
+        size_t name_bytes = name_table_cut(key->name, key->name_bytes);
+        size_t function_bytes = name_table_cut(key->function, key->function_bytes);
+        size_t file_bytes = name_table_cut(key->file, key->file_bytes);
         struct hash h = { .a = MIX_C, .b = MIX_D };
 
         hash_words(&h, join_lengths(name_bytes, function_bytes, file_bytes),
@@ -191,9 +192,9 @@ static void remember_strings(struct name_entry *entry, const struct name_key *ke
 {
         const struct region_memory *region = &client_self.region;
         const struct client_abi_location *said = &region->locations[id - 1];
-        size_t name_bytes = cut(key->name, key->name_bytes);
-        size_t function_bytes = cut(key->function, key->function_bytes);
-        size_t file_bytes = cut(key->file, key->file_bytes);
+        size_t name_bytes = name_table_cut(key->name, key->name_bytes);
+        size_t function_bytes = name_table_cut(key->function, key->function_bytes);
+        size_t file_bytes = name_table_cut(key->file, key->file_bytes);
         uint64_t first = name_bytes > 0 ? said->name : function_bytes > 0 ? said->function : said->file;
         uint64_t at = first & ((UINT64_C(1) << CLIENT_ABI_STRING_OFFSET_BITS) - 1);
 
@@ -238,7 +239,7 @@ static uint32_t make_node(const struct name_key *key, struct hash h)
         return number;
 }
 
-static struct name_entry *add(const struct name_key *key, struct hash h)
+static struct name_entry *name_table_add_row(const struct name_key *key, struct hash h)
 {
         uint32_t *link = &table.roots[FIRST_BITS(h.a)];
         uint64_t bits = h.a << ROOT_BITS;
@@ -275,7 +276,7 @@ static struct name_entry *add(const struct name_key *key, struct hash h)
 struct name_entry *name_table_add(const struct name_key *key)
 {
         int saved_errno = errno;
-        struct name_entry *entry = add(key, hash_key(key));
+        struct name_entry *entry = name_table_add_row(key, hash_key(key));
 
         errno = saved_errno;
         return entry;
@@ -292,7 +293,7 @@ THREAD_RING_INLINE struct name_entry **recent_place(const char *name, size_t nam
         uint64_t x = (uintptr_t)name;
 
         if (CLIENT_LIKELY(name_bytes >= 8))
-                x = load(name, 8) ^ load(name + name_bytes - 8, 8) << 1;
+                x = name_table_load(name, 8) ^ name_table_load(name + name_bytes - 8, 8) << 1;
         return &recent[(x ^ line) * MIX_A >> (64 - RECENT_BITS)];
 }
 
@@ -304,15 +305,18 @@ THREAD_RING_INLINE uint64_t difference(const char *a, const char *b, size_t n)
 
         if (CLIENT_UNLIKELY(n < 8)) {
                 if (n >= 4)
-                        return (load(a, 4) ^ load(b, 4)) | (load(a_end - 4, 4) ^ load(b_end - 4, 4));
+                        return (name_table_load(a, 4) ^ name_table_load(b, 4)) |
+                               (name_table_load(a_end - 4, 4) ^ name_table_load(b_end - 4, 4));
                 return n == 0 ? 0
-                              : (load(a, 1) ^ load(b, 1)) | (load(a + n / 2, 1) ^ load(b + n / 2, 1)) |
-                                        (load(a_end - 1, 1) ^ load(b_end - 1, 1));
+                              : (name_table_load(a, 1) ^ name_table_load(b, 1)) |
+                                        (name_table_load(a + n / 2, 1) ^ name_table_load(b + n / 2, 1)) |
+                                        (name_table_load(a_end - 1, 1) ^ name_table_load(b_end - 1, 1));
         }
-        d = (load(a, 8) ^ load(b, 8)) | (load(a_end - 8, 8) ^ load(b_end - 8, 8));
+        d = (name_table_load(a, 8) ^ name_table_load(b, 8)) |
+            (name_table_load(a_end - 8, 8) ^ name_table_load(b_end - 8, 8));
         /* Not until the first difference: there is seldom one. */
         for (a += 8, b += 8; n > 16; n -= 8, a += 8, b += 8)
-                d |= load(a, 8) ^ load(b, 8);
+                d |= name_table_load(a, 8) ^ name_table_load(b, 8);
         return d;
 }
 

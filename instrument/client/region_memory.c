@@ -212,7 +212,7 @@ int region_memory_create(struct region_memory *m, const struct region_options *o
         return r;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t region_memory_least(uint64_t a, uint64_t b)
 {
         return a < b ? a : b;
 }
@@ -258,8 +258,9 @@ int region_memory_copy_locations(struct region_memory *m, const struct region_me
 
         if (n > from->n_locations_max || n > m->n_locations_max)
                 return -ENOSPC;
-        locations_bytes = least(n * sizeof(*m->locations),
-                                __atomic_load_n(&from->location_area.open_bytes, __ATOMIC_RELAXED));
+        locations_bytes = region_memory_least(
+                n * sizeof(*m->locations),
+                __atomic_load_n(&from->location_area.open_bytes, __ATOMIC_RELAXED));
         code = region_area_open(&m->location_area, locations_bytes);
         if (code < 0)
                 return code;
@@ -268,8 +269,8 @@ int region_memory_copy_locations(struct region_memory *m, const struct region_me
         if (strings_bytes > from->strings_bytes || strings_bytes > m->strings_bytes)
                 return -ENOSPC;
         __atomic_store_n(&m->header->strings_used_bytes, strings_bytes, __ATOMIC_RELAXED);
-        strings_bytes = least(strings_bytes,
-                              __atomic_load_n(&from->string_area.open_bytes, __ATOMIC_RELAXED));
+        strings_bytes = region_memory_least(strings_bytes,
+                                            __atomic_load_n(&from->string_area.open_bytes, __ATOMIC_RELAXED));
         code = region_area_open(&m->string_area, strings_bytes);
         if (code < 0)
                 return code;

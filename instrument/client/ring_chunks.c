@@ -29,7 +29,7 @@ static struct {
         uint64_t since_ns; /* 0 = never looked */
 } beat;
 
-static struct client_abi_link *link_of(const struct thread_ring *t, const struct place *p)
+static struct client_abi_link *ring_chunks_link_of(const struct thread_ring *t, const struct place *p)
 {
         return p->chunk ? &client_self.region.chunk_links[p->chunk - 1] : &t->slot->ring_link;
 }
@@ -78,7 +78,7 @@ static bool recorder_reads(void)
 }
 
 /* Takes the free chunk with the lowest number: it was used last, and is in the caches.  Returns its number + 1, or 0. */
-static uint32_t take_chunk(void)
+static uint32_t ring_chunks_take_chunk(void)
 {
         const struct region_memory *region = &client_self.region;
         uint32_t allowed = __atomic_load_n(&region->header->n_chunks_allowed, __ATOMIC_RELAXED);
@@ -126,7 +126,7 @@ static uint32_t find_next(const struct thread_ring *t, const struct place *p, ui
                 return CLIENT_ABI_CHUNK_IS_RING;
         if (n_bytes > region->chunk_bytes)
                 return 0;
-        chunk = take_chunk();
+        chunk = ring_chunks_take_chunk();
         if (chunk && region_area_open(&region->chunk_area, chunk * region->chunk_bytes) < 0) {
                 give_chunk_back(chunk);
                 return 0;
@@ -137,7 +137,7 @@ static uint32_t find_next(const struct thread_ring *t, const struct place *p, ui
 bool ring_chunks_move(struct thread_ring *t, uint64_t n_bytes)
 {
         struct place *p = &places[t->track];
-        struct client_abi_link *link = link_of(t, p);
+        struct client_abi_link *link = ring_chunks_link_of(t, p);
         uint32_t next = find_next(t, p, n_bytes);
 
         if (next == 0)
@@ -151,7 +151,7 @@ bool ring_chunks_move(struct thread_ring *t, uint64_t n_bytes)
          * pairs with the release of the thread that left it last: its words come before ours, also for a
          * checker that cannot see the recorder.
          */
-        (void)__atomic_exchange_n(&link_of(t, p)->next, 0, __ATOMIC_ACQUIRE);
+        (void)__atomic_exchange_n(&ring_chunks_link_of(t, p)->next, 0, __ATOMIC_ACQUIRE);
         __atomic_store_n(&link->at_bytes, t->head_bytes, __ATOMIC_RELAXED);
         /* Pairs with the acquire in ring_reader_drain(). */
         __atomic_store_n(&link->next, next, __ATOMIC_RELEASE);

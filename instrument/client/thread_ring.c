@@ -90,7 +90,7 @@ static void raise_slots_used(uint32_t n)
  * Takes the first free slot, so that a program with many short threads uses few.  The words of an earlier
  * owner may still be unread; new ones are appended after them.
  */
-static bool take_slot(struct thread_ring *t)
+static bool thread_ring_take_slot(struct thread_ring *t)
 {
         const struct region_memory *region = &client_self.region;
         uint32_t tid = (uint32_t)syscall(SYS_gettid);
@@ -181,7 +181,7 @@ bool thread_ring_hold(struct thread_ring *t, uint32_t word, enum thread_ring_los
 
         __atomic_store_n(&t->state, THREAD_RING_BUSY, __ATOMIC_RELAXED);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        ready = (t->slot && t->generation == client_self.generation) || take_slot(t);
+        ready = (t->slot && t->generation == client_self.generation) || thread_ring_take_slot(t);
         if (ready && t->session != session) /* else only the families changed, or it is astray */
                 ready = begin_session(t, session);
         if (!ready) {

@@ -230,8 +230,8 @@ static void put_zone_at(struct thread_ring *t, uint64_t ticks, hyprof_zone zone)
                 thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_ZONE_AT, zone_handle_depth(zone));
 }
 
-static void put_text(struct thread_ring *t, uint64_t ticks, enum client_abi_event event, const char *text,
-                     size_t text_bytes)
+static void zone_events_put_text(struct thread_ring *t, uint64_t ticks, enum client_abi_event event,
+                                 const char *text, size_t text_bytes)
 {
         thread_ring_put_event(t, ticks, event, (uint32_t)text_bytes);
         thread_ring_put_bytes(t, text, text_bytes);
@@ -257,10 +257,10 @@ static void emit_text(hyprof_zone zone, enum client_abi_event event, const char 
 
                 put_zone_at(t, ticks, zone);
                 if (is_short) {
-                        put_text(t, ticks, event, text, text_bytes);
+                        zone_events_put_text(t, ticks, event, text, text_bytes);
                 } else {
                         thread_ring_put_blob(t, ticks, at, blob_bytes);
-                        put_text(t, ticks, event, NULL, 0);
+                        zone_events_put_text(t, ticks, event, NULL, 0);
                 }
                 thread_ring_publish(t);
         }

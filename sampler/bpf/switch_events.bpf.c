@@ -156,7 +156,7 @@ static __always_inline bool is_in_cgroup(struct task_struct *task)
 }
 
 /* Not the idle task's. */
-static __always_inline bool is_wanted(struct task_struct *task)
+static __always_inline bool switch_events_is_wanted(struct task_struct *task)
 {
         __u32 pid;
 
@@ -174,8 +174,9 @@ static __always_inline bool is_wanted(struct task_struct *task)
 static __always_inline bool is_other_wanted(struct task_struct *task, struct task_struct *known,
                                             bool is_known_wanted)
 {
-        return scope.filter == SWITCH_FILTER_PROCESSES && task->tgid == known->tgid ? is_known_wanted
-                                                                                    : is_wanted(task);
+        return scope.filter == SWITCH_FILTER_PROCESSES && task->tgid == known->tgid
+                       ? is_known_wanted
+                       : switch_events_is_wanted(task);
 }
 
 /* ---- rings ---------------------------------------------------------------------------------------------- */
@@ -418,7 +419,7 @@ int on_switch(__u64 *ctx)
         struct thread_slot *slot;
         const struct pt_regs *regs;
         __u32 state, n_bytes = sizeof(*record);
-        bool is_prev_wanted = is_wanted(prev);
+        bool is_prev_wanted = switch_events_is_wanted(prev);
         __u8 flags = is_prev_wanted ? SWITCH_FLAG_OUT : 0;
 
         if (is_other_wanted(next, prev, is_prev_wanted))
@@ -490,7 +491,7 @@ int on_waking(__u64 *ctx)
         bool by_interrupt;
         __u8 flags = 0;
 
-        if (woken->pid == waker->pid || !is_wanted(woken))
+        if (woken->pid == waker->pid || !switch_events_is_wanted(woken))
                 return 0;
         ring = own_ring();
         /* A thread that waits on a wanted CPU may be woken from any other. */

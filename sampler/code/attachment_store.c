@@ -26,13 +26,14 @@ void attachment_store_deinit(struct attachment_store *s)
         attachment_store_init(s, NULL, NULL);
 }
 
-static bool is_known(const struct trace_dictionary *dictionary, const struct trace_attachment *row)
+static bool attachment_store_is_known(const struct trace_dictionary *dictionary,
+                                      const struct trace_attachment *row)
 {
         return intern_find(&dictionary->tables[TRACE_TABLE_ATTACHMENTS - TRACE_TABLE_FIRST], row,
                            sizeof(*row)) != 0;
 }
 
-static int leave_out(struct attachment_store *s, uint32_t *ret_id)
+static int attachment_store_leave_out(struct attachment_store *s, uint32_t *ret_id)
 {
         *ret_id = 0;
         loss_counter_add(s->losses, TRACE_LOSS_ATTACHMENTS_FULL, 1);
@@ -50,13 +51,14 @@ int attachment_store_add(struct attachment_store *s, struct trace_attachment *ro
         row->size_bytes = payload->used_bytes - at_bytes;
         /* A program that goes on and on with new ones is not read any more, but it may name those that we have. */
         if (row->size_bytes > ATTACHMENT_STORE_BYTES_MAX)
-                return leave_out(s, ret_id);
+                return attachment_store_leave_out(s, ret_id);
         row->hash = content_hash(row->size_bytes > 0 ? payload->data + at_bytes : NULL, row->size_bytes);
-        if (s->n_bytes + row->size_bytes > ATTACHMENT_STORE_BYTES_MAX && !is_known(s->dictionary, row))
-                return leave_out(s, ret_id);
+        if (s->n_bytes + row->size_bytes > ATTACHMENT_STORE_BYTES_MAX &&
+            !attachment_store_is_known(s->dictionary, row))
+                return attachment_store_leave_out(s, ret_id);
         r = trace_dictionary_add(s->dictionary, TRACE_TABLE_ATTACHMENTS, row, ret_id);
         if (r == -EOVERFLOW)
-                return leave_out(s, ret_id);
+                return attachment_store_leave_out(s, ret_id);
         if (r < 0 || *ret_id <= n_known || row->size_bytes == 0)
                 return r;
         s->waiting[s->n_waiting++] = (struct waiting_attachment){ .payload = *payload,

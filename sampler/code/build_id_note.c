@@ -29,13 +29,13 @@ bool build_id_note_is_elf(const uint8_t *bytes, size_t n_bytes)
 }
 
 /* A reader of what begins at an offset; at the end if that is beyond it. */
-static struct byte_reader reader_at(const uint8_t *bytes, size_t n_bytes, uint64_t offset_bytes)
+static struct byte_reader build_id_note_reader_at(const uint8_t *bytes, size_t n_bytes, uint64_t offset_bytes)
 {
         return offset_bytes < n_bytes ? byte_reader_of(bytes + offset_bytes, n_bytes - (size_t)offset_bytes)
                                       : byte_reader_of(bytes, 0);
 }
 
-static bool read_header(const uint8_t *bytes, size_t n_bytes, struct segment_table *ret_table)
+static bool build_id_note_read_header(const uint8_t *bytes, size_t n_bytes, struct segment_table *ret_table)
 {
         struct byte_reader r = byte_reader_of(bytes, n_bytes);
         struct segment_table t = { .offset_bytes = 0 };
@@ -54,8 +54,8 @@ static bool read_header(const uint8_t *bytes, size_t n_bytes, struct segment_tab
 }
 
 /* The part of the file that a segment of notes is; false if this is another segment. */
-static bool read_segment(struct byte_reader *r, bool is_64_bit, uint64_t *ret_offset_bytes,
-                         uint64_t *ret_size_bytes)
+static bool build_id_note_read_segment(struct byte_reader *r, bool is_64_bit, uint64_t *ret_offset_bytes,
+                                       uint64_t *ret_size_bytes)
 {
         uint32_t type = bytes_u32(r);
 
@@ -116,7 +116,7 @@ bool build_id_note_next(const uint8_t *bytes, size_t n_bytes, uint16_t *at, stru
 {
         struct segment_table table;
 
-        if (!read_header(bytes, n_bytes, &table))
+        if (!build_id_note_read_header(bytes, n_bytes, &table))
                 return false;
         while (*at < table.n_segments && *at < SEGMENTS_MAX) {
                 uint64_t offset_bytes = (uint64_t)*at * table.entry_bytes;
@@ -125,8 +125,8 @@ bool build_id_note_next(const uint8_t *bytes, size_t n_bytes, uint16_t *at, stru
                 ++*at;
                 if (__builtin_add_overflow(table.offset_bytes, offset_bytes, &offset_bytes))
                         return false;
-                r = reader_at(bytes, n_bytes, offset_bytes);
-                if (read_segment(&r, table.is_64_bit, &ret->offset_bytes, &ret->size_bytes))
+                r = build_id_note_reader_at(bytes, n_bytes, offset_bytes);
+                if (build_id_note_read_segment(&r, table.is_64_bit, &ret->offset_bytes, &ret->size_bytes))
                         return true;
         }
         return false;
@@ -139,7 +139,7 @@ size_t build_id_note_find(const uint8_t *bytes, size_t n_bytes, const uint8_t **
         size_t n = 0;
 
         while (n == 0 && build_id_note_next(bytes, n_bytes, &at, &segment)) {
-                struct byte_reader notes = reader_at(bytes, n_bytes, segment.offset_bytes);
+                struct byte_reader notes = build_id_note_reader_at(bytes, n_bytes, segment.offset_bytes);
 
                 if (segment.size_bytes < notes.left)
                         notes.left = (size_t)segment.size_bytes;

@@ -207,8 +207,8 @@ static bool has_time_to_search(struct code_images *c, uint64_t began_ns)
 }
 
 /* Looks for the whole image while the program has it.  Returns 1 if the keeper has it, 0, -ENOMEM. */
-static int add_whole(struct code_images *c, uint32_t module, const struct code_source *source,
-                     uint64_t began_ns)
+static int code_images_add_whole(struct code_images *c, uint32_t module, const struct code_source *source,
+                                 uint64_t began_ns)
 {
         struct searched_process *process = searched_processes_get(&c->searched, c->image.memory.pid);
         struct image_search_limits limits = { .bytes_max = WHOLE_SEARCH_BYTES };
@@ -239,8 +239,8 @@ struct image_look {
         uint64_t began_ns; /* the look */
 };
 
-static bool is_unchanged(const struct code_images *c, const struct memory_image_part *part, uint64_t time_ns,
-                         uint64_t until_ns)
+static bool code_images_is_unchanged(const struct code_images *c, const struct memory_image_part *part,
+                                     uint64_t time_ns, uint64_t until_ns)
 {
         const struct recent_mapping memory = { .start_avma = part->start_avma,
                                                .end_avma = part->end_avma,
@@ -265,7 +265,7 @@ static bool is_true(struct code_images *c, const struct image_look *look)
                 return false;
         until_ns = clock_raw_ns();
         recent_mappings_look(&c->recent);
-        return is_unchanged(c, part, look->time_ns, until_ns);
+        return code_images_is_unchanged(c, part, look->time_ns, until_ns);
 }
 
 /* The mapped part is enough for its unwind table.  @held: the same, if it was read already. */
@@ -286,7 +286,7 @@ static int want_table(struct code_images *c, uint32_t module, const struct image
 }
 
 /* Reads its mapped part, if it still is the image.  Returns 0, -EFBIG, -EFAULT, -ENOMEM. */
-static int hold(struct code_images *c, const struct image_look *look, void *source)
+static int code_images_hold(struct code_images *c, const struct image_look *look, void *source)
 {
         int r = image_source_hold(source, HELD_BYTES_MAX);
 
@@ -314,14 +314,14 @@ static int keep_image(struct code_images *c, uint32_t module, const struct image
         r = image_source_new(&c->image, &source);
         if (r < 0)
                 return r;
-        r = hold(c, look, source.source);
+        r = code_images_hold(c, look, source.source);
         if (r == 0 || r == -EFBIG) {
                 r = want_table(c, module, look, image_source_held(source.source));
                 if (r == 0 && whole->used_bytes > 0)
                         r = code_keeper_add(keeper, module, TRACE_ATTACHMENT_MODULE_FILE, whole) < 0 ? -ENOMEM
                                                                                                      : 1;
                 else if (r == 0 && c->image.build_id_bytes > 0)
-                        r = add_whole(c, module, &source, look->began_ns);
+                        r = code_images_add_whole(c, module, &source, look->began_ns);
         }
         if (has_several)
                 image_source_note_several(source.source);
@@ -332,8 +332,8 @@ static int keep_image(struct code_images *c, uint32_t module, const struct image
 }
 
 /* Which of the images it is that are alike in memory.  @whole: all of it, if that was found. */
-static int identify(struct code_images *c, const struct image_look *look, struct byte_buffer *whole,
-                    struct image_identity *ret)
+static int code_images_identify(struct code_images *c, const struct image_look *look,
+                                struct byte_buffer *whole, struct image_identity *ret)
 {
         struct searched_process *process = searched_processes_get(&c->searched, c->image.memory.pid);
         struct image_identity_look identity = { .image = &c->image };
@@ -364,7 +364,7 @@ static int add_image(struct code_images *c, const struct image_look *look, uint3
         if (c->image.build_id_bytes > 0) {
                 r = image_modules_add_build_id(c->recording->dictionary, &c->image, ret_module);
         } else {
-                r = identify(c, look, &whole, &identity);
+                r = code_images_identify(c, look, &whole, &identity);
                 row.content = identity.content;
                 if (r == 0)
                         r = image_modules_add(c->recording->dictionary, &row, c->image.content, ret_module);
@@ -387,7 +387,7 @@ static bool writes_code(struct code_images *c, uint32_t pid)
  * The image in `image` is there: its code becomes its module's.  Parts that were made executable later have records of
  * their own.  Tables that are full are no reason to stop.
  */
-static int take_image(struct code_images *c, const struct image_look *look)
+static int code_images_take_image(struct code_images *c, const struct image_look *look)
 {
         const struct memory_image *image = &c->image;
         struct image_change change = { .time_ns = look->time_ns, .pid = look->place.pid };
@@ -409,7 +409,7 @@ static int take_image(struct code_images *c, const struct image_look *look)
                 change.range.start_avma = image->parts[i].start_avma;
                 change.range.end_avma = image->parts[i].end_avma;
                 change.range.file_offset_bytes = image->parts[i].file_off;
-                if (is_unchanged(c, &image->parts[i], look->time_ns, until_ns))
+                if (code_images_is_unchanged(c, &image->parts[i], look->time_ns, until_ns))
                         r = image_changes_add(&c->changes, &change);
         }
         return r;
@@ -424,7 +424,7 @@ static bool may_search(struct code_images *c, uint32_t pid)
 }
 
 /* Also in all memory, if it is still there: searching for one that is gone would delay the next one. */
-static int find_image(struct code_images *c, struct memory_image_place *place)
+static int code_images_find_image(struct code_images *c, struct memory_image_place *place)
 {
         int r = memory_image_find(place, &c->image);
 
@@ -450,12 +450,12 @@ static int look_at(struct code_images *c, const struct memory_image_place *place
 
         if (!begin_work(c, look.began_ns))
                 return -ESTALE;
-        r = find_image(c, &look.place);
+        r = code_images_find_image(c, &look.place);
         if (r == 1 && process)
                 process->n_images++;
         if (r == 1 && !is_true(c, &look))
                 r = -ESTALE;
-        if (r == 1 && take_image(c, &look) < 0)
+        if (r == 1 && code_images_take_image(c, &look) < 0)
                 r = -ENOMEM;
         end_work(c, look.began_ns);
         return r;
@@ -475,7 +475,7 @@ static int look_at_mapping(struct code_images *c, const struct memory_image_plac
         return r == -ENOMEM ? r : 0;
 }
 
-static bool begins_with(const struct perf_mmap *m, const char *name)
+static bool path_begins_with(const struct perf_mmap *m, const char *name)
 {
         return m->path_bytes >= strlen(name) && memcmp(m->path, name, strlen(name)) == 0;
 }
@@ -484,8 +484,8 @@ static bool begins_with(const struct perf_mmap *m, const char *name)
 static bool is_anonymous(const struct perf_mmap *m)
 {
         return perf_mmap_is_anonymous(m) &&
-               (m->path_bytes == 0 || m->path[0] != '[' || begins_with(m, "[heap]") ||
-                begins_with(m, "[anon") || begins_with(m, "[stack"));
+               (m->path_bytes == 0 || m->path[0] != '[' || path_begins_with(m, "[heap]") ||
+                path_begins_with(m, "[anon") || path_begins_with(m, "[stack"));
 }
 
 /* In a file in memory the image may be what the file is; then it is a module like any other. */
@@ -511,7 +511,7 @@ static int look_into_memfd(struct code_images *c, const struct memory_image_plac
         r = memory_image_find(place, &c->image);
         if (r == 1 && !is_file_itself(c, m)) {
                 if (is_true(c, &look))
-                        r = take_image(c, &look);
+                        r = code_images_take_image(c, &look);
                 else
                         loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_TOO_LATE, 1);
         }
@@ -594,8 +594,8 @@ static int check_watched(struct code_images *c)
 
 /* ---- objects of JITs ----------------------------------------------------------------------------------- */
 
-static int add_parts(struct code_images *c, const struct jit_object *object,
-                     const struct image_change *common)
+static int code_images_add_parts(struct code_images *c, const struct jit_object *object,
+                                 const struct image_change *common)
 {
         struct image_change change = *common;
         int r = 0;
@@ -609,7 +609,7 @@ static int add_parts(struct code_images *c, const struct jit_object *object,
         return r;
 }
 
-static int add_object(void *context, uint32_t pid, struct jit_object *object, struct byte_buffer *bytes)
+static int add_jit_object(void *context, uint32_t pid, struct jit_object *object, struct byte_buffer *bytes)
 {
         struct code_images *c = context;
         struct trace_module row = { .generation = TRACE_MODULE_TOLD_BY_JIT, .content = object->content };
@@ -647,16 +647,16 @@ static int see_object(void *context, uint32_t pid, const struct jit_object *obje
         }
         if (change.time_ns == 0)
                 change.time_ns = seen_ns;
-        return add_parts(c, object, &change);
+        return code_images_add_parts(c, object, &change);
 }
 
 /* Read-only memory keeps its contents until it is made executable again, whatever the list says. */
-static int remove_object(void *context, uint32_t pid, const struct jit_object *object, uint64_t known_ns)
+static int remove_jit_object(void *context, uint32_t pid, const struct jit_object *object, uint64_t known_ns)
 {
         struct code_images *c = context;
         const struct image_change change = { .time_ns = known_ns, .pid = pid, .is_gone = true };
 
-        return object->was_code && writes_code(c, pid) ? add_parts(c, object, &change) : 0;
+        return object->was_code && writes_code(c, pid) ? code_images_add_parts(c, object, &change) : 0;
 }
 
 /* Returns 1 if it is known now whether the file is a JIT's, 0 if not yet, -ENOMEM. */
@@ -708,7 +708,7 @@ static int decide_noted(struct code_images *c)
 static int update_lists(struct code_images *c, const struct jit_lists_place *place)
 {
         const struct jit_lists_sink sink = {
-                .add = add_object, .see = see_object, .remove = remove_object, .context = c
+                .add = add_jit_object, .see = see_object, .remove = remove_jit_object, .context = c
         };
         uint64_t began_ns = clock_raw_ns();
         int r;
@@ -765,7 +765,7 @@ int code_images_look(struct code_images *c, const struct perf_record *record)
         if (!m->executable || place.end_avma <= place.start_avma)
                 return 0;
         if (!is_anonymous(m)) /* a file in memory may be used like memory of no file */
-                return begins_with(m, memfd_name) ? look_into_memfd(c, &place, m, record->time_ns) : 0;
+                return path_begins_with(m, memfd_name) ? look_into_memfd(c, &place, m, record->time_ns) : 0;
         note_writable(c, m, record->pid);
         r = look_at_lists(c, &place);
         return r < 0 ? r : look_at_mapping(c, &place, record->time_ns);

@@ -165,7 +165,7 @@ static struct kept_code *code_of_id(const struct code_keeper *k, uint32_t id)
 }
 
 /* A module that was not met before has its place here, all zero.  Returns 0 or -ENOMEM. */
-static int reserve_module(struct code_keeper *k, uint32_t module)
+static int code_keeper_reserve_module(struct code_keeper *k, uint32_t module)
 {
         int r = array_reserve(&k->modules, &k->modules_capacity, (size_t)module + 1, sizeof(*k->modules));
 
@@ -176,7 +176,7 @@ static int reserve_module(struct code_keeper *k, uint32_t module)
         return 0;
 }
 
-static int add_code(struct code_keeper *k, uint32_t *ret_id)
+static int code_keeper_add_code(struct code_keeper *k, uint32_t *ret_id)
 {
         int r = array_reserve(&k->codes, &k->codes_capacity, k->n_codes + 1, sizeof(*k->codes));
 
@@ -198,14 +198,15 @@ static int add_code_of_build_id(struct code_keeper *k, const struct perf_mmap *m
                 return r;
         r = intern_add(&k->build_ids, mmap->build_id, mmap->build_id_bytes, &build_id);
         if (r == 1)
-                r = add_code(k, &k->code_of_build_id[build_id - 1]);
+                r = code_keeper_add_code(k, &k->code_of_build_id[build_id - 1]);
         if (r == 0)
                 *ret_id = k->code_of_build_id[build_id - 1];
         return r;
 }
 
 /* A row; none when the table is full. */
-static int add_row(struct code_keeper *k, uint32_t module, uint32_t attachment, enum trace_image_state state)
+static int code_keeper_add_row(struct code_keeper *k, uint32_t module, uint32_t attachment,
+                               enum trace_image_state state)
 {
         struct trace_module_image row = { .module = module, .attachment = attachment, .state = state };
         uint32_t id;
@@ -215,14 +216,15 @@ static int add_row(struct code_keeper *k, uint32_t module, uint32_t attachment, 
 }
 
 /* This module has this code; if that is in the trace already, nothing more is to be done. */
-static int join(struct code_keeper *k, uint32_t module, uint32_t id)
+static int code_keeper_join(struct code_keeper *k, uint32_t module, uint32_t id)
 {
         struct kept_code *code = code_of_id(k, id);
 
         k->modules[module].code = id;
         k->modules[module].next_module = code->first_module;
         code->first_module = module;
-        return code->state == CODE_KEPT ? add_row(k, module, code->attachment, TRACE_IMAGE_KEPT) : 0;
+        return code->state == CODE_KEPT ? code_keeper_add_row(k, module, code->attachment, TRACE_IMAGE_KEPT)
+                                        : 0;
 }
 
 static void miss(struct code_keeper *k, uint32_t id, enum trace_image_state failure)
@@ -238,7 +240,7 @@ static enum trace_image_state failure_of(int code)
                                                     : TRACE_IMAGE_UNREADABLE;
 }
 
-static bool is_worth_a_try(const struct kept_code *code)
+static bool code_keeper_is_worth_a_try(const struct kept_code *code)
 {
         return code->state == CODE_NEW ||
                (code->state == CODE_MISSING && code->failure == TRACE_IMAGE_TOO_LATE &&
@@ -261,7 +263,7 @@ static uint64_t room_wait_ns(struct code_keeper *k, uint64_t now_ns)
 }
 
 /* Has it read.  A file that finds no room can only be requested again. */
-static void put(struct code_keeper *k, uint32_t id, struct image_request *request)
+static void code_keeper_put(struct code_keeper *k, uint32_t id, struct image_request *request)
 {
         uint64_t now_ns = clock_raw_ns();
 
@@ -274,15 +276,15 @@ static void put(struct code_keeper *k, uint32_t id, struct image_request *reques
 }
 
 /* Gives a module its code.  Returns 0 or -ENOMEM. */
-static int find_code(struct code_keeper *k, uint32_t module, const struct perf_mmap *mmap)
+static int code_keeper_find_code(struct code_keeper *k, uint32_t module, const struct perf_mmap *mmap)
 {
         uint32_t id = 0;
         int r;
 
         if (k->modules[module].code != 0)
                 return 0;
-        r = mmap->build_id_bytes > 0 ? add_code_of_build_id(k, mmap, &id) : add_code(k, &id);
-        return r < 0 ? r : join(k, module, id);
+        r = mmap->build_id_bytes > 0 ? add_code_of_build_id(k, mmap, &id) : code_keeper_add_code(k, &id);
+        return r < 0 ? r : code_keeper_join(k, module, id);
 }
 
 /* Takes @fd, a file that is to be kept. */
@@ -291,26 +293,26 @@ static int want_open_file(struct code_keeper *k, uint32_t module, const struct p
         struct image_request request = { .fd = fd,
                                          .build_id_bytes = mmap->build_id_bytes,
                                          .written_ns = mmap->written_ns };
-        int r = find_code(k, module, mmap);
+        int r = code_keeper_find_code(k, module, mmap);
         struct kept_code *code = r == 0 ? code_of_id(k, k->modules[module].code) : NULL;
 
-        if (!code || !is_worth_a_try(code)) {
+        if (!code || !code_keeper_is_worth_a_try(code)) {
                 io_close(&request.fd);
                 return r;
         }
         memcpy(request.build_id, mmap->build_id, mmap->build_id_bytes);
         code->n_tries++;
-        put(k, k->modules[module].code, &request);
+        code_keeper_put(k, k->modules[module].code, &request);
         return 0;
 }
 
 /* A file that is to be kept, and cannot be opened. */
 static int want_missing_file(struct code_keeper *k, uint32_t module, const struct perf_mmap *mmap, int why)
 {
-        int r = find_code(k, module, mmap);
+        int r = code_keeper_find_code(k, module, mmap);
         struct kept_code *code = r == 0 ? code_of_id(k, k->modules[module].code) : NULL;
 
-        if (!code || !is_worth_a_try(code))
+        if (!code || !code_keeper_is_worth_a_try(code))
                 return r;
         code->n_tries++;
         miss(k, k->modules[module].code, failure_of(why));
@@ -318,8 +320,8 @@ static int want_missing_file(struct code_keeper *k, uint32_t module, const struc
 }
 
 /* It need not be kept, unless samples say so: with CODE_KEEPER_ALL, or where it is one to keep. */
-static int judge(struct code_keeper *k, uint32_t module, uint32_t pid, const struct perf_mmap *mmap,
-                 bool is_one_to_keep)
+static int code_keeper_judge(struct code_keeper *k, uint32_t module, uint32_t pid,
+                             const struct perf_mmap *mmap, bool is_one_to_keep)
 {
         struct module_place *place;
 
@@ -341,7 +343,8 @@ static int judge(struct code_keeper *k, uint32_t module, uint32_t pid, const str
  * Whether the file is to be kept; a file that cannot even be opened counts if it is gone, or should
  * have been kept.
  */
-static bool is_wanted(const struct code_keeper *k, uint32_t pid, const struct perf_mmap *mmap, int fd)
+static bool code_keeper_is_wanted(const struct code_keeper *k, uint32_t pid, const struct perf_mmap *mmap,
+                                  int fd)
 {
         struct stat status;
 
@@ -361,29 +364,29 @@ int code_keeper_want_file(struct code_keeper *k, uint32_t module, const struct t
 
         if (!k->reader || (row->kind != TRACE_MODULE_FILE && !is_vdso))
                 return 0;
-        r = reserve_module(k, module);
+        r = code_keeper_reserve_module(k, module);
         if (r < 0)
                 return r;
         m = &k->modules[module];
-        if (m->is_judged || (m->code != 0 && !is_worth_a_try(code_of_id(k, m->code))))
+        if (m->is_judged || (m->code != 0 && !code_keeper_is_worth_a_try(code_of_id(k, m->code))))
                 return 0;
         fd = opened_files_open(k->recording->opened, pid, mmap, NULL);
         if (fd == -ENOMEM)
                 return fd;
         if (is_vdso && fd == -ENOENT)
                 fd = -ENOTSUP; /* that of a 32-bit process is not ours */
-        is_one_to_keep = is_vdso || is_wanted(k, pid, mmap, fd);
+        is_one_to_keep = is_vdso || code_keeper_is_wanted(k, pid, mmap, fd);
         if (!is_vdso && (!is_one_to_keep || mmap->was_there)) {
                 if (fd >= 0)
                         io_close(&fd);
-                return judge(k, module, pid, mmap, is_one_to_keep);
+                return code_keeper_judge(k, module, pid, mmap, is_one_to_keep);
         }
         return fd >= 0 ? want_open_file(k, module, mmap, fd) : want_missing_file(k, module, mmap, fd);
 }
 
 int code_keeper_miss_file(struct code_keeper *k, uint32_t module, const struct perf_mmap *mmap)
 {
-        int r = k->reader ? reserve_module(k, module) : 0;
+        int r = k->reader ? code_keeper_reserve_module(k, module) : 0;
 
         return r == 0 && k->reader ? want_missing_file(k, module, mmap, -ENOENT) : r;
 }
@@ -449,7 +452,7 @@ static void want_all_few(struct code_keeper *k)
                                 want_few(k, (uint32_t)module, &left_bytes);
 }
 
-static void free_source(const struct code_source *source)
+static void code_keeper_free_source(const struct code_source *source)
 {
         if (source->free)
                 source->free(source->source);
@@ -468,19 +471,19 @@ int code_keeper_want(struct code_keeper *k, uint32_t module, const struct code_s
         struct image_request request = { .fd = -1, .source = *source };
         struct kept_module *m;
         uint32_t id = 0;
-        int r = k->reader ? reserve_module(k, module) : -ENODEV;
+        int r = k->reader ? code_keeper_reserve_module(k, module) : -ENODEV;
 
         if (r == 0) {
                 m = &k->modules[module];
                 id = m->code;
-                if (id == 0 && (r = add_code(k, &id)) == 0)
-                        r = join(k, module, id);
+                if (id == 0 && (r = code_keeper_add_code(k, &id)) == 0)
+                        r = code_keeper_join(k, module, id);
         }
         if (r < 0 || code_of_id(k, id)->state == CODE_COMING || code_of_id(k, id)->state == CODE_KEPT) {
-                free_source(source);
+                code_keeper_free_source(source);
                 return r == -ENODEV ? 0 : r;
         }
-        put(k, id, &request);
+        code_keeper_put(k, id, &request);
         return 0;
 }
 
@@ -529,7 +532,7 @@ int code_keeper_add(struct code_keeper *k, uint32_t module, uint32_t kind, struc
 /* ---- files that were read ------------------------------------------------------------------------------ */
 
 /* An attachment of its own, or that of the same bytes.  Returns 0 with @ret_id, -EOVERFLOW, -ENOMEM. */
-static int attach(struct code_keeper *k, const struct staged_image *image, uint32_t *ret_id)
+static int code_keeper_attach(struct code_keeper *k, const struct staged_image *image, uint32_t *ret_id)
 {
         struct trace_attachment row = { .size_bytes = image->size_bytes,
                                         .hash = image->hash,
@@ -546,13 +549,13 @@ static int attach(struct code_keeper *k, const struct staged_image *image, uint3
         return r < 0 ? r : 0;
 }
 
-static int take_image(struct code_keeper *k, const struct staged_image *image)
+static int code_keeper_take_image(struct code_keeper *k, const struct staged_image *image)
 {
         struct kept_code *code = code_of_id(k, image->id);
         int r = image->code;
 
         if (r == 0)
-                r = attach(k, image, &code->attachment);
+                r = code_keeper_attach(k, image, &code->attachment);
         if (r == -EOVERFLOW)
                 r = -EFBIG;
         if (r == -ENOMEM && image->code == 0)
@@ -566,11 +569,11 @@ static int take_image(struct code_keeper *k, const struct staged_image *image)
         code->state = CODE_KEPT;
         for (uint32_t module = code->first_module; r == 0 && module != 0;
              module = k->modules[module].next_module)
-                r = add_row(k, module, code->attachment, TRACE_IMAGE_KEPT);
+                r = code_keeper_add_row(k, module, code->attachment, TRACE_IMAGE_KEPT);
         return r;
 }
 
-static int count_missing(struct code_keeper *k)
+static int code_keeper_count_missing(struct code_keeper *k)
 {
         static const enum trace_loss_reason reasons[TRACE_IMAGE_STATE_COUNT] = {
                 [TRACE_IMAGE_TOO_LATE] = TRACE_LOSS_CODE_TOO_LATE,
@@ -590,7 +593,7 @@ static int count_missing(struct code_keeper *k)
                 code->state = CODE_NOTHING; /* once */
                 for (uint32_t module = code->first_module; r == 0 && module != 0;
                      module = k->modules[module].next_module)
-                        r = add_row(k, module, 0, code->failure);
+                        r = code_keeper_add_row(k, module, 0, code->failure);
         }
         return r;
 }
@@ -606,9 +609,9 @@ int code_keeper_take(struct code_keeper *k, bool wait)
                 want_all_few(k);
         do {
                 while (r == 0 && image_reader_next(k->reader, &image) == 1)
-                        r = take_image(k, &image);
+                        r = code_keeper_take_image(k, &image);
         } while (r == 0 && wait && image_reader_wait(k->reader, LAST_WAIT_NS) == 1);
-        return r == 0 && wait ? count_missing(k) : r;
+        return r == 0 && wait ? code_keeper_count_missing(k) : r;
 }
 
 /* ---- into the trace ------------------------------------------------------------------------------------ */
@@ -624,7 +627,7 @@ bool code_keeper_has_parts(const struct code_keeper *k)
 }
 
 /* The image at the front has left; the list is moved up when nothing is in it. */
-static void step(struct code_keeper *k)
+static void code_keeper_step(struct code_keeper *k)
 {
         k->first_leaving++;
         if (k->first_leaving < k->n_leaving)
@@ -662,6 +665,6 @@ int code_keeper_next(struct code_keeper *k, struct byte_buffer *body)
         image_reader_release(k->reader, &leaving->image, leaving->at_bytes, leaving->at_bytes + part.n_bytes);
         leaving->at_bytes += part.n_bytes;
         if (leaving->at_bytes == leaving->image.size_bytes)
-                step(k);
+                code_keeper_step(k);
         return 1;
 }

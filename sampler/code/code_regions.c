@@ -96,7 +96,7 @@ uint32_t code_regions_generation(const struct code_regions *c, uint32_t process)
 }
 
 /* The process, if it lives. */
-static struct process_track *track_of(const struct code_regions *c, uint32_t process)
+static struct process_track *code_regions_track_of(const struct code_regions *c, uint32_t process)
 {
         const struct trace_process *row = trace_dictionary_row(c->recording->dictionary,
                                                                TRACE_TABLE_PROCESSES, process);
@@ -142,7 +142,7 @@ static int note_frames(struct code_regions *c)
         return 0;
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int code_regions_compare_numbers(const void *a, const void *b)
 {
         const uint64_t *x = a, *y = b;
 
@@ -155,7 +155,7 @@ static bool has_frame(struct process_code *code, uint64_t start_avma, uint64_t e
         size_t low = 0, high = code->n_frames;
 
         if (!code->frames_are_sorted && code->n_frames > 0)
-                qsort(code->frames, code->n_frames, sizeof(*code->frames), compare_numbers);
+                qsort(code->frames, code->n_frames, sizeof(*code->frames), code_regions_compare_numbers);
         code->frames_are_sorted = true;
         while (low < high) {
                 size_t middle = low + (high - low) / 2;
@@ -240,8 +240,8 @@ static uint32_t module_at(const struct code_regions *c, const struct process_tra
 }
 
 /* The module of the memory that a region lies in.  After a fork that is the parent's, up to the first region. */
-static int find_module(const struct code_regions *c, struct process_track *track,
-                       const struct trace_code_region *row, uint32_t *ret_module)
+static int code_regions_find_module(const struct code_regions *c, struct process_track *track,
+                                    const struct trace_code_region *row, uint32_t *ret_module)
 {
         static const char path[] = "//anon";
         struct trace_module module = { .kind = TRACE_MODULE_ANONYMOUS,
@@ -278,7 +278,8 @@ static int compare_pieces(const void *a, const void *b)
 }
 
 /* A piece that has an address with @key in common, or NULL. */
-static struct code_piece *find_piece(const struct process_code *code, const struct code_piece *key)
+static struct code_piece *code_regions_find_piece(const struct process_code *code,
+                                                  const struct code_piece *key)
 {
         struct code_piece *const *found = tfind(key, &code->pieces, compare_pieces);
 
@@ -306,7 +307,7 @@ static int cut_away(struct process_code *code, const struct code_piece *piece, b
         int r = 0;
 
         *ret_seen = false;
-        while (r == 0 && (there = find_piece(code, piece)) != NULL) {
+        while (r == 0 && (there = code_regions_find_piece(code, piece)) != NULL) {
                 struct code_piece below = *there, above = *there, both = *there;
 
                 (void)tdelete(there, &code->pieces, compare_pieces);
@@ -325,8 +326,8 @@ static int cut_away(struct process_code *code, const struct code_piece *piece, b
 }
 
 /* Is it there already? */
-static bool is_same(const struct code_regions *c, const struct code_piece *there,
-                    const struct trace_code_region *row)
+static bool code_regions_is_same(const struct code_regions *c, const struct code_piece *there,
+                                 const struct trace_code_region *row)
 {
         const struct trace_code_region *old = trace_dictionary_row(c->recording->dictionary,
                                                                    TRACE_TABLE_CODE_REGIONS, there->region);
@@ -341,7 +342,7 @@ static bool is_same(const struct code_regions *c, const struct code_piece *there
 static bool is_unknown(const struct code_regions *c, const struct process_code *code,
                        const struct code_piece *key)
 {
-        const struct code_piece *there = find_piece(code, key);
+        const struct code_piece *there = code_regions_find_piece(code, key);
         const struct trace_code_region *row = there ? trace_dictionary_row(c->recording->dictionary,
                                                                            TRACE_TABLE_CODE_REGIONS,
                                                                            there->region)
@@ -351,14 +352,15 @@ static bool is_unknown(const struct code_regions *c, const struct process_code *
 }
 
 /* Makes room for a region; begins a generation if it has to.  Other processes may move in memory. */
-static int make_room(struct code_regions *c, struct process_track *track, const struct trace_code_region *row)
+static int code_regions_make_room(struct code_regions *c, struct process_track *track,
+                                  const struct trace_code_region *row)
 {
         const struct code_piece piece = { row->start_avma, row->start_avma + row->length_bytes, 0 };
         struct process_code *code;
         bool was_seen = false, was_unknown;
         int r;
 
-        if (!find_piece(&c->processes[row->process - 1], &piece))
+        if (!code_regions_find_piece(&c->processes[row->process - 1], &piece))
                 return 0;
         r = note_frames(c);
         code = &c->processes[row->process - 1];
@@ -386,15 +388,15 @@ int code_regions_add(struct code_regions *c, struct trace_code_region *row, uint
         r = code_of(c, row->process, &code);
         if (r < 0)
                 return r;
-        there = find_piece(code, &piece);
-        if (there && is_same(c, there, row)) {
+        there = code_regions_find_piece(code, &piece);
+        if (there && code_regions_is_same(c, there, row)) {
                 *ret_region = there->region;
                 return 0;
         }
-        track = track_of(c, row->process);
-        r = make_room(c, track, row);
+        track = code_regions_track_of(c, row->process);
+        r = code_regions_make_room(c, track, row);
         if (r == 0)
-                r = find_module(c, track, row, &row->module);
+                r = code_regions_find_module(c, track, row, &row->module);
         if (r == 0)
                 r = trace_dictionary_add(c->recording->dictionary, TRACE_TABLE_CODE_REGIONS, row,
                                          &piece.region);
@@ -418,8 +420,8 @@ bool code_regions_has_other(const struct code_regions *c, const struct trace_cod
         if (row->process == 0 || row->process > c->n_processes || row->length_bytes == 0 ||
             __builtin_add_overflow(row->start_avma, row->length_bytes, &piece.end_avma))
                 return false;
-        there = find_piece(&c->processes[row->process - 1], &piece);
-        return there && !is_same(c, there, row);
+        there = code_regions_find_piece(&c->processes[row->process - 1], &piece);
+        return there && !code_regions_is_same(c, there, row);
 }
 
 /* A row that says "gone" counts for frames of later generations only: so there is one in any case. */
@@ -434,14 +436,14 @@ int code_regions_doubt(struct code_regions *c, struct trace_code_region *row)
         if (row->process == 0 || row->length_bytes == 0 ||
             __builtin_add_overflow(row->start_avma, row->length_bytes, &piece.end_avma))
                 return 0;
-        track = track_of(c, row->process);
+        track = code_regions_track_of(c, row->process);
         r = code_of(c, row->process, &code);
         if (r == 0)
                 r = note_frames(c);
         if (r < 0)
                 return r;
         code = &c->processes[row->process - 1];
-        if (!has_name && find_piece(code, &piece))
+        if (!has_name && code_regions_find_piece(code, &piece))
                 return 0;
         if (!has_name && has_frame(code, piece.start_avma, piece.end_avma)) /* which keep none */
                 loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_REPLACED, 1);
@@ -451,7 +453,7 @@ int code_regions_doubt(struct code_regions *c, struct trace_code_region *row)
         row->attachment = 0;
         if (r < 0)
                 goto done;
-        r = find_module(c, track, row, &row->module);
+        r = code_regions_find_module(c, track, row, &row->module);
         if (r < 0)
                 goto done;
         r = trace_dictionary_add(c->recording->dictionary, TRACE_TABLE_CODE_REGIONS, row, &piece.region);
@@ -474,7 +476,7 @@ uint32_t code_regions_find(const struct code_regions *c, uint32_t process, uint6
 
         if (process == 0 || process > c->n_processes || avma == UINT64_MAX)
                 return 0;
-        piece = find_piece(&c->processes[process - 1], &key);
+        piece = code_regions_find_piece(&c->processes[process - 1], &key);
         if (!piece)
                 return 0;
         row = trace_dictionary_row(c->recording->dictionary, TRACE_TABLE_CODE_REGIONS, piece->region);
@@ -493,7 +495,7 @@ int code_regions_clear(struct code_regions *c, uint32_t process, uint64_t time_n
         if (process == 0 || process > c->n_processes || !c->processes[process - 1].pieces)
                 return 0;
         code = &c->processes[process - 1];
-        r = find_module(c, NULL, &nothing, &nothing.module);
+        r = code_regions_find_module(c, NULL, &nothing, &nothing.module);
         if (r == 0)
                 r = trace_dictionary_add(c->recording->dictionary, TRACE_TABLE_CODE_REGIONS, &nothing, &id);
         if (r < 0 && r != -EOVERFLOW)

@@ -141,7 +141,7 @@ static struct file *file_of_id(const struct code_tables *t, uint32_t id)
 }
 
 /* The file of a module, or NULL. */
-static struct file *find_file(const struct code_tables *t, uint32_t module)
+static struct file *code_tables_find_file(const struct code_tables *t, uint32_t module)
 {
         uint32_t id = module < t->n_modules ? t->file_of[module] : 0;
 
@@ -166,7 +166,7 @@ static void lose(struct code_tables *t, uint32_t id, enum file_state state)
 }
 
 /* Without the table process nothing more is known than now. */
-static void give_up(struct code_tables *t)
+static void code_tables_give_up(struct code_tables *t)
 {
         t->is_gone = true;
         drop_queue(t);
@@ -178,7 +178,7 @@ static void give_up(struct code_tables *t)
 enum code_tables_answer code_tables_find(const struct code_tables *t, uint32_t module,
                                          const struct unwind_module **ret_module)
 {
-        const struct file *file = find_file(t, module);
+        const struct file *file = code_tables_find_file(t, module);
 
         if (!file)
                 return CODE_TABLES_NONE;
@@ -192,7 +192,7 @@ enum code_tables_answer code_tables_find(const struct code_tables *t, uint32_t m
 /* ---- asking -------------------------------------------------------------------------------------------- */
 
 /* Returns 0 if there is no more to be done for this file now, -EAGAIN if it has to wait for its turn. */
-static int ask(struct code_tables *t, uint32_t id, const struct perf_mmap *mmap, int fd)
+static int code_tables_ask(struct code_tables *t, uint32_t id, const struct perf_mmap *mmap, int fd)
 {
         struct table_request request = { .id = id, .build_id_bytes = mmap->build_id_bytes };
         int r;
@@ -205,7 +205,7 @@ static int ask(struct code_tables *t, uint32_t id, const struct perf_mmap *mmap,
                 return r;
         lose(t, id, FILE_NOTHING);
         if (r == -EPIPE)
-                give_up(t);
+                code_tables_give_up(t);
         return 0;
 }
 
@@ -270,7 +270,7 @@ static void ask_queued(struct code_tables *t)
                         continue;
                 if (q->fd < 0)
                         lose(t, q->file, FILE_MISSING);
-                else if (ask(t, q->file, &q->mmap, q->fd) == -EAGAIN || t->is_gone)
+                else if (code_tables_ask(t, q->file, &q->mmap, q->fd) == -EAGAIN || t->is_gone)
                         return;
                 drop_queued(t, q);
                 t->first_queued++;
@@ -281,7 +281,8 @@ static void ask_queued(struct code_tables *t)
  * Gets the table of a file on its way.
  * @fd:  taken; -1 = to be opened
  */
-static int fetch(struct code_tables *t, uint32_t id, uint32_t pid, const struct perf_mmap *mmap, int fd)
+static int code_tables_fetch(struct code_tables *t, uint32_t id, uint32_t pid, const struct perf_mmap *mmap,
+                             int fd)
 {
         struct file *file = file_of_id(t, id);
         int r = -EAGAIN;
@@ -302,7 +303,7 @@ static int fetch(struct code_tables *t, uint32_t id, uint32_t pid, const struct 
         set_state(t, id, FILE_COMING);
         ask_queued(t);
         if (fd >= 0 && t->first_queued == t->n_queued)
-                r = ask(t, id, mmap, fd);
+                r = code_tables_ask(t, id, mmap, fd);
         if (r == -EAGAIN)
                 return add_queued(t, id, pid, mmap, fd < 0 ? -1 : fd);
         io_close(&fd);
@@ -311,7 +312,7 @@ static int fetch(struct code_tables *t, uint32_t id, uint32_t pid, const struct 
 
 /* ---- wanting ------------------------------------------------------------------------------------------- */
 
-static int reserve_module(struct code_tables *t, uint32_t module)
+static int code_tables_reserve_module(struct code_tables *t, uint32_t module)
 {
         int r = array_reserve(&t->file_of, &t->modules_capacity, (size_t)module + 1, sizeof(*t->file_of));
 
@@ -323,9 +324,9 @@ static int reserve_module(struct code_tables *t, uint32_t module)
 }
 
 /* The identity of a file.  Where the kernel told no build-id the file is opened for it: @ret_fd. */
-static struct unwind_cache_key identify(const struct code_tables *t, uint32_t module,
-                                        const struct trace_module *row, uint32_t pid,
-                                        const struct perf_mmap *mmap, int *ret_fd)
+static struct unwind_cache_key code_tables_identify(const struct code_tables *t, uint32_t module,
+                                                    const struct trace_module *row, uint32_t pid,
+                                                    const struct perf_mmap *mmap, int *ret_fd)
 {
         struct stat status;
 
@@ -341,8 +342,8 @@ static struct unwind_cache_key identify(const struct code_tables *t, uint32_t mo
 }
 
 /* A module that was not wanted before.  Returns 0 with @ret_id, or -errno. */
-static int add_module(struct code_tables *t, uint32_t module, const struct unwind_cache_key *key,
-                      uint32_t *ret_id)
+static int code_tables_add_module(struct code_tables *t, uint32_t module, const struct unwind_cache_key *key,
+                                  uint32_t *ret_id)
 {
         int r = array_reserve(&t->files, &t->files_capacity, (size_t)t->cache.keys.n_items + 1,
                               sizeof(*t->files));
@@ -364,7 +365,7 @@ static int add_module(struct code_tables *t, uint32_t module, const struct unwin
         return 0;
 }
 
-static bool is_worth_a_try(const struct file *file, uint32_t pid)
+static bool code_tables_is_worth_a_try(const struct file *file, uint32_t pid)
 {
         return file->state == FILE_NEW ||
                (file->state == FILE_MISSING && file->pid != pid && file->n_tries < TRIES_MAX);
@@ -380,18 +381,18 @@ int code_tables_want(struct code_tables *t, uint32_t module, const struct trace_
 
         if (row->kind != TRACE_MODULE_FILE && row->kind != TRACE_MODULE_VDSO)
                 return 0;
-        r = reserve_module(t, module);
+        r = code_tables_reserve_module(t, module);
         if (r < 0)
                 return r;
         id = t->file_of[module];
         if (id == NO_FILE)
                 return 0;
         if (id == 0) {
-                key = identify(t, module, row, pid, mmap, &fd);
-                r = add_module(t, module, &key, &id);
+                key = code_tables_identify(t, module, row, pid, mmap, &fd);
+                r = code_tables_add_module(t, module, &key, &id);
         }
-        if (r == 0 && is_worth_a_try(file_of_id(t, id), pid))
-                return fetch(t, id, pid, mmap, fd < 0 ? -1 : fd);
+        if (r == 0 && code_tables_is_worth_a_try(file_of_id(t, id), pid))
+                return code_tables_fetch(t, id, pid, mmap, fd < 0 ? -1 : fd);
         if (fd >= 0)
                 io_close(&fd);
         return r == -EOVERFLOW ? 0 : r;
@@ -402,21 +403,21 @@ int code_tables_want_image(struct code_tables *t, uint32_t module, int image_fd)
         const struct perf_mmap nowhere = { .path = "" };
         struct unwind_cache_key key = unwind_cache_key_of_file(UINT64_MAX, module, 0, 0);
         uint32_t id = 0;
-        int r = image_fd < 0 ? -EINVAL : reserve_module(t, module);
+        int r = image_fd < 0 ? -EINVAL : code_tables_reserve_module(t, module);
 
         if (r == 0 && t->file_of[module] == 0)
-                r = add_module(t, module, &key, &id);
+                r = code_tables_add_module(t, module, &key, &id);
         else
                 r = r < 0 ? r : -EINVAL; /* known, or not to be had */
         if (r == 0)
-                return fetch(t, id, 0, &nowhere, image_fd);
+                return code_tables_fetch(t, id, 0, &nowhere, image_fd);
         io_close(&image_fd);
         return r == -ENOMEM ? r : 0;
 }
 
 int code_tables_find_jit(const struct code_tables *t, uint32_t module, uint64_t *ret_svma)
 {
-        const struct file *file = find_file(t, module);
+        const struct file *file = code_tables_find_file(t, module);
 
         if (file && file->state == FILE_COMING)
                 return -EAGAIN;
@@ -433,7 +434,7 @@ int code_tables_want_jit(struct code_tables *t, uint32_t process, const struct j
         int r = t->is_gone || process == 0 ? 0 : jit_tables_ask(&t->jit, t->process, process, frames);
 
         if (r == -EPIPE)
-                give_up(t);
+                code_tables_give_up(t);
         return r == -EPIPE ? 0 : r;
 }
 
@@ -506,7 +507,7 @@ int code_tables_take(struct code_tables *t)
                 r = take_answer(t, &answer);
         }
         if (r == -EPIPE || r == -EBADMSG) {
-                give_up(t);
+                code_tables_give_up(t);
                 return 0;
         }
         ask_queued(t);
@@ -514,7 +515,7 @@ int code_tables_take(struct code_tables *t)
 }
 
 /* Puts a file that waits for its turn before the others. */
-static void advance(struct code_tables *t, uint32_t id)
+static void code_tables_advance(struct code_tables *t, uint32_t id)
 {
         for (size_t i = t->first_queued; i < t->n_queued; i++)
                 if (t->queue[i].file == id) {
@@ -525,7 +526,7 @@ static void advance(struct code_tables *t, uint32_t id)
 
 static bool is_coming(const struct code_tables *t, uint32_t module)
 {
-        const struct file *file = find_file(t, module);
+        const struct file *file = code_tables_find_file(t, module);
 
         return file && file->state == FILE_COMING;
 }
@@ -558,7 +559,7 @@ bool code_tables_wait(struct code_tables *t, uint32_t module, uint64_t limit_ns)
         }
         if (limit_ns > CODE_TABLES_WAIT_MAX_NS - t->waited_ns)
                 limit_ns = CODE_TABLES_WAIT_MAX_NS - t->waited_ns;
-        advance(t, t->file_of[module]);
+        code_tables_advance(t, t->file_of[module]);
         /* At least once: it may be there already. */
         while (code_tables_take(t) == 0 && is_coming(t, module) && now_ns - began_ns < limit_ns) {
                 wait_for_answer(t, limit_ns - (now_ns - began_ns));

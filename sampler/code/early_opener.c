@@ -88,7 +88,7 @@ static void note_mapping(struct early_opener *o, const struct perf_record *rec, 
 }
 
 /* Opens the files that the records of a ring report.  Returns false if there may be more. */
-static bool look(struct early_opener *o, struct ring_watch *ring)
+static bool early_opener_look(struct early_opener *o, struct ring_watch *ring)
 {
         const uint8_t *bytes;
         size_t n_bytes;
@@ -122,7 +122,7 @@ static bool look_at_all(struct early_opener *o)
 
         for (size_t i = 0; i < o->n_rings; i++)
                 if (o->watches[i].ring)
-                        all &= look(o, &o->watches[i]);
+                        all &= early_opener_look(o, &o->watches[i]);
         return all;
 }
 
@@ -210,7 +210,7 @@ static bool look_at_next(struct early_opener *o, bool *all)
         return true;
 }
 
-static void *run(void *context)
+static void *early_opener_run(void *context)
 {
         struct early_opener *o = context;
         bool all = true;
@@ -226,16 +226,16 @@ static void *run(void *context)
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
-static int watch(struct early_opener *o, int fd, uint32_t what, uint32_t how)
+static int early_opener_watch(struct early_opener *o, int fd, uint32_t what, uint32_t how)
 {
         struct epoll_event event = { .events = EPOLLIN | how, .data = { .u32 = what } };
 
         return epoll_ctl(o->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-static int watch_all(struct early_opener *o, const struct event_set *events)
+static int early_opener_watch_all(struct early_opener *o, const struct event_set *events)
 {
-        int r = watch(o, o->stop_fd, WAKE_STOP, 0);
+        int r = early_opener_watch(o, o->stop_fd, WAKE_STOP, 0);
 
         /* Edge-triggered: an event whose task has ended stays ready for ever. */
         for (size_t i = 0; r == 0 && i < o->n_rings; i++) {
@@ -243,14 +243,14 @@ static int watch_all(struct early_opener *o, const struct event_set *events)
                         continue;
                 ring_watch_init(&o->watches[i], &events->rings[i]);
                 if (!event_set_has_doorbells(events))
-                        r = watch(o, events->ring_fds[i], (uint32_t)i, EPOLLET);
+                        r = early_opener_watch(o, events->ring_fds[i], (uint32_t)i, EPOLLET);
         }
         for (size_t at = 0; r == 0 && event_set_has_doorbells(events) && at < events->cpus.n_cpus; at++)
-                r = watch(o, events->doorbells[at].fd, (uint32_t)at, EPOLLET);
+                r = early_opener_watch(o, events->doorbells[at].fd, (uint32_t)at, EPOLLET);
         return r;
 }
 
-static void release(struct early_opener *o)
+static void early_opener_release(struct early_opener *o)
 {
         io_close(&o->epoll_fd);
         io_close(&o->stop_fd);
@@ -262,14 +262,14 @@ static void release(struct early_opener *o)
         free(o);
 }
 
-static int start_thread(struct early_opener *o)
+static int early_opener_start_thread(struct early_opener *o)
 {
         sigset_t all, before;
         int code;
 
         (void)sigfillset(&all);
         (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-        code = pthread_create(&o->thread, NULL, run, o);
+        code = pthread_create(&o->thread, NULL, early_opener_run, o);
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
         if (code != 0)
                 return -code;
@@ -303,11 +303,11 @@ int early_opener_start(struct event_set *events, struct early_opener **ret_opene
         else if (o->epoll_fd < 0 || o->stop_fd < 0 || o->notify_fd < 0)
                 r = -errno;
         if (r == 0)
-                r = watch_all(o, events);
+                r = early_opener_watch_all(o, events);
         if (r == 0)
-                r = start_thread(o);
+                r = early_opener_start_thread(o);
         if (r < 0) {
-                release(o);
+                early_opener_release(o);
                 return error_set(err, r, "cannot open files early");
         }
         *ret_opener = o;
@@ -322,7 +322,7 @@ void early_opener_stop(struct early_opener *o)
                 return;
         (void)io_write_all(o->stop_fd, &one, sizeof(one), NULL);
         (void)pthread_join(o->thread, NULL);
-        release(o);
+        early_opener_release(o);
 }
 
 int early_opener_fd(const struct early_opener *o)

@@ -20,7 +20,7 @@
 #define ADDRESS_MAX     (UINT64_C(1) << 62) /* so that sums do not overflow */
 
 /* The bytes from @where on, which are known to be there. */
-static struct byte_reader bytes_at(const uint8_t *bytes, size_t n_bytes, size_t where)
+static struct byte_reader elf_header_bytes_at(const uint8_t *bytes, size_t n_bytes, size_t where)
 {
         return byte_reader_of(bytes + where, n_bytes - where);
 }
@@ -32,12 +32,12 @@ static bool is_ours(const uint8_t *bytes)
         return memcmp(bytes, ident, sizeof(ident)) == 0;
 }
 
-static bool is_of_interest(const struct elf_header_segment *s)
+static bool elf_header_is_of_interest(const struct elf_header_segment *s)
 {
         return (s->type == PT_LOAD || s->type == PT_NOTE || s->type == PT_DYNAMIC) && s->file_bytes > 0;
 }
 
-static int read_segments(struct byte_reader in, uint32_t n, struct elf_header *h)
+static int elf_header_read_segments(struct byte_reader in, uint32_t n, struct elf_header *h)
 {
         for (uint32_t i = 0; i < n; i++) {
                 struct elf_header_segment s = { .type = bytes_u32(&in) };
@@ -51,7 +51,7 @@ static int read_segments(struct byte_reader in, uint32_t n, struct elf_header *h
                 (void)bytes_u64(&in); /* the alignment */
                 if (in.short_read)
                         return -ENODATA;
-                if (!is_of_interest(&s))
+                if (!elf_header_is_of_interest(&s))
                         continue;
                 if (s.file_off > ADDRESS_MAX || s.file_bytes > ADDRESS_MAX || s.svma > ADDRESS_MAX ||
                     s.memory_bytes > ADDRESS_MAX || h->n_segments == ELF_HEADER_SEGMENTS_MAX ||
@@ -73,7 +73,7 @@ int elf_header_read(const void *bytes, size_t n_bytes, struct elf_header *ret_he
                 return -ENODATA;
         if (!is_ours(bytes))
                 return -EBADMSG;
-        in = bytes_at(bytes, n_bytes, EI_NIDENT);
+        in = elf_header_bytes_at(bytes, n_bytes, EI_NIDENT);
         h.type = bytes_u16(&in);
         h.machine = bytes_u16(&in);
         (void)bytes_u32(&in); /* the version */
@@ -102,7 +102,9 @@ int elf_header_read(const void *bytes, size_t n_bytes, struct elf_header *ret_he
                         return -ENODATA;
                 h.n_bytes = h.segments_off + (size_t)n_segments * SEGMENT_BYTES;
         }
-        r = n_segments > 0 ? read_segments(bytes_at(bytes, n_bytes, h.segments_off), n_segments, &h) : 0;
+        r = n_segments > 0 ? elf_header_read_segments(elf_header_bytes_at(bytes, n_bytes, h.segments_off),
+                                                      n_segments, &h)
+                           : 0;
         if (r == 0)
                 *ret_header = h;
         return r;

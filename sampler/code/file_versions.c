@@ -117,7 +117,7 @@ static bool is_lost(const struct file_state *state, int64_t written_ns, uint64_t
         return state->n_versions > 0 && age_ns > AT_ONCE_NS && written_ns > now_ns - age_ns - tick.tv_nsec;
 }
 
-static void read_build_id(struct file_versions *v, struct file_state *state, int fd)
+static void file_versions_read_build_id(struct file_versions *v, struct file_state *state, int fd)
 {
         const uint8_t *id = NULL;
         int n = build_id_note_read(fd, v->scratch, &id);
@@ -138,8 +138,8 @@ static struct file_version version_of(const struct file_state *state, int64_t wr
 }
 
 /* Compares the file as it is now with what it was. */
-static void look(struct file_versions *v, struct file_state *state, int fd, uint64_t time_ns,
-                 struct file_version *ret_version)
+static void file_versions_look(struct file_versions *v, struct file_state *state, int fd, uint64_t time_ns,
+                               struct file_version *ret_version)
 {
         struct stat status;
         int64_t written_ns;
@@ -158,7 +158,7 @@ static void look(struct file_versions *v, struct file_state *state, int fd, uint
         if (is_new && state->is_known)
                 state->number = ++state->n_versions;
         if (is_new)
-                read_build_id(v, state, fd);
+                file_versions_read_build_id(v, state, fd);
         state->is_known = true;
         state->written_ns = written_ns;
         state->n_bytes = n_bytes;
@@ -170,19 +170,19 @@ static void look_once(struct file_versions *v, struct file_state *state, int fd,
                       struct file_version *ret_version)
 {
         if (!state->is_known)
-                read_build_id(v, state, fd);
+                file_versions_read_build_id(v, state, fd);
         state->is_known = true;
         *ret_version = version_of(state, 0);
 }
 
 /* A jitdump is written all the time. */
-static bool is_of_interest(const struct perf_mmap *mmap)
+static bool file_versions_is_of_interest(const struct perf_mmap *mmap)
 {
         return mmap->build_id_bytes == 0 && mmap->inode != 0 && !perf_mmap_is_jitdump(mmap);
 }
 
 /* The file of a key, as it is known so far.  Returns 0, -ENOMEM, -EOVERFLOW. */
-static int state_of(struct file_versions *v, const struct perf_mmap *mmap, uint32_t *ret_id)
+static int file_versions_state_of(struct file_versions *v, const struct perf_mmap *mmap, uint32_t *ret_id)
 {
         const struct file_key key = { .inode = mmap->inode,
                                       .device_major = mmap->device_major,
@@ -206,9 +206,9 @@ int file_versions_find(struct file_versions *v, struct opened_files *opened, uin
         int fd, r;
 
         *ret_version = (struct file_version){ .number = 0 };
-        if (!is_of_interest(mmap))
+        if (!file_versions_is_of_interest(mmap))
                 return 0;
-        r = state_of(v, mmap, &id);
+        r = file_versions_state_of(v, mmap, &id);
         if (r < 0)
                 return r == -EOVERFLOW ? 0 : r;
         state = &v->states[id - 1];
@@ -219,7 +219,7 @@ int file_versions_find(struct file_versions *v, struct opened_files *opened, uin
         ret_version->number = state->number;
         fd = opened_files_open(opened, pid, mmap, NULL);
         if (fd >= 0 && may_change)
-                look(v, state, fd, time_ns, ret_version);
+                file_versions_look(v, state, fd, time_ns, ret_version);
         else if (fd >= 0)
                 look_once(v, state, fd, ret_version);
         else if (state->n_versions > 0) /* of one that is written over it could be any */

@@ -49,7 +49,7 @@ struct image_reader {
 
 /* ---- reading: the thread ------------------------------------------------------------------------------- */
 
-static uint64_t count_left(struct image_reader *t)
+static uint64_t image_reader_count_left(struct image_reader *t)
 {
         uint64_t left_bytes;
 
@@ -60,7 +60,7 @@ static uint64_t count_left(struct image_reader *t)
 }
 
 /* Room for an image, and its share of the limit.  Returns 0 or -EFBIG. */
-static int take_room(struct image_reader *t, struct staged_image *image, uint64_t size_bytes)
+static int image_reader_take_room(struct image_reader *t, struct staged_image *image, uint64_t size_bytes)
 {
         int r = -EFBIG;
 
@@ -111,7 +111,7 @@ static int stage(const struct image_reader *t, const struct staged_image *image,
 }
 
 /* Whether a file begins as it should: an ELF file, and the one that was mapped. */
-static int judge(const struct image_reader *t, const struct image_request *request)
+static int image_reader_judge(const struct image_reader *t, const struct image_request *request)
 {
         const uint8_t *id = NULL;
         int n = build_id_note_read(request->fd, t->copy, &id);
@@ -147,14 +147,15 @@ static int copy_file(struct image_reader *t, const struct image_request *request
         return r;
 }
 
-static bool is_unchanged(const struct stat *before, const struct stat *now)
+static bool image_reader_is_unchanged(const struct stat *before, const struct stat *now)
 {
         return before->st_size == now->st_size && before->st_mtim.tv_sec == now->st_mtim.tv_sec &&
                before->st_mtim.tv_nsec == now->st_mtim.tv_nsec;
 }
 
 /* Returns 0, -EAGAIN if the file has become another meanwhile, -errno; then nothing is staged. */
-static int try_file(struct image_reader *t, const struct image_request *request, struct staged_image *image)
+static int image_reader_try_file(struct image_reader *t, const struct image_request *request,
+                                 struct staged_image *image)
 {
         struct stat before, now;
         int r;
@@ -167,13 +168,13 @@ static int try_file(struct image_reader *t, const struct image_request *request,
                 return -ESTALE;
         if (before.st_size <= 0)
                 return -ENODATA;
-        r = judge(t, request);
+        r = image_reader_judge(t, request);
         if (r == 0)
-                r = take_room(t, image, (uint64_t)before.st_size);
+                r = image_reader_take_room(t, image, (uint64_t)before.st_size);
         if (r < 0)
                 return r;
         r = copy_file(t, request, image);
-        if (r == 0 && (fstat(request->fd, &now) < 0 || !is_unchanged(&before, &now)))
+        if (r == 0 && (fstat(request->fd, &now) < 0 || !image_reader_is_unchanged(&before, &now)))
                 r = -EAGAIN;
         if (r == 0)
                 r = hash_staged(t, image);
@@ -182,13 +183,14 @@ static int try_file(struct image_reader *t, const struct image_request *request,
         return r;
 }
 
-static int read_file(struct image_reader *t, const struct image_request *request, struct staged_image *image)
+static int image_reader_read_file(struct image_reader *t, const struct image_request *request,
+                                  struct staged_image *image)
 {
         int r = -EAGAIN;
 
         image->kind = TRACE_ATTACHMENT_MODULE_FILE;
         for (unsigned i = 0; r == -EAGAIN && i < TRIES_MAX; i++)
-                r = try_file(t, request, image);
+                r = image_reader_try_file(t, request, image);
         return r;
 }
 
@@ -196,7 +198,8 @@ static int read_source(struct image_reader *t, const struct image_request *reque
                        struct staged_image *image)
 {
         struct byte_buffer bytes = { .data = NULL };
-        int r = request->source.read(request->source.source, count_left(t), &bytes, &image->kind, NULL);
+        int r = request->source.read(request->source.source, image_reader_count_left(t), &bytes, &image->kind,
+                                     NULL);
 
         if (r != 0)
                 goto done;
@@ -204,7 +207,7 @@ static int read_source(struct image_reader *t, const struct image_request *reque
                 r = bytes.failed ? -ENOMEM : -ENODATA;
         if (r != 0)
                 goto done;
-        r = take_room(t, image, bytes.used_bytes);
+        r = image_reader_take_room(t, image, bytes.used_bytes);
         if (r != 0)
                 goto done;
         r = stage(t, image, 0, bytes.data, bytes.used_bytes);
@@ -246,7 +249,7 @@ static bool take_request(struct image_reader *t, struct image_request *ret_reque
 }
 
 /* There is room for as many answers as there are requests. */
-static void answer(struct image_reader *t, const struct staged_image *image)
+static void image_reader_answer(struct image_reader *t, const struct staged_image *image)
 {
         static const uint64_t one = 1;
 
@@ -258,7 +261,7 @@ static void answer(struct image_reader *t, const struct staged_image *image)
         (void)io_write_all(t->fd, &one, sizeof(one), NULL);
 }
 
-static void *run(void *context)
+static void *image_reader_run(void *context)
 {
         struct image_reader *t = context;
         struct image_request request;
@@ -267,10 +270,10 @@ static void *run(void *context)
         while (take_request(t, &request)) {
                 struct staged_image image = { .id = request.id };
 
-                image.code = request.fd >= 0 ? read_file(t, &request, &image)
+                image.code = request.fd >= 0 ? image_reader_read_file(t, &request, &image)
                                              : read_source(t, &request, &image);
                 drop_request(&request);
-                answer(t, &image);
+                image_reader_answer(t, &image);
         }
         return NULL;
 }
@@ -290,14 +293,14 @@ static void release_all(struct image_reader *t)
         free(t);
 }
 
-static int start_thread(struct image_reader *t)
+static int image_reader_start_thread(struct image_reader *t)
 {
         sigset_t all, before;
         int code;
 
         (void)sigfillset(&all);
         (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-        code = pthread_create(&t->thread, NULL, run, t);
+        code = pthread_create(&t->thread, NULL, image_reader_run, t);
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
         if (code == 0)
                 (void)pthread_setname_np(t->thread, "hyprof-images");
@@ -324,7 +327,7 @@ int image_reader_start(uint64_t bytes_max, struct image_reader **ret_reader, str
                 r = error_set(err, -ENOMEM, "no memory for the reader of code");
         else if (t->fd < 0 || t->staged_fd < 0)
                 r = error_errno(err, "memory for code that is kept");
-        else if ((r = start_thread(t)) < 0)
+        else if ((r = image_reader_start_thread(t)) < 0)
                 r = error_set(err, r, "cannot start the reader of code");
         if (r < 0)
                 release_all(t);

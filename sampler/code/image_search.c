@@ -44,7 +44,7 @@ struct image_search {
         uint8_t chunk[CHUNK_BYTES];
 };
 
-static enum rank rank_of(const struct perf_mmap *m)
+static enum rank image_search_rank_of(const struct perf_mmap *m)
 {
         return m->inode == 0 ? RANK_ANONYMOUS : RANK_DATA;
 }
@@ -72,13 +72,14 @@ static int add_near(struct image_search *s, const struct stretch *whole)
 }
 
 /* Files of which code is mapped are programs and libraries; the loader maps the parts of one in a row. */
-static int list_memory(struct image_search *s, struct process_maps *maps)
+static int image_search_list_memory(struct image_search *s, struct process_maps *maps)
 {
         uint64_t inode = 0, code_inode = 0;
         struct perf_mmap m;
 
         while (process_maps_next(maps, &m) == 1) {
-                struct stretch new = { m.start_avma, m.start_avma + m.length_bytes, rank_of(&m) };
+                struct stretch new = { m.start_avma, m.start_avma + m.length_bytes,
+                                       image_search_rank_of(&m) };
 
                 if (m.path_bytes > 2 && (memcmp(m.path, "[v", 2) == 0 || memcmp(m.path, "/dev/", 5) == 0))
                         continue; /* the kernel's, or a device's */
@@ -114,7 +115,7 @@ int image_search_new(struct process_memory *memory, const struct image_search_li
                 image_search_free(s);
                 return r == -ENOMEM ? r : -ENOENT;
         }
-        r = list_memory(s, &maps);
+        r = image_search_list_memory(s, &maps);
         process_maps_close(&maps);
         if (r < 0) {
                 image_search_free(s);
@@ -151,7 +152,7 @@ static bool is_empty(struct image_search *s, uint64_t start_avma, uint64_t n_byt
         return true;
 }
 
-static bool is_over(const struct image_search *s)
+static bool image_search_is_over(const struct image_search *s)
 {
         return s->n_bytes >= s->limits.bytes_max || clock_raw_ns() >= s->limits.until_ns;
 }
@@ -163,9 +164,9 @@ static void leave_stretch(struct image_search *s)
 }
 
 /* Reads the next part into the chunk; false at the end. */
-static bool read_chunk(struct image_search *s)
+static bool image_search_read_chunk(struct image_search *s)
 {
-        while (!is_over(s)) {
+        while (!image_search_is_over(s)) {
                 const struct stretch *stretch;
                 uint64_t n;
 
@@ -211,7 +212,7 @@ int image_search_next(struct image_search *s, struct image_search_hit *ret_hit)
                                               sizeof(magic));
 
                 if (!found) {
-                        if (!read_chunk(s))
+                        if (!image_search_read_chunk(s))
                                 return 0;
                         continue;
                 }

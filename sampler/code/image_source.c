@@ -232,7 +232,7 @@ const struct byte_buffer *image_source_held(const void *source)
         return &s->held;
 }
 
-static int read_parts(struct image_source *s, uint64_t bytes_max, struct byte_buffer *out)
+static int image_source_read_parts(struct image_source *s, uint64_t bytes_max, struct byte_buffer *out)
 {
         if (s->held.used_bytes == 0)
                 return memory_image_append_parts(&s->image, bytes_max, out);
@@ -263,14 +263,14 @@ int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out,
                 return 0;
         }
         /* One whose whole is too large may be small enough without its debug information. */
-        r = read_parts(s, bytes_max, out);
+        r = image_source_read_parts(s, bytes_max, out);
         if (r == -EFAULT)
                 return error_set(err, -ENOENT, "the image is gone");
         *ret_kind = TRACE_ATTACHMENT_MODULE_PARTS;
         return r < 0 ? error_set(err, r, "image in memory") : 0;
 }
 
-static void free_source(void *source)
+static void image_source_free_source(void *source)
 {
         struct image_source *s = source;
 
@@ -287,6 +287,8 @@ int image_source_new(const struct memory_image *image, struct code_source *ret_s
                 return -ENOMEM;
         *s = (struct image_source){ .image = *image };
         process_memory_open(&s->image.memory, image->memory.pid); /* the keeper's thread has no right to */
-        *ret_source = (struct code_source){ .source = s, .read = image_source_read, .free = free_source };
+        *ret_source = (struct code_source){ .source = s,
+                                            .read = image_source_read,
+                                            .free = image_source_free_source };
         return 0;
 }

@@ -111,7 +111,7 @@ static bool next_entry(struct byte_reader *in, struct jit_frames_entry *ret_entr
         return !in->short_read;
 }
 
-static bool is_sound(const struct jit_frames_entry *entry)
+static bool jit_frames_is_sound(const struct jit_frames_entry *entry)
 {
         return entry->length_bytes > 0 && entry->length_bytes <= CODE_BYTES_MAX && entry->n_bytes > 0 &&
                entry->start_avma <= ADDRESS_MAX;
@@ -146,7 +146,7 @@ static int take_sections(struct frames_source *s)
                 return -ENOMEM;
         }
         while (in.left > 0 && next_entry(&in, &entry))
-                if (is_sound(&entry))
+                if (jit_frames_is_sound(&entry))
                         entries[n++] = entry;
         while (n-- > 0)
                 if (take_range(&s->code, &entries[n]))

@@ -65,15 +65,16 @@ bool jit_lists_has(const struct jit_lists *l, uint32_t pid)
         return false;
 }
 
-static int add_object(void *context, const struct jit_objects *objects, struct jit_object *object,
-                      struct byte_buffer *bytes)
+static int jit_lists_add_object(void *context, const struct jit_objects *objects, struct jit_object *object,
+                                struct byte_buffer *bytes)
 {
         const struct reading *reading = context;
 
         return reading->sink->add(reading->sink->context, objects->pid, object, bytes);
 }
 
-static int remove_object(void *context, const struct jit_objects *objects, const struct jit_object *object)
+static int jit_lists_remove_object(void *context, const struct jit_objects *objects,
+                                   const struct jit_object *object)
 {
         const struct reading *reading = context;
 
@@ -82,8 +83,8 @@ static int remove_object(void *context, const struct jit_objects *objects, const
 
 static int read_list(struct reading *reading)
 {
-        const struct jit_objects_sink sink = { .add = add_object,
-                                               .remove = remove_object,
+        const struct jit_objects_sink sink = { .add = jit_lists_add_object,
+                                               .remove = jit_lists_remove_object,
                                                .context = reading };
         uint64_t now_ns = clock_raw_ns();
         int r = jit_objects_update(&reading->list->objects, &sink);
@@ -92,7 +93,7 @@ static int read_list(struct reading *reading)
         return r;
 }
 
-static bool overlaps(const struct jit_object *object, uint64_t start_avma, uint64_t end_avma)
+static bool jit_lists_overlaps(const struct jit_object *object, uint64_t start_avma, uint64_t end_avma)
 {
         for (size_t i = 0; i < object->n_parts; i++)
                 if (object->parts[i].start_avma < end_avma && start_avma < object->parts[i].end_avma)
@@ -111,7 +112,8 @@ static size_t mark_wanted(struct jit_objects *objects, const struct jit_lists_pl
                 object->is_executable = false;
                 object->is_wanted = object->n_parts > 0 &&
                                     (!object->was_code ||
-                                     (place && overlaps(object, place->start_avma, place->end_avma)));
+                                     (place &&
+                                      jit_lists_overlaps(object, place->start_avma, place->end_avma)));
                 n_wanted += object->is_wanted;
         }
         return n_wanted;

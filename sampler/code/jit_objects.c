@@ -42,7 +42,7 @@ void jit_objects_deinit(struct jit_objects *list)
 
 /* ---- the list ------------------------------------------------------------------------------------------ */
 
-static bool read_entry(uint32_t pid, uint64_t avma, struct entry *ret_entry)
+static bool jit_objects_read_entry(uint32_t pid, uint64_t avma, struct entry *ret_entry)
 {
         const struct process_memory memory = process_memory_of(pid);
         uint8_t bytes[ENTRY_BYTES];
@@ -93,7 +93,7 @@ static bool read_descriptor(const struct jit_objects *list, uint64_t *ret_first_
         (void)bytes_u32(&in); /* the present action */
         (void)bytes_u64(&in); /* to which entry */
         *ret_first_avma = bytes_u64(&in);
-        if (read_entry(list->pid, *ret_first_avma, &all.first))
+        if (jit_objects_read_entry(list->pid, *ret_first_avma, &all.first))
                 all.first_mark = mark_of(list->pid, &all.first);
         *ret_mark = content_hash(&all, sizeof(all));
         return true;
@@ -102,7 +102,8 @@ static bool read_descriptor(const struct jit_objects *list, uint64_t *ret_first_
 /* ---- an object ----------------------------------------------------------------------------------------- */
 
 /* Where its sections of code are.  Their addresses, and the others', are set to zero in @bytes for the hash and put back. */
-static int read_parts(struct jit_object *object, const struct elf_header *header, const uint8_t *bytes)
+static int jit_objects_read_parts(struct jit_object *object, const struct elf_header *header,
+                                  const uint8_t *bytes)
 {
         size_t capacity = 0;
 
@@ -144,7 +145,7 @@ static int hash_content(struct jit_object *object, const struct elf_header *head
 }
 
 /* The segments of an object that is linked already. */
-static int read_segments(struct jit_object *object, const struct elf_header *header)
+static int jit_objects_read_segments(struct jit_object *object, const struct elf_header *header)
 {
         const struct elf_header_segment *s;
         size_t capacity = 0, at = 0;
@@ -179,15 +180,15 @@ static int read_object(uint32_t pid, struct jit_object *object, struct byte_buff
                 return 0;
         r = hash_content(object, &header, bytes);
         if (r == 0)
-                r = read_parts(object, &header, bytes->data);
+                r = jit_objects_read_parts(object, &header, bytes->data);
         if (r == 0 && object->n_parts == 0)
-                r = read_segments(object, &header);
+                r = jit_objects_read_segments(object, &header);
         return r < 0 ? r : object->n_parts > 0;
 }
 
 /* ---- changes ------------------------------------------------------------------------------------------- */
 
-static struct jit_object *find_object(struct jit_objects *list, const struct entry *entry)
+static struct jit_object *jit_objects_find_object(struct jit_objects *list, const struct entry *entry)
 {
         for (size_t i = 0; i < list->n_objects; i++)
                 if (list->objects[i].entry_avma == entry->avma)
@@ -195,8 +196,8 @@ static struct jit_object *find_object(struct jit_objects *list, const struct ent
         return NULL;
 }
 
-static int remove_object(struct jit_objects *list, struct jit_object *object,
-                         const struct jit_objects_sink *sink)
+static int jit_objects_remove_object(struct jit_objects *list, struct jit_object *object,
+                                     const struct jit_objects_sink *sink)
 {
         int r = object->n_parts > 0 ? sink->remove(sink->context, list, object) : 0;
 
@@ -206,8 +207,8 @@ static int remove_object(struct jit_objects *list, struct jit_object *object,
 }
 
 /* One without code is remembered as well, or it would be read each time. */
-static int add_object(struct jit_objects *list, const struct entry *entry,
-                      const struct jit_objects_sink *sink)
+static int jit_objects_add_object(struct jit_objects *list, const struct entry *entry,
+                                  const struct jit_objects_sink *sink)
 {
         struct jit_object object = { .entry_avma = entry->avma,
                                      .bytes_avma = entry->bytes_avma,
@@ -230,14 +231,16 @@ static int add_object(struct jit_objects *list, const struct entry *entry,
 }
 
 /* New objects are put at the list's begin, so that is where memory which is used again may look like an old one. */
-static bool is_same(uint32_t pid, const struct jit_object *object, const struct entry *entry, size_t place)
+static bool jit_objects_is_same(uint32_t pid, const struct jit_object *object, const struct entry *entry,
+                                size_t place)
 {
         return object->bytes_avma == entry->bytes_avma && object->n_bytes == entry->n_bytes &&
                (place >= MARKED || object->mark == mark_of(pid, entry));
 }
 
 /* Goes along the list.  Returns 1 at its end, 2 where it is too long, 0 if it was not read so far, -ENOMEM. */
-static int follow(struct jit_objects *list, uint64_t first_avma, const struct jit_objects_sink *sink)
+static int jit_objects_follow(struct jit_objects *list, uint64_t first_avma,
+                              const struct jit_objects_sink *sink)
 {
         uint64_t until_ns = clock_raw_ns() + JIT_OBJECTS_TIME_NS;
         uint64_t at_avma = first_avma;
@@ -248,21 +251,21 @@ static int follow(struct jit_objects *list, uint64_t first_avma, const struct ji
                 struct entry entry;
                 struct jit_object *known;
 
-                if (!read_entry(list->pid, at_avma, &entry))
+                if (!jit_objects_read_entry(list->pid, at_avma, &entry))
                         return 0;
-                known = find_object(list, &entry);
+                known = jit_objects_find_object(list, &entry);
                 if (known && known->is_seen)
                         return 1; /* a circle */
-                if (known && is_same(list->pid, known, &entry, i)) {
+                if (known && jit_objects_is_same(list->pid, known, &entry, i)) {
                         known->is_seen = true;
                 } else if (n_new == JIT_OBJECTS_AT_ONCE || (n_new > 0 && clock_raw_ns() > until_ns)) {
                         return 0;
                 } else {
                         n_new++;
                         if (known)
-                                r = remove_object(list, known, sink);
+                                r = jit_objects_remove_object(list, known, sink);
                         if (r == 0)
-                                r = add_object(list, &entry, sink);
+                                r = jit_objects_add_object(list, &entry, sink);
                         if (r < 0)
                                 return r;
                 }
@@ -280,12 +283,12 @@ int jit_objects_update(struct jit_objects *list, const struct jit_objects_sink *
                 return 0;
         for (size_t i = 0; i < list->n_objects; i++)
                 list->objects[i].is_seen = false;
-        r = follow(list, first_avma, sink);
+        r = jit_objects_follow(list, first_avma, sink);
         if (r <= 0)
                 return r;
         for (size_t i = r == 1 ? list->n_objects : 0; i > 0 && r >= 0; i--)
                 if (!list->objects[i - 1].is_seen)
-                        r = remove_object(list, &list->objects[i - 1], sink);
+                        r = jit_objects_remove_object(list, &list->objects[i - 1], sink);
         list->mark = mark;
         return r < 0 ? r : 0;
 }

@@ -29,7 +29,7 @@ void jit_tables_deinit(struct jit_tables *t)
         *t = (struct jit_tables){ .n_bytes = 0 };
 }
 
-static struct jit_process_tables *find_process(const struct jit_tables *t, uint32_t process)
+static struct jit_process_tables *jit_tables_find_process(const struct jit_tables *t, uint32_t process)
 {
         for (size_t i = 0; i < t->n_processes; i++)
                 if (t->processes[i].process == process)
@@ -37,7 +37,8 @@ static struct jit_process_tables *find_process(const struct jit_tables *t, uint3
         return NULL;
 }
 
-static int add_process(struct jit_tables *t, uint32_t process, struct jit_process_tables **ret_process)
+static int jit_tables_add_process(struct jit_tables *t, uint32_t process,
+                                  struct jit_process_tables **ret_process)
 {
         int r = array_reserve(&t->processes, &t->capacity, t->n_processes + 1, sizeof(*t->processes));
 
@@ -57,14 +58,14 @@ static uint32_t next_request(struct jit_tables *t)
 int jit_tables_ask(struct jit_tables *t, struct table_process *to, uint32_t process,
                    const struct jit_frames *frames)
 {
-        struct jit_process_tables *p = find_process(t, process);
+        struct jit_process_tables *p = jit_tables_find_process(t, process);
         struct table_request request = { .build_id_bytes = 0 };
         int fd, r;
 
         if (frames->bytes.used_bytes == (p ? p->asked_bytes : 0) || (p && p->request != 0) ||
             t->n_bytes >= JIT_TABLES_BYTES_MAX || to->n_waiting == TABLE_PROCESS_WAITING_MAX)
                 return 0;
-        r = p ? 0 : add_process(t, process, &p);
+        r = p ? 0 : jit_tables_add_process(t, process, &p);
         if (r < 0)
                 return r;
         p->asks_all = p->n_modules == JIT_TABLES_MAX;
@@ -113,7 +114,7 @@ int jit_tables_take(struct jit_tables *t, const struct table_answer *answer)
 
 const struct unwind_table *jit_tables_find(const struct jit_tables *t, uint32_t process, uint64_t avma)
 {
-        const struct jit_process_tables *p = find_process(t, process);
+        const struct jit_process_tables *p = jit_tables_find_process(t, process);
 
         for (size_t i = p ? p->n_modules : 0; i-- > 0;)
                 if (unwind_table_find(p->modules[i]->table, avma))
@@ -123,7 +124,7 @@ const struct unwind_table *jit_tables_find(const struct jit_tables *t, uint32_t 
 
 bool jit_tables_forget(struct jit_tables *t, uint32_t process)
 {
-        struct jit_process_tables *p = find_process(t, process);
+        struct jit_process_tables *p = jit_tables_find_process(t, process);
         bool had_some = p && p->n_modules > 0;
 
         if (!p)

@@ -27,7 +27,7 @@
 /* ---- what an image says -------------------------------------------------------------------------------- */
 
 /* Where its code is mapped, if its file's address 0 is at @base_avma. */
-static void list_parts(struct memory_image *image)
+static void memory_image_list_parts(struct memory_image *image)
 {
         const struct elf_header_segment *s;
         size_t at = 0;
@@ -63,7 +63,8 @@ static bool covers(const struct memory_image *image, const struct memory_image_p
 }
 
 /* Returns its length; 0 = these notes have none. */
-static size_t take_build_id(const uint8_t *notes, size_t n_bytes, uint8_t ret_id[MEMORY_IMAGE_BUILD_ID_MAX])
+static size_t memory_image_take_build_id(const uint8_t *notes, size_t n_bytes,
+                                         uint8_t ret_id[MEMORY_IMAGE_BUILD_ID_MAX])
 {
         const uint8_t *id = NULL;
         size_t n = build_id_note_find_in(notes, n_bytes, &id);
@@ -75,7 +76,7 @@ static size_t take_build_id(const uint8_t *notes, size_t n_bytes, uint8_t ret_id
         return n;
 }
 
-static void read_build_id(struct memory_image *image)
+static void memory_image_read_build_id(struct memory_image *image)
 {
         for (size_t i = 0; i < image->header.n_segments && image->build_id_bytes == 0; i++) {
                 const struct elf_header_segment *s = &image->header.segments[i];
@@ -84,7 +85,7 @@ static void read_build_id(struct memory_image *image)
 
                 if (s->type == PT_NOTE &&
                     process_memory_read_all(&image->memory, image->base_avma + s->svma, notes, n))
-                        image->build_id_bytes = take_build_id(notes, n, image->build_id);
+                        image->build_id_bytes = memory_image_take_build_id(notes, n, image->build_id);
         }
 }
 
@@ -106,7 +107,7 @@ static bool is_constant(const struct elf_header_segment *s)
         return s->type == PT_LOAD && !(s->flags & (PF_W | PF_X)) && s->file_bytes > 0;
 }
 
-static bool is_zero(const uint8_t *bytes, size_t n_bytes)
+static bool memory_image_is_zero(const uint8_t *bytes, size_t n_bytes)
 {
         return n_bytes == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n_bytes - 1) == 0);
 }
@@ -147,7 +148,7 @@ static int append_constants(const struct memory_image *image, uint32_t *constant
                         return r;
                 if (r == 0 && !finds)
                         continue;
-                if (r == 0 && !is_zero(out->data + before, n_bytes))
+                if (r == 0 && !memory_image_is_zero(out->data + before, n_bytes))
                         *constants |= bit;
                 else
                         out->used_bytes = before;
@@ -200,7 +201,7 @@ static bool take_header(struct memory_image *image, const struct memory_image_pl
                 return false;
         image->header_avma = avma;
         image->base_avma = avma - svma;
-        list_parts(image);
+        memory_image_list_parts(image);
         return covers(image, place);
 }
 
@@ -339,7 +340,7 @@ static bool take_hit(struct memory_image *image, const struct memory_image_place
         image->copy_avma = hit->avma;
         while ((s = elf_header_next_code(&hit->header, &at))) {
                 image->base_avma = place->start_avma - s->svma / page_bytes * page_bytes;
-                list_parts(image);
+                memory_image_list_parts(image);
                 if (s->file_bytes > place->end_avma - place->start_avma || !covers(image, place))
                         continue;
                 if (is_copy(image, hit->avma, scratch)) {
@@ -400,7 +401,7 @@ static bool has_same_build_id(const struct memory_image *image)
         struct memory_image now = *image;
 
         now.build_id_bytes = 0;
-        read_build_id(&now);
+        memory_image_read_build_id(&now);
         return now.build_id_bytes == image->build_id_bytes &&
                memcmp(now.build_id, image->build_id, image->build_id_bytes) == 0;
 }
@@ -416,7 +417,7 @@ static int find_once(const struct memory_image_place *place, struct memory_image
                 r = find_elsewhere(image, place);
         if (r != 1)
                 return r;
-        read_build_id(image);
+        memory_image_read_build_id(image);
         r = hash_mapped(image, &image->constants, &image->content);
         if (r != 1)
                 return r;
@@ -484,7 +485,7 @@ static uint64_t count_loaded(const struct elf_header *header)
 }
 
 /* All that is loaded of it, each at its place in the file.  Returns 0, -EFAULT. */
-static int read_segments(const struct memory_image *image, uint8_t *bytes)
+static int memory_image_read_segments(const struct memory_image *image, uint8_t *bytes)
 {
         for (size_t i = 0; i < image->header.n_segments; i++) {
                 const struct elf_header_segment *s = &image->header.segments[i];
@@ -514,7 +515,7 @@ int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_m
         if (!bytes)
                 return -ENOMEM;
         memset(bytes, 0, n_bytes);
-        r = read_segments(image, bytes);
+        r = memory_image_read_segments(image, bytes);
         if (r == 0 && (!memory_image_has_content(image, bytes, n_bytes) ||
                        (image->header_avma != 0 && !is_there_still(image, image->header_avma))))
                 r = -EFAULT;
@@ -583,7 +584,7 @@ bool memory_image_has_build_id(const struct memory_image *image, const uint8_t *
                 const struct elf_header_segment *s = &image->header.segments[i];
 
                 if (s->type == PT_NOTE && s->file_off <= n_bytes && s->file_bytes <= n_bytes - s->file_off)
-                        id_bytes = take_build_id(bytes + s->file_off, s->file_bytes, id);
+                        id_bytes = memory_image_take_build_id(bytes + s->file_off, s->file_bytes, id);
         }
         return id_bytes == image->build_id_bytes && memcmp(id, image->build_id, id_bytes) == 0;
 }

@@ -28,7 +28,7 @@ static struct opened_file *file_at(struct opened_files *o, size_t i)
 }
 
 /* Steps over files at the front that are closed. */
-static void trim(struct opened_files *o)
+static void opened_files_trim(struct opened_files *o)
 {
         while (o->n_files > 0 && file_at(o, 0)->fd < 0) {
                 o->first = (o->first + 1) % OPENED_FILES_MAX;
@@ -51,7 +51,8 @@ static bool is_of(const struct opened_file *f, uint32_t pid, const struct perf_m
 }
 
 /* NULL if it is not here. */
-static struct opened_file *find(struct opened_files *o, uint32_t pid, const struct perf_mmap *mmap)
+static struct opened_file *opened_files_find_entry(struct opened_files *o, uint32_t pid,
+                                                   const struct perf_mmap *mmap)
 {
         for (size_t i = o->n_files; i-- > 0;)
                 if (is_of(file_at(o, i), pid, mmap))
@@ -68,7 +69,7 @@ void opened_files_put(struct opened_files *o, uint32_t pid, const struct perf_mm
         if (o->n_files == OPENED_FILES_MAX) {
                 oldest_fd = file_at(o, 0)->fd;
                 file_at(o, 0)->fd = -1;
-                trim(o);
+                opened_files_trim(o);
         }
         *file_at(o, o->n_files++) = (struct opened_file){
                 .start_avma = mmap->start_avma, .time_ns = mmap->time_ns, .pid = pid, .fd = fd
@@ -85,7 +86,7 @@ int opened_files_find(struct opened_files *o, uint32_t pid, const struct perf_mm
         if (!o || mmap->time_ns == 0)
                 return fd;
         (void)pthread_mutex_lock(&o->lock);
-        f = find(o, pid, mmap);
+        f = opened_files_find_entry(o, pid, mmap);
         if (f) {
                 fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
                 fd = fd < 0 ? -errno : fd;
@@ -109,11 +110,11 @@ void opened_files_forget(struct opened_files *o, uint32_t pid, const struct perf
         if (!o)
                 return;
         (void)pthread_mutex_lock(&o->lock);
-        f = find(o, pid, mmap);
+        f = opened_files_find_entry(o, pid, mmap);
         if (f) {
                 fd = f->fd;
                 f->fd = -1;
-                trim(o);
+                opened_files_trim(o);
         }
         (void)pthread_mutex_unlock(&o->lock);
         io_close(&fd);
@@ -129,7 +130,7 @@ void opened_files_expire(struct opened_files *o, uint64_t now_ns)
                 if (o->n_files > 0 && file_at(o, 0)->time_ns + OPENED_FILES_AGE_NS < now_ns) {
                         fd = file_at(o, 0)->fd;
                         file_at(o, 0)->fd = -1;
-                        trim(o);
+                        opened_files_trim(o);
                 }
                 (void)pthread_mutex_unlock(&o->lock);
                 if (fd >= 0)

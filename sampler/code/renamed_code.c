@@ -34,23 +34,23 @@ void renamed_code_note(struct renamed_code *r, const struct perf_mmap *mmap, uin
         *oldest = made;
 }
 
-static bool overlaps(const struct trace_code_region *row, uint64_t start_avma, uint64_t end_avma)
+static bool renamed_code_overlaps(const struct trace_code_region *row, uint64_t start_avma, uint64_t end_avma)
 {
         return row->start_avma < end_avma && start_avma < row->start_avma + row->length_bytes;
 }
 
-static bool overlap(const struct trace_code_region *a, const struct trace_code_region *b)
+static bool renamed_code_overlap(const struct trace_code_region *a, const struct trace_code_region *b)
 {
-        return overlaps(a, b->start_avma, b->start_avma + b->length_bytes);
+        return renamed_code_overlaps(a, b->start_avma, b->start_avma + b->length_bytes);
 }
 
 bool renamed_code_waits(const struct renamed_code *r, const struct trace_code_region *row)
 {
         for (size_t i = r->first; i < r->n_changes; i++)
-                if (overlap(&r->changes[i].row, row))
+                if (renamed_code_overlap(&r->changes[i].row, row))
                         return true;
         for (size_t i = 0; i < r->n_lines; i++)
-                if (overlap(&r->lines[i].row, row))
+                if (renamed_code_overlap(&r->lines[i].row, row))
                         return true;
         return false;
 }
@@ -80,28 +80,30 @@ struct sorted_line {
         bool shares;    /* memory with another line */
 };
 
-static int compare_numbers(uint64_t left, uint64_t right)
+static int renamed_code_compare_numbers(uint64_t left, uint64_t right)
 {
         return left < right ? -1 : left > right;
 }
 
 /* Zero members have the same meaning. */
-static int compare_rows(const struct trace_code_region *x, const struct trace_code_region *y)
+static int renamed_code_compare_rows(const struct trace_code_region *x, const struct trace_code_region *y)
 {
-        int by_start = compare_numbers(x->start_avma, y->start_avma);
-        int by_length = compare_numbers(x->length_bytes, y->length_bytes);
+        int by_start = renamed_code_compare_numbers(x->start_avma, y->start_avma);
+        int by_length = renamed_code_compare_numbers(x->length_bytes, y->length_bytes);
 
-        return by_start != 0 ? by_start : by_length != 0 ? by_length : compare_numbers(x->name, y->name);
+        return by_start != 0    ? by_start
+               : by_length != 0 ? by_length
+                                : renamed_code_compare_numbers(x->name, y->name);
 }
 
 static int compare_sorted(const void *a, const void *b)
 {
         const struct sorted_line *x = a, *y = b;
 
-        return compare_rows(&x->line->row, &y->line->row);
+        return renamed_code_compare_rows(&x->line->row, &y->line->row);
 }
 
-static int compare_lines(const void *a, const void *b)
+static int renamed_code_compare_lines(const void *a, const void *b)
 {
         const struct renamed_change *x = a, *y = b;
 
@@ -119,16 +121,18 @@ static void mark_shared(struct sorted_line *lines, size_t n)
                                                *row = &lines[i].line->row;
 
                 if (row->start_avma < before->start_avma + before->length_bytes &&
-                    compare_rows(row, before) != 0)
+                    renamed_code_compare_rows(row, before) != 0)
                         lines[i].shares = lines[furthest].shares = true;
                 if (row->start_avma + row->length_bytes > before->start_avma + before->length_bytes)
                         furthest = i;
         }
         for (size_t i = 1; i < n; i++)
-                if (lines[i - 1].shares && compare_rows(&lines[i].line->row, &lines[i - 1].line->row) == 0)
+                if (lines[i - 1].shares &&
+                    renamed_code_compare_rows(&lines[i].line->row, &lines[i - 1].line->row) == 0)
                         lines[i].shares = true;
         for (size_t i = n - 1; i > 0; i--)
-                if (lines[i].shares && compare_rows(&lines[i].line->row, &lines[i - 1].line->row) == 0)
+                if (lines[i].shares &&
+                    renamed_code_compare_rows(&lines[i].line->row, &lines[i - 1].line->row) == 0)
                         lines[i - 1].shares = true;
 }
 
@@ -146,7 +150,7 @@ static int move_shared(struct renamed_code *r, const bool *shares)
                 else
                         r->fresh[n_kept++] = r->fresh[i];
         r->n_fresh = n_kept;
-        qsort(r->lines, r->n_lines, sizeof(*r->lines), compare_lines);
+        qsort(r->lines, r->n_lines, sizeof(*r->lines), renamed_code_compare_lines);
         return 0;
 }
 
@@ -155,7 +159,8 @@ static void use_fresh(struct renamed_code *r)
 {
         for (size_t i = 0; i < r->n_fresh; i++)
                 for (size_t k = 0; k < r->n_made && k < RENAMED_CODE_MADE_MAX; k++)
-                        if (overlaps(&r->fresh[i].row, r->made[k].start_avma, r->made[k].end_avma))
+                        if (renamed_code_overlaps(&r->fresh[i].row, r->made[k].start_avma,
+                                                  r->made[k].end_avma))
                                 r->made[k].is_used = true;
 }
 
@@ -210,11 +215,11 @@ static int add_change(struct renamed_code *r, const struct trace_code_region *ro
 }
 
 /* This memory was made executable then, and no line of a reading before is about that. */
-static bool is_candidate(const struct made_executable *made, const struct trace_code_region *row,
-                         uint64_t until_ns)
+static bool renamed_code_is_candidate(const struct made_executable *made, const struct trace_code_region *row,
+                                      uint64_t until_ns)
 {
         return !made->is_taken && made->time_ns <= until_ns &&
-               overlaps(row, made->start_avma, made->end_avma);
+               renamed_code_overlaps(row, made->start_avma, made->end_avma);
 }
 
 /* Are so many moments, some of them before the reading, those of so many lines?  One more waits for its line. */
@@ -236,13 +241,13 @@ static uint64_t find_moment(struct renamed_code *r, const struct trace_code_regi
                 struct made_executable *m = &r->made[i];
                 size_t n_before = 0;
 
-                if (!is_candidate(m, row, until_ns))
+                if (!renamed_code_is_candidate(m, row, until_ns))
                         continue;
                 n_found++;
                 n_early += m->time_ns <= r->read_ns;
                 for (size_t k = 0; !found && k < r->n_made && k < RENAMED_CODE_MADE_MAX; k++)
                         n_before += r->made[k].time_ns < m->time_ns &&
-                                    is_candidate(&r->made[k], row, until_ns);
+                                    renamed_code_is_candidate(&r->made[k], row, until_ns);
                 if (!found && n_before == n)
                         found = m;
         }
@@ -259,7 +264,7 @@ static size_t count_alike(const struct renamed_code *r, size_t line, size_t *ret
 
         *ret_before = 0;
         for (size_t i = 0; i < r->n_lines; i++) {
-                if (!overlap(&r->lines[i].row, &r->lines[line].row))
+                if (!renamed_code_overlap(&r->lines[i].row, &r->lines[line].row))
                         continue;
                 n++;
                 *ret_before += i < line;
@@ -295,7 +300,7 @@ static int add_window(struct renamed_code *r, struct trace_code_region *row, boo
         return code == 0 && is_last ? add_change(r, row) : code;
 }
 
-static int add_line(struct renamed_code *r, size_t line, const struct renamed_reading *reading)
+static int renamed_code_add_line(struct renamed_code *r, size_t line, const struct renamed_reading *reading)
 {
         struct trace_code_region row = r->lines[line].row;
         size_t n = 1, n_before = 0;
@@ -315,7 +320,7 @@ static int add_line(struct renamed_code *r, size_t line, const struct renamed_re
 }
 
 /* Moments that have their lines are taken.  The line of a young one may be written in a moment: samples since then wait still. */
-static void settle(struct renamed_code *r, const struct renamed_reading *reading)
+static void renamed_code_settle(struct renamed_code *r, const struct renamed_reading *reading)
 {
         uint64_t since_ns = r->read_ns, newest_ns = 0;
 
@@ -344,13 +349,13 @@ int renamed_code_end_reading(struct renamed_code *r, const struct renamed_readin
 
         for (size_t i = 0; i < r->n_lines && code == 0; i++) {
                 if (r->read_ns > 0 || is_young)
-                        code = add_line(r, i, reading);
+                        code = renamed_code_add_line(r, i, reading);
                 else /* an old map, read for the first time: the last line counts */
                         code = add_change(r, &r->lines[i].row);
         }
         r->n_lines = 0;
         r->read_ns = reading->empty_ns;
-        settle(r, reading);
+        renamed_code_settle(r, reading);
         return code;
 }
 

@@ -53,7 +53,7 @@ struct packet {
 
 /* -------------------------------------------------------------- the grandchild */
 
-static bool has_build_id(const struct elf_image *image, const struct table_request *request)
+static bool table_process_has_build_id(const struct elf_image *image, const struct table_request *request)
 {
         size_t n_bytes = image->build_id_bytes < TABLE_PROCESS_BUILD_ID_MAX ? image->build_id_bytes
                                                                             : TABLE_PROCESS_BUILD_ID_MAX;
@@ -70,8 +70,8 @@ static bool is_elf(int file_fd)
                memcmp(bytes, magic, sizeof(magic)) == 0;
 }
 
-static enum table_status build(const struct table_request *request, int file_fd, struct byte_buffer *out,
-                               uint64_t *ret_jit_svma)
+static enum table_status table_process_build(const struct table_request *request, int file_fd,
+                                             struct byte_buffer *out, uint64_t *ret_jit_svma)
 {
         enum table_status status = TABLE_STATUS_FAILED;
         struct unwind_module *module = NULL;
@@ -82,7 +82,7 @@ static enum table_status build(const struct table_request *request, int file_fd,
         /* Not mapped: the program may cut its file while it is read. */
         if (elf_image_open_unmapped(file_fd, &image, NULL) < 0)
                 return TABLE_STATUS_FAILED;
-        if (request->build_id_bytes > 0 && !has_build_id(image, request)) {
+        if (request->build_id_bytes > 0 && !table_process_has_build_id(image, request)) {
                 status = TABLE_STATUS_OTHER_FILE;
         } else if (unwind_module_build(image, &module, NULL) == 0) {
                 status = module->table ? TABLE_STATUS_BUILT : TABLE_STATUS_NOTHING;
@@ -109,8 +109,8 @@ static int send_packet(int fd, const struct packet *packet, void *bytes, size_t 
         return sent < 0 ? -errno : 0;
 }
 
-static int send_answer(int fd, uint32_t id, enum table_status status, const struct byte_buffer *bytes,
-                       uint64_t jit_svma)
+static int table_process_send_answer(int fd, uint32_t id, enum table_status status,
+                                     const struct byte_buffer *bytes, uint64_t jit_svma)
 {
         struct packet packet = { .id = id, .status = (int32_t)status, .jit_svma = jit_svma };
         int r = 0;
@@ -149,7 +149,8 @@ static _Noreturn void run_grandchild(int fd, const struct table_request *request
         if (status == TABLE_STATUS_BUILT && (bytes.failed || bytes.used_bytes == 0))
                 status = TABLE_STATUS_FAILED;
         (void)alarm(0); /* the reader takes its time */
-        _exit(send_answer(fd, request->id, status, &bytes, jit_svma) < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+        _exit(table_process_send_answer(fd, request->id, status, &bytes, jit_svma) < 0 ? EXIT_FAILURE
+                                                                                       : EXIT_SUCCESS);
 }
 
 /* ------------------------------------------------------------------- the child */
@@ -217,14 +218,14 @@ static int answer_requests(int fd, table_process_task *task)
                 io_close(&file_fd);
                 if (pid > 0 && wait_for_grandchild(fd, pid))
                         continue;
-                r = send_answer(fd, request.id, TABLE_STATUS_FAILED, NULL, 0);
+                r = table_process_send_answer(fd, request.id, TABLE_STATUS_FAILED, NULL, 0);
                 if (r < 0)
                         return r;
         }
         return r;
 }
 
-static _Noreturn void run_child(struct confinement_user user, int fd, table_process_task *task)
+static _Noreturn void table_process_run_child(struct confinement_user user, int fd, table_process_task *task)
 {
         struct error err = ERROR_NONE;
         struct packet hello = { .id = 0 };
@@ -277,7 +278,7 @@ int table_process_start_task(struct table_process *p, uint32_t run_as_uid, uint3
         (void)setsockopt(fds[1], SOL_SOCKET, SO_SNDBUFFORCE, &send_bytes, sizeof(send_bytes));
         p->pid = fork();
         if (p->pid == 0)
-                run_child((struct confinement_user){ run_as_uid, run_as_gid }, fds[1], task);
+                table_process_run_child((struct confinement_user){ run_as_uid, run_as_gid }, fds[1], task);
         if (p->pid < 0) {
                 r = error_errno(err, "fork");
                 p->pid = 0;
@@ -301,7 +302,7 @@ fail:
 
 int table_process_start(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid, struct error *err)
 {
-        return table_process_start_task(p, run_as_uid, run_as_gid, build, err);
+        return table_process_start_task(p, run_as_uid, run_as_gid, table_process_build, err);
 }
 
 static void wait_for_end(struct pollfd *ended)
@@ -364,7 +365,7 @@ int table_process_ask(struct table_process *p, const struct table_request *reque
 }
 
 /* An answer that was handed out belongs to the caller.  After a large one the memory is given back. */
-static void forget_answer(struct table_process *p)
+static void table_process_forget_answer(struct table_process *p)
 {
         if (p->received.capacity_bytes > KEEP_BYTES)
                 byte_buffer_deinit(&p->received);
@@ -373,7 +374,8 @@ static void forget_answer(struct table_process *p)
         p->is_handed_out = false;
 }
 
-static int hand_out(struct table_process *p, enum table_status status, struct table_answer *ret_answer)
+static int table_process_hand_out(struct table_process *p, enum table_status status,
+                                  struct table_answer *ret_answer)
 {
         *ret_answer = (struct table_answer){ .id = p->waiting[p->first_waiting], .status = status };
         if (status == TABLE_STATUS_BUILT) {
@@ -402,7 +404,7 @@ static int take_packet(struct table_process *p, const struct packet *packet, siz
         if (packet->status != TABLE_STATUS_BUILT) {
                 if (packet->status < 0 || packet->status > TABLE_STATUS_FAILED || part_bytes > 0)
                         return -EBADMSG;
-                return hand_out(p, (enum table_status)packet->status, ret_answer);
+                return table_process_hand_out(p, (enum table_status)packet->status, ret_answer);
         }
         if (part_bytes == 0 || packet->n_bytes > TABLE_PROCESS_ANSWER_MAX ||
             (p->answer_bytes > 0 && packet->n_bytes != p->answer_bytes) ||
@@ -411,7 +413,9 @@ static int take_packet(struct table_process *p, const struct packet *packet, siz
         p->answer_bytes = (size_t)packet->n_bytes;
         p->jit_svma = packet->jit_svma;
         p->received.used_bytes += part_bytes;
-        return p->received.used_bytes == p->answer_bytes ? hand_out(p, TABLE_STATUS_BUILT, ret_answer) : 0;
+        return p->received.used_bytes == p->answer_bytes
+                       ? table_process_hand_out(p, TABLE_STATUS_BUILT, ret_answer)
+                       : 0;
 }
 
 /* Returns 1 with an answer, 0 after a packet that completed none, -EAGAIN, -EPIPE, -EBADMSG, -ENOMEM. */
@@ -443,7 +447,7 @@ int table_process_next(struct table_process *p, struct table_answer *ret_answer)
         int r = 0;
 
         if (p->is_handed_out)
-                forget_answer(p);
+                table_process_forget_answer(p);
         if (p->fd < 0)
                 return -EPIPE;
         for (unsigned i = 0; r == 0 && i < PIECES_AT_ONCE; i++)

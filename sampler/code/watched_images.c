@@ -36,7 +36,7 @@ static bool watched_images_overlap(const struct memory_image *a, const struct me
         return false;
 }
 
-static int add(struct watched_images *w, const struct memory_image *image, uint64_t seen_ns)
+static int watched_images_add(struct watched_images *w, const struct memory_image *image, uint64_t seen_ns)
 {
         if (w->n_images == WATCHED_IMAGES_MAX)
                 return 0;
@@ -70,7 +70,7 @@ int watched_images_put(struct watched_images *w, struct image_changes *changes,
         else if (r == 0)
                 r = image_changes_add_gone(changes, image, *from_ns);
         if (r == 0)
-                r = add(w, image, *from_ns);
+                r = watched_images_add(w, image, *from_ns);
         return r < 0 ? r : n_replaced;
 }
 

@@ -14,7 +14,7 @@ void drain_pace_init(struct drain_pace *p)
         *p = (struct drain_pace){ .rest_ns = 0 };
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t drain_pace_least(uint64_t a, uint64_t b)
 {
         return a < b ? a : b;
 }
@@ -23,7 +23,7 @@ void drain_pace_begin(struct drain_pace *p, uint64_t now_ns)
 {
         p->elapsed_ns = now_ns - p->begun_ns;
         p->begun_ns = now_ns;
-        p->rest_ns = least(REST_MAX_NS, 2 * p->rest_ns + NS_PER_MS);
+        p->rest_ns = drain_pace_least(REST_MAX_NS, 2 * p->rest_ns + NS_PER_MS);
 }
 
 void drain_pace_add(struct drain_pace *p, uint64_t ring_bytes, uint64_t spare_bytes, uint64_t n_bytes)
@@ -35,7 +35,7 @@ void drain_pace_add(struct drain_pace *p, uint64_t ring_bytes, uint64_t spare_by
 
         if (from_rest_ns < REST_AT_FIRST_NS)
                 from_rest_ns = REST_AT_FIRST_NS;
-        p->rest_ns = least(p->rest_ns, from_rest_ns);
+        p->rest_ns = drain_pace_least(p->rest_ns, from_rest_ns);
         if (filling_ns < (double)p->rest_ns)
                 p->rest_ns = (uint64_t)filling_ns;
 }

@@ -24,7 +24,7 @@ struct search {
         const char *word; /* or NULL */
 };
 
-static bool is_wanted(const struct search *s, const char *name)
+static bool event_catalog_is_wanted(const struct search *s, const char *name)
 {
         if (!s->word)
                 return true;
@@ -34,13 +34,13 @@ static bool is_wanted(const struct search *s, const char *name)
 }
 
 /* *@ret_row is NULL if it is not asked for.  Returns 0 or -ENOMEM. */
-static int add(struct search *s, enum event_catalog_kind kind, const char *group, const char *name,
-               struct event_catalog_row **ret_row)
+static int event_catalog_add(struct search *s, enum event_catalog_kind kind, const char *group,
+                             const char *name, struct event_catalog_row **ret_row)
 {
         struct event_catalog *c = s->catalog;
 
         *ret_row = NULL;
-        if (!is_wanted(s, name))
+        if (!event_catalog_is_wanted(s, name))
                 return 0;
         if (array_reserve(&c->rows, &c->capacity, c->n_rows + 1, sizeof(*c->rows)) < 0)
                 return -ENOMEM;
@@ -52,7 +52,7 @@ static int add(struct search *s, enum event_catalog_kind kind, const char *group
 }
 
 /* Whether an event can be opened: 0 or -errno. */
-static int try_event(uint32_t type, uint64_t config)
+static int event_catalog_try_event(uint32_t type, uint64_t config)
 {
         struct perf_event_attr attr = { .size = sizeof(attr),
                                         .type = type,
@@ -79,18 +79,19 @@ static int add_generic(struct search *s)
         for (size_t i = 0; r == 0 && (known = event_table_row(i)) != NULL; i++) {
                 struct search alias = { .catalog = s->catalog };
 
-                r = add(known->alias && is_wanted(s, known->alias) ? &alias : s,
-                        known->type == PERF_TYPE_HARDWARE ? EVENT_CATALOG_HARDWARE : EVENT_CATALOG_SOFTWARE,
-                        "", known->name, &row);
+                r = event_catalog_add(known->alias && event_catalog_is_wanted(s, known->alias) ? &alias : s,
+                                      known->type == PERF_TYPE_HARDWARE ? EVENT_CATALOG_HARDWARE
+                                                                        : EVENT_CATALOG_SOFTWARE,
+                                      "", known->name, &row);
                 if (!row)
                         continue;
                 row->alias = known->alias;
-                row->error = try_event(known->type, known->config);
+                row->error = event_catalog_try_event(known->type, known->config);
         }
         for (size_t i = 0; r == 0 && event_table_cache_name(i, name, &config); i++) {
-                r = add(s, EVENT_CATALOG_CACHE, "", name, &row);
+                r = event_catalog_add(s, EVENT_CATALOG_CACHE, "", name, &row);
                 if (row)
-                        row->error = try_event(PERF_TYPE_HW_CACHE, config);
+                        row->error = event_catalog_try_event(PERF_TYPE_HW_CACHE, config);
         }
         return r;
 }
@@ -104,7 +105,8 @@ static int add_pmu(void *context, const struct event_pmu *pmu, const char *event
         (void)snprintf(name, sizeof(name), "%s/%s%s", pmu->name, event ? event : "", event ? "/" : "");
         if (strlen(name) >= sizeof(row->name))
                 return 0; /* no name of an event, on any machine */
-        r = add(context, event ? EVENT_CATALOG_PMU_EVENT : EVENT_CATALOG_PMU, pmu->name, name, &row);
+        r = event_catalog_add(context, event ? EVENT_CATALOG_PMU_EVENT : EVENT_CATALOG_PMU, pmu->name, name,
+                              &row);
         return r < 0 || event ? r : event_pmu_visit_events(pmu, add_pmu, context);
 }
 
@@ -115,7 +117,7 @@ static int add_tracepoint(void *context, const char *subsystem, const char *name
 
         if (snprintf(text, sizeof(text), "%s:%s", subsystem, name) >= (int)sizeof(text))
                 return 0; /* the same */
-        return add(context, EVENT_CATALOG_TRACEPOINT, subsystem, text, &row);
+        return event_catalog_add(context, EVENT_CATALOG_TRACEPOINT, subsystem, text, &row);
 }
 
 static int add_of_library(void *context, const char *pmu, const char *event)
@@ -125,10 +127,10 @@ static int add_of_library(void *context, const char *pmu, const char *event)
 
         if (snprintf(text, sizeof(text), "%s::%s", pmu, event) >= (int)sizeof(text))
                 return 0;
-        return add(context, EVENT_CATALOG_LIBRARY, pmu, text, &row);
+        return event_catalog_add(context, EVENT_CATALOG_LIBRARY, pmu, text, &row);
 }
 
-static int compare(const void *a, const void *b)
+static int event_catalog_compare(const void *a, const void *b)
 {
         const struct event_catalog_row *left = a, *right = b;
         int order = (int)left->kind - (int)right->kind;
@@ -164,7 +166,7 @@ done:
                 return error_set(err, r, "no memory for the list of events");
         }
         if (catalog->n_rows > 0)
-                qsort(catalog->rows, catalog->n_rows, sizeof(*catalog->rows), compare);
+                qsort(catalog->rows, catalog->n_rows, sizeof(*catalog->rows), event_catalog_compare);
         return 0;
 }
 

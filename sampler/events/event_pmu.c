@@ -57,7 +57,7 @@ static int read_file_of(const struct event_pmu *pmu, const char *folder, const c
 }
 
 /* A number, decimal or with 0x; nothing follows it. */
-static bool parse_number(const char *text, size_t n_bytes, uint64_t *ret_value)
+static bool event_pmu_parse_number(const char *text, size_t n_bytes, uint64_t *ret_value)
 {
         char digits[24], *end;
 
@@ -159,7 +159,7 @@ static int put_bits(const char *format, uint64_t value, struct event_spec *spec)
         return -ENOTSUP;
 }
 
-static int offer_event(void *context, const struct event_pmu *pmu, const char *event)
+static int event_pmu_offer_event(void *context, const struct event_pmu *pmu, const char *event)
 {
         (void)pmu;
         name_guess_offer(context, event);
@@ -171,7 +171,7 @@ static int refuse_term(const struct event_pmu *pmu, const char *name, size_t n_b
         struct name_guess guess;
 
         name_guess_init(&guess, name, n_bytes);
-        (void)event_pmu_visit_events(pmu, offer_event, &guess);
+        (void)event_pmu_visit_events(pmu, event_pmu_offer_event, &guess);
         return error_set(err, -EINVAL, "%s has no term or event '%.*s'%s%s%s", pmu->name,
                          n_bytes > TERM_BYTES ? TERM_BYTES : (int)n_bytes, name,
                          guess.best[0] ? ", did you mean '" : "", guess.best, guess.best[0] ? "'?" : "");
@@ -203,7 +203,7 @@ static int apply_value(const struct event_pmu *pmu, const struct term *term, con
         uint64_t value = 1;
         int r;
 
-        if (term->value && !parse_number(term->value, term->value_bytes, &value))
+        if (term->value && !event_pmu_parse_number(term->value, term->value_bytes, &value))
                 return error_set(err, -EINVAL, "%s: the value of %.*s is not a number: '%.*s'", pmu->name,
                                  name_bytes, term->name,
                                  term->value_bytes > TERM_BYTES ? TERM_BYTES : (int)term->value_bytes,
@@ -371,7 +371,7 @@ int event_pmu_open(struct event_pmu *pmu, const struct event_places *places, con
                 r = read_line(pmu->dir_fd, "type", line);
         if (r < 0)
                 goto fail;
-        if (!parse_number(line, strlen(line), &type) || type > UINT32_MAX) {
+        if (!event_pmu_parse_number(line, strlen(line), &type) || type > UINT32_MAX) {
                 r = error_set(err, -EBADMSG, "the type of the PMU %s is not a number", pmu->name);
                 goto fail;
         }

@@ -36,8 +36,8 @@ static size_t first_item(const char *list, size_t n_bytes)
 }
 
 /* Adds "NAME" on its own; on success @ret_first .. n_specs are its events. */
-static int add_events(struct event_request *request, const char *text, size_t n_bytes, size_t *ret_first,
-                      struct error *err)
+static int event_request_add_events(struct event_request *request, const char *text, size_t n_bytes,
+                                    size_t *ret_first, struct error *err)
 {
         struct event_spec_list list = { .specs = request->specs,
                                         .n_specs = request->n_specs,
@@ -158,7 +158,8 @@ static const uint64_t *cpus_of_kind(const struct group *g, size_t number)
 }
 
 /* One group; @number: of which kind of core. */
-static int put_group(struct event_request *request, const struct group *g, size_t number, struct error *err)
+static int event_request_put_group(struct event_request *request, const struct group *g, size_t number,
+                                   struct error *err)
 {
         const uint64_t *cpus = cpus_of_kind(g, number);
         size_t leader = request->n_specs;
@@ -180,7 +181,8 @@ static int put_group(struct event_request *request, const struct group *g, size_
         return 0;
 }
 
-static int add_group(struct event_request *request, const char *text, size_t n_bytes, struct error *err)
+static int event_request_add_group(struct event_request *request, const char *text, size_t n_bytes,
+                                   struct error *err)
 {
         const char *end = memrchr(text, '}', n_bytes);
         struct group g = { .modifiers = end + 1, .modifiers_bytes = (size_t)(text + n_bytes - end - 1) };
@@ -192,7 +194,7 @@ static int add_group(struct event_request *request, const char *text, size_t n_b
         g.modifiers_bytes -= g.modifiers_bytes > 0;
         r = parse_members(&g, request, text + 1, (size_t)(end - text) - 1, err);
         for (size_t i = 0; r == 0 && i < g.n_groups; i++)
-                r = put_group(request, &g, i, err);
+                r = event_request_put_group(request, &g, i, err);
         return r;
 }
 
@@ -207,9 +209,9 @@ int event_request_add(struct event_request *request, const char *list, struct er
                 if (n == SIZE_MAX)
                         r = error_set(err, -EINVAL, "unbalanced braces");
                 else if (n > 0 && list[0] == '{')
-                        r = add_group(request, list, n, err);
+                        r = event_request_add_group(request, list, n, err);
                 else
-                        r = add_events(request, list, n, &ignored, err);
+                        r = event_request_add_events(request, list, n, &ignored, err);
                 if (r < 0 || n == n_bytes)
                         break;
                 list += n + 1;
@@ -249,7 +251,7 @@ static bool has_whole(const struct event_request *request, const struct event_sp
 static int add_stat(struct event_request *request, const char *name, struct error *err)
 {
         size_t first = 0, n_kept;
-        int r = add_events(request, name, strlen(name), &first, err);
+        int r = event_request_add_events(request, name, strlen(name), &first, err);
 
         if (r < 0)
                 return r;

@@ -116,7 +116,7 @@ static int explain_open(const struct event_set *set, int code, const struct even
 }
 
 /* The owner of an event, in terms of perf_event_open(2). */
-static pid_t pid_of(const struct event_set *set, uint32_t tid, unsigned long *ret_flags)
+static pid_t event_set_pid_of(const struct event_set *set, uint32_t tid, unsigned long *ret_flags)
 {
         *ret_flags = PERF_FLAG_FD_CLOEXEC;
         if (set->options.scope == EVENT_SCOPE_CPUS)
@@ -132,7 +132,7 @@ static int open_event(struct event_set *set, struct perf_event_attr *attr, uint3
                       int group_fd)
 {
         unsigned long flags;
-        pid_t pid = pid_of(set, tid, &flags);
+        pid_t pid = event_set_pid_of(set, tid, &flags);
         long fd;
 
         if (set->without_losses)
@@ -163,8 +163,8 @@ static int leader_fd(const struct event_set *set, uint32_t spec)
 }
 
 /* Returns the descriptor, owned by the set, or -errno. */
-static int add_handle(struct event_set *set, struct perf_event_attr *attr, uint32_t tid, int cpu,
-                      uint32_t spec)
+static int event_set_add_handle(struct event_set *set, struct perf_event_attr *attr, uint32_t tid, int cpu,
+                                uint32_t spec)
 {
         int fd, r = array_reserve(&set->handles, &set->handles_capacity, set->n_handles + 1,
                                   sizeof(*set->handles));
@@ -186,7 +186,8 @@ static int add_handle(struct event_set *set, struct perf_event_attr *attr, uint3
 }
 
 /* Maps a ring, smaller if this user may not lock that much memory. */
-static int map_ring(struct event_set *set, size_t ring, int fd, size_t *ring_bytes, struct error *err)
+static int event_set_map_ring(struct event_set *set, size_t ring, int fd, size_t *ring_bytes,
+                              struct error *err)
 {
         int r = perf_ring_map(&set->rings[ring], fd, *ring_bytes, err);
 
@@ -216,7 +217,7 @@ static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32
 
         if (words && !event_spec_is_on_cpu(words, set->cpus.cpus[at]))
                 return 0;
-        fd = add_handle(set, attr, tid, set->cpus.cpus[at], spec);
+        fd = event_set_add_handle(set, attr, tid, set->cpus.cpus[at], spec);
         if (words && event_spec_is_total(words, spec) &&
             (fd == -ENOENT || fd == -ENODEV || fd == -EOPNOTSUPP))
                 return 0; /* --stat has the others */
@@ -227,7 +228,8 @@ static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32
         if (words && words->only_counts)
                 return 0; /* nothing of it comes into a ring */
         if (set->ring_fds[ring] < 0)
-                return map_ring(set, ring, fd, spec == TRACKER ? &tracker_bytes : &set->ring_bytes, err);
+                return event_set_map_ring(set, ring, fd, spec == TRACKER ? &tracker_bytes : &set->ring_bytes,
+                                          err);
         if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, set->ring_fds[ring]) < 0)
                 return error_errno(err, "redirect event %s into the ring of CPU %d",
                                    words ? words->name : "dummy", set->cpus.cpus[at]);
@@ -262,7 +264,7 @@ static int add_doorbells(struct event_set *set, uint32_t tid, struct error *err)
 }
 
 /* Events of a thread, of the cgroup or of all CPUs; @n_specs 0: without samples. */
-static int add_events(struct event_set *set, uint32_t tid, size_t n_specs, struct error *err)
+static int event_set_add_events(struct event_set *set, uint32_t tid, size_t n_specs, struct error *err)
 {
         int r = wants_doorbells(&set->options) && !set->doorbells ? add_doorbells(set, tid, err) : 0;
 
@@ -278,11 +280,12 @@ static int add_events(struct event_set *set, uint32_t tid, size_t n_specs, struc
         return r;
 }
 
-static int add_thread(struct event_set *set, uint32_t tid, size_t n_specs, struct error *err)
+static int event_set_add_thread(struct event_set *set, uint32_t tid, size_t n_specs, struct error *err)
 {
         int r = event_owners_add(&set->owners, tid, tid);
 
-        return r < 0 ? error_set(err, r, "no memory for events") : add_events(set, tid, n_specs, err);
+        return r < 0 ? error_set(err, r, "no memory for events")
+                     : event_set_add_events(set, tid, n_specs, err);
 }
 
 /*
@@ -327,7 +330,7 @@ int event_set_open(struct event_set *set, const struct event_set_options *option
         for (size_t i = 0; i < set->n_rings; i++)
                 set->ring_fds[i] = -1;
         if (options->scope != EVENT_SCOPE_THREADS)
-                r = add_events(set, 0, options->attr.request->n_specs, err);
+                r = event_set_add_events(set, 0, options->attr.request->n_specs, err);
         if (r < 0)
                 goto fail;
         return 0;
@@ -337,15 +340,15 @@ fail:
         return r;
 }
 
-static int add_threads(struct event_set *set, const uint32_t *tids, size_t n_tids, size_t n_specs,
-                       struct error *err)
+static int event_set_add_threads(struct event_set *set, const uint32_t *tids, size_t n_tids, size_t n_specs,
+                                 struct error *err)
 {
         int n_added = 0;
 
         if (!has_descriptors(set, n_tids))
                 return explain_open(set, -EMFILE, NULL, err);
         for (size_t i = 0; i < n_tids; i++) {
-                int r = add_thread(set, tids[i], n_specs, err);
+                int r = event_set_add_thread(set, tids[i], n_specs, err);
 
                 if (r < 0 && r != -ESRCH)
                         return r;
@@ -357,12 +360,12 @@ static int add_threads(struct event_set *set, const uint32_t *tids, size_t n_tid
 
 int event_set_add(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err)
 {
-        return add_threads(set, tids, n_tids, set->options.attr.request->n_specs, err);
+        return event_set_add_threads(set, tids, n_tids, set->options.attr.request->n_specs, err);
 }
 
 int event_set_watch(struct event_set *set, const uint32_t *tids, size_t n_tids, struct error *err)
 {
-        return add_threads(set, tids, n_tids, 0, err);
+        return event_set_add_threads(set, tids, n_tids, 0, err);
 }
 
 int event_set_enable(struct event_set *set, struct error *err)
@@ -452,7 +455,7 @@ void event_set_disable(struct event_set *set)
         event_set_silence(set, true);
 }
 
-static const struct event_handle *find_handle(const struct event_set *set, uint64_t id)
+static const struct event_handle *event_set_find_handle(const struct event_set *set, uint64_t id)
 {
         size_t low = 0, high = set->n_handles;
 
@@ -469,7 +472,7 @@ static const struct event_handle *find_handle(const struct event_set *set, uint6
 
 int event_set_find_spec(const struct event_set *set, uint64_t id)
 {
-        const struct event_handle *handle = find_handle(set, id);
+        const struct event_handle *handle = event_set_find_handle(set, id);
 
         return handle && handle->spec != TRACKER ? (int)handle->spec : -1;
 }
@@ -494,7 +497,7 @@ bool event_set_is_double(struct event_set *set, const struct perf_record *rec)
         }
         if (rec->kind != PERF_RECORD_KIND_SAMPLE && rec->kind != PERF_RECORD_KIND_SWITCH)
                 return false;
-        handle = find_handle(set, rec->event);
+        handle = event_set_find_handle(set, rec->event);
         owner = event_owners_find(&set->owners, rec->tid);
         return handle && owner != 0 && owner != handle->tid;
 }

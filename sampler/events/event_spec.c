@@ -29,7 +29,7 @@ struct parse {
         struct error *err;
 };
 
-static int put(struct parse *p, const struct event_spec *spec)
+static int event_spec_put(struct parse *p, const struct event_spec *spec)
 {
         if (p->list->n_specs == p->list->n_specs_max)
                 return error_set(p->err, -EOVERFLOW, "more than %zu events", p->list->n_specs_max);
@@ -82,7 +82,7 @@ static int put_on_core(void *context, const struct event_pmu *pmu, const char *e
                 spec.config |= (uint64_t)pmu->type << EXTENDED_TYPE_SHIFT;
         }
         name_core(&spec, p, pmu->name);
-        return put(p, &spec);
+        return event_spec_put(p, &spec);
 }
 
 /* The processor's events: one, or one for each kind of core. */
@@ -91,7 +91,7 @@ static int put_generic(struct parse *p)
         unsigned n_cores = 0;
 
         (void)event_pmu_visit(p->places, count_core, &n_cores);
-        return n_cores < 2 ? put(p, &p->spec) : event_pmu_visit(p->places, put_on_core, p);
+        return n_cores < 2 ? event_spec_put(p, &p->spec) : event_pmu_visit(p->places, put_on_core, p);
 }
 
 /* ---- the ways to name an event: 1 = understood, 0 = not this way, -errno --------------------------------- */
@@ -112,7 +112,7 @@ static int parse_known(struct parse *p)
         } else {
                 return 0;
         }
-        r = p->spec.type == PERF_TYPE_SOFTWARE ? put(p, &p->spec) : put_generic(p);
+        r = p->spec.type == PERF_TYPE_SOFTWARE ? event_spec_put(p, &p->spec) : put_generic(p);
         return r < 0 ? r : 1;
 }
 
@@ -143,7 +143,7 @@ static int put_of_pmu(struct parse *p, const struct event_pmu *pmu, bool names_i
 
         if (names_it)
                 name_core(&spec, p, pmu->name);
-        return r < 0 ? r : put(p, &spec);
+        return r < 0 ? r : event_spec_put(p, &spec);
 }
 
 /* An event that sysfs names, without its PMU: of each PMU that has it. */
@@ -179,7 +179,7 @@ static int parse_tracepoint(struct parse *p, struct error *ret_failure)
         p->spec.type = PERF_TYPE_TRACEPOINT;
         p->spec.unit = "events";
         p->spec.is_tracepoint = true;
-        r = put(p, &p->spec);
+        r = event_spec_put(p, &p->spec);
         return r < 0 ? r : 1;
 }
 
@@ -200,7 +200,7 @@ static int parse_library(struct parse *p)
         row = event_table_find_config(p->spec.type, p->spec.config);
         p->spec.unit = row ? row->unit : "events";
         p->spec.is_clock = strcmp(p->spec.unit, "ns") == 0;
-        r = put(p, &p->spec);
+        r = event_spec_put(p, &p->spec);
         return r < 0 ? r : 1;
 }
 
@@ -256,10 +256,10 @@ static int parse_pmu(struct parse *p, const char *slash)
 
 /* ---- the whole ------------------------------------------------------------------------------------------ */
 
-static int offer_event(void *context, const struct event_pmu *pmu, const char *event)
+static int event_spec_offer_event(void *context, const struct event_pmu *pmu, const char *event)
 {
         if (!event)
-                return event_pmu_visit_events(pmu, offer_event, context);
+                return event_pmu_visit_events(pmu, event_spec_offer_event, context);
         name_guess_offer(context, event);
         return 0;
 }
@@ -278,7 +278,7 @@ static int refuse(const struct parse *p)
         }
         for (size_t i = 0; event_table_cache_name(i, name, &config); i++)
                 name_guess_offer(&guess, name);
-        (void)event_pmu_visit(p->places, offer_event, &guess);
+        (void)event_pmu_visit(p->places, event_spec_offer_event, &guess);
         return error_set(p->err, -EINVAL, "unknown event '%s'%s%s%s", p->spec.name,
                          guess.best[0] ? "; did you mean '" : "", guess.best, guess.best[0] ? "'?" : "");
 }
@@ -303,7 +303,7 @@ static int cut_modifiers(struct parse *p)
         return event_spec_modify(&p->spec, colon + 1, strlen(colon + 1), p->err);
 }
 
-static int parse_name(struct parse *p)
+static int event_spec_parse_name(struct parse *p)
 {
         struct error untraced = ERROR_NONE;
         int r = cut_modifiers(p);
@@ -340,7 +340,7 @@ int event_spec_parse(const char *text, size_t n_bytes, const struct event_places
         memcpy(p.spec.name, text, n_bytes);
         p.text = p.spec.name;
         slash = strchr(p.text, '/');
-        r = slash ? parse_pmu(&p, slash) : parse_name(&p);
+        r = slash ? parse_pmu(&p, slash) : event_spec_parse_name(&p);
         if (r < 0)
                 list->n_specs = n_before;
         return r;

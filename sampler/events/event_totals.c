@@ -99,7 +99,7 @@ void event_totals_finish(struct event_totals *totals, const struct event_request
 }
 
 /* One of --stat that this machine does not have is no row. */
-static bool is_open(const struct event_set *set, uint32_t spec)
+static bool event_totals_is_open(const struct event_set *set, uint32_t spec)
 {
         for (size_t i = 0; i < set->n_handles; i++)
                 if (set->handles[i].spec == spec)
@@ -130,8 +130,8 @@ int event_totals_write(const struct event_set *set, const uint32_t *sample_event
                                              .enabled_ns = totals.specs[i].enabled_ns,
                                              .running_ns = totals.specs[i].running_ns };
 
-                if (row.event != 0 &&
-                    (is_open(set, (uint32_t)i) || !event_spec_is_total(&request->specs[i], (uint32_t)i)))
+                if (row.event != 0 && (event_totals_is_open(set, (uint32_t)i) ||
+                                       !event_spec_is_total(&request->specs[i], (uint32_t)i)))
                         r = trace_dictionary_add(dictionary, TRACE_TABLE_COUNTERS, &row, &id);
         }
         *ret_shared = totals.shared;

@@ -108,7 +108,7 @@ void jit_files_free(struct jit_files *f)
         free(f);
 }
 
-static struct jit_process *find_process(const struct jit_files *f, uint32_t pid)
+static struct jit_process *jit_files_find_process(const struct jit_files *f, uint32_t pid)
 {
         for (size_t i = f->n_processes; i-- > 0;) /* the latest are asked for most */
                 if (f->processes[i].pid == pid)
@@ -117,7 +117,7 @@ static struct jit_process *find_process(const struct jit_files *f, uint32_t pid)
 }
 
 /* Too many at a time: its files are not read. */
-static int leave_out(struct jit_files *f, uint32_t pid)
+static int jit_files_leave_out(struct jit_files *f, uint32_t pid)
 {
         uint32_t id;
         int r = intern_add(&f->left_out, &pid, sizeof(pid), &id);
@@ -128,9 +128,10 @@ static int leave_out(struct jit_files *f, uint32_t pid)
 }
 
 /* NULL in @ret_process if there is no room for it. */
-static int add_process(struct jit_files *f, uint32_t pid, uint32_t process, struct jit_process **ret_process)
+static int jit_files_add_process(struct jit_files *f, uint32_t pid, uint32_t process,
+                                 struct jit_process **ret_process)
 {
-        struct jit_process *p = find_process(f, pid);
+        struct jit_process *p = jit_files_find_process(f, pid);
         int r;
 
         *ret_process = p;
@@ -139,7 +140,7 @@ static int add_process(struct jit_files *f, uint32_t pid, uint32_t process, stru
         if (p)
                 return 0;
         if (f->n_processes == JIT_FILES_PROCESSES_MAX)
-                return leave_out(f, pid);
+                return jit_files_leave_out(f, pid);
         r = array_reserve(&f->processes, &f->capacity, f->n_processes + 1, sizeof(*f->processes));
         if (r < 0)
                 return r;
@@ -154,7 +155,7 @@ static int add_process(struct jit_files *f, uint32_t pid, uint32_t process, stru
 
 /* ---- perf maps ----------------------------------------------------------------------------------------- */
 
-static void count_garbage(struct jit_files *f, struct jit_process *p)
+static void jit_files_count_garbage(struct jit_files *f, struct jit_process *p)
 {
         uint64_t n_garbage = p->map.map.n_garbage + p->dump.n_garbage;
 
@@ -162,7 +163,7 @@ static void count_garbage(struct jit_files *f, struct jit_process *p)
         p->n_garbage_seen = n_garbage;
 }
 
-static int add_name(struct jit_files *f, const char *name, size_t name_bytes, uint32_t *ret_id)
+static int jit_files_add_name(struct jit_files *f, const char *name, size_t name_bytes, uint32_t *ret_id)
 {
         int r = trace_dictionary_add_program_string(f->recording->dictionary, name, name_bytes, ret_id);
 
@@ -187,14 +188,14 @@ static int take_fresh(struct jit_files *f, struct jit_process *p)
 }
 
 /* Code of memory that had another name until a moment ago waits for its time. */
-static int take_line(struct jit_files *f, struct jit_process *p, const struct perf_map_line *line)
+static int jit_files_take_line(struct jit_files *f, struct jit_process *p, const struct perf_map_line *line)
 {
         struct trace_code_region row = { .start_avma = line->start_avma,
                                          .length_bytes = line->length_bytes,
                                          .time_ns = f->now_ns,
                                          .process = p->process,
                                          .source = TRACE_CODE_SOURCE_PERF_MAP };
-        int r = add_name(f, line->name, line->name_bytes, &row.name);
+        int r = jit_files_add_name(f, line->name, line->name_bytes, &row.name);
 
         if (r < 0)
                 return r;
@@ -250,7 +251,7 @@ static int read_map(struct jit_files *f, struct jit_process *p, bool all)
                 if (r == 0)
                         reading.empty_ns = before_ns;
                 for (; r == 1 && perf_map_next(&p->map.map, &line) == 1; reading.n_lines++)
-                        if (take_line(f, p, &line) < 0)
+                        if (jit_files_take_line(f, p, &line) < 0)
                                 r = -ENOMEM;
         }
         if (r >= 0)
@@ -263,7 +264,7 @@ static int read_map(struct jit_files *f, struct jit_process *p, bool all)
 /* ---- jitdumps ------------------------------------------------------------------------------------------ */
 
 /* When it was said; a clock that cannot be is as if it was now. */
-static uint64_t time_of(struct jit_files *f, const struct jit_process *p, uint64_t ticks)
+static uint64_t jit_files_time_of(struct jit_files *f, const struct jit_process *p, uint64_t ticks)
 {
         uint64_t time_ns = f->now_ns;
 
@@ -337,7 +338,7 @@ static int take_load(struct jit_files *f, struct jit_process *p, const struct ji
         }
         row.start_avma = load.start_avma;
         row.length_bytes = load.length_bytes;
-        r = add_name(f, load.name, load.name_bytes, &row.name);
+        r = jit_files_add_name(f, load.name, load.name_bytes, &row.name);
         if (r == 0)
                 r = keep_unwinding(f, p, &load);
         if (r == 0)
@@ -388,7 +389,7 @@ static int take_debug_info(struct jit_files *f, struct jit_process *p, const str
         return r == -ENOMEM ? r : 0;
 }
 
-static int take_unwinding(struct jit_process *p, const struct jitdump_item *item)
+static int jit_files_take_unwinding(struct jit_process *p, const struct jitdump_item *item)
 {
         struct jitdump_unwinding unwinding;
 
@@ -402,8 +403,8 @@ static int take_unwinding(struct jit_process *p, const struct jitdump_item *item
         return p->unwinding.failed ? -ENOMEM : 0;
 }
 
-static int take_item(struct jit_files *f, struct jit_process *p, const struct jitdump_item *item,
-                     uint64_t time_ns)
+static int jit_files_take_item(struct jit_files *f, struct jit_process *p, const struct jitdump_item *item,
+                               uint64_t time_ns)
 {
         switch (item->prefix.kind) {
         case JITDUMP_LOAD:
@@ -413,7 +414,7 @@ static int take_item(struct jit_files *f, struct jit_process *p, const struct ji
         case JITDUMP_DEBUG_INFO:
                 return take_debug_info(f, p, item);
         case JITDUMP_UNWINDING_INFO:
-                return take_unwinding(p, item);
+                return jit_files_take_unwinding(p, item);
         default:
                 return 0; /* the end, and an unknown result */
         }
@@ -434,13 +435,13 @@ static int run_dump(struct jit_files *f, struct jit_process *p, uint64_t until_n
                 r = jitdump_file_peek(&p->dump, &item);
                 if (r <= 0)
                         return r;
-                time_ns = time_of(f, p, item.prefix.ticks);
+                time_ns = jit_files_time_of(f, p, item.prefix.ticks);
                 if (time_ns > until_ns) {
                         *ret_next_ns = time_ns;
                         return 0;
                 }
                 p->dump_ns = time_ns;
-                r = take_item(f, p, &item, time_ns);
+                r = jit_files_take_item(f, p, &item, time_ns);
                 jitdump_file_consume(&p->dump, &item);
                 p->dump_bytes += item.prefix.record_bytes;
         }
@@ -490,7 +491,7 @@ int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, 
 
         if (!mmap->executable || (!is_dump && !perf_mmap_is_anonymous(mmap)))
                 return 0;
-        r = add_process(f, pid, process, &p);
+        r = jit_files_add_process(f, pid, process, &p);
         if (r < 0 || !p)
                 return r;
         p->wants_map = p->wants_map || !is_dump;
@@ -509,7 +510,7 @@ int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, 
         return 0;
 }
 
-static int finish(struct jit_files *f, struct jit_process *p)
+static int jit_files_finish(struct jit_files *f, struct jit_process *p)
 {
         bool was_final = f->final;
         uint64_t next_ns;
@@ -522,12 +523,12 @@ static int finish(struct jit_files *f, struct jit_process *p)
                 r = read_map(f, p, true);
         if (r == 0)
                 r = run_changes(f, p, UINT64_MAX);
-        count_garbage(f, p);
+        jit_files_count_garbage(f, p);
         f->final = was_final;
         return r;
 }
 
-static void forget(struct jit_files *f, size_t i)
+static void jit_files_forget(struct jit_files *f, size_t i)
 {
         f->frames_bytes -= f->processes[i].frames.bytes.used_bytes;
         if (f->recording->tables)
@@ -538,14 +539,14 @@ static void forget(struct jit_files *f, size_t i)
 
 int jit_files_note_exec(struct jit_files *f, uint32_t pid, uint64_t time_ns)
 {
-        struct jit_process *p = find_process(f, pid);
+        struct jit_process *p = jit_files_find_process(f, pid);
         uint32_t process = p ? p->process : 0;
         int r = 0;
 
         if (process == 0)
                 return 0;
-        r = finish(f, p);
-        forget(f, (size_t)(p - f->processes));
+        r = jit_files_finish(f, p);
+        jit_files_forget(f, (size_t)(p - f->processes));
         return r < 0 ? r : code_regions_clear(f->recording->regions, process, time_ns);
 }
 
@@ -597,15 +598,15 @@ int jit_files_read(struct jit_files *f, uint64_t now_ns, bool final)
                 if (p->wants_map)
                         perf_map_file_try(&p->map, &p->target);
                 if (has_ended(f, p)) {
-                        r = finish(f, p);
-                        forget(f, i);
+                        r = jit_files_finish(f, p);
+                        jit_files_forget(f, i);
                         continue;
                 }
                 if (reads_maps)
                         r = read_map(f, p, final);
                 if (r == 0 && f->recording->tables)
                         r = code_tables_want_jit(f->recording->tables, p->process, &p->frames);
-                count_garbage(f, p);
+                jit_files_count_garbage(f, p);
         }
         if (reads_maps)
                 f->maps_read_ns = now_ns;

@@ -63,7 +63,7 @@ static unsigned parse_numbers(const char *text, const char *name, uint32_t *numb
         return n;
 }
 
-static void read_status(struct jit_target *t, uint32_t pid, struct byte_buffer *text)
+static void jit_target_read_status(struct jit_target *t, uint32_t pid, struct byte_buffer *text)
 {
         uint32_t ids[4], own_pids[2];
         unsigned n;
@@ -100,7 +100,7 @@ static void read_start(struct jit_target *t, uint32_t pid, struct byte_buffer *t
                 t->start_ns = boot_ns - (since_boot_ns - start_ns);
 }
 
-static int open_folder(const char *root)
+static int jit_target_open_folder(const char *root)
 {
         int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
         int fd = root_fd < 0 ? -1 : openat(root_fd, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -116,14 +116,14 @@ void jit_target_open(struct jit_target *t, uint32_t pid, uint64_t since_ns)
 
         *t = (struct jit_target){ .folder_fd = -1, .start_ns = since_ns };
         (void)snprintf(t->map_name, sizeof(t->map_name), "perf-%" PRIu32 ".map", pid);
-        read_status(t, pid, &text);
+        jit_target_read_status(t, pid, &text);
         read_start(t, pid, &text);
         byte_buffer_deinit(&text);
         (void)snprintf(root, sizeof(root), "/proc/%" PRIu32 "/root", pid);
-        t->folder_fd = open_folder(root);
+        t->folder_fd = jit_target_open_folder(root);
         if (t->folder_fd <
             0) /* it has ended, or is not ours to look into; likely it has the files that we have */
-                t->folder_fd = open_folder("/");
+                t->folder_fd = jit_target_open_folder("/");
 }
 
 void jit_target_close(struct jit_target *t)

@@ -45,7 +45,7 @@ static int copy_field(char *path, const char *field, size_t n_bytes)
 }
 
 /* "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw" */
-static bool take_line(struct cgroup_mount *mount, const char *line, size_t n_bytes)
+static bool cgroup_folder_take_line(struct cgroup_mount *mount, const char *line, size_t n_bytes)
 {
         static const char type[] = " - cgroup2 ";
         const char *root = line, *path, *behind = memmem(line, n_bytes, type, sizeof(type) - 1);
@@ -67,7 +67,7 @@ int cgroup_mount_parse(struct cgroup_mount *mount, const char *text)
         while (*text != '\0') {
                 size_t n_bytes = strcspn(text, "\n");
 
-                if (take_line(mount, text, n_bytes))
+                if (cgroup_folder_take_line(mount, text, n_bytes))
                         return 0;
                 text += n_bytes + (text[n_bytes] == '\n');
         }
@@ -88,7 +88,7 @@ int cgroup_mount_read(struct cgroup_mount *mount, struct error *err)
 }
 
 /* Appends a path to another one.  Returns false if it does not fit. */
-static bool join(char *ret_path, const char *folder, const char *name)
+static bool cgroup_folder_join(char *ret_path, const char *folder, const char *name)
 {
         const char *between = name[0] == '/' || (folder[0] != '\0' && folder[strlen(folder) - 1] == '/')
                                       ? ""
@@ -101,7 +101,7 @@ static bool is_cgroup(const char *path)
 {
         char file[PATH_MAX];
 
-        return join(file, path, "cgroup.procs") && access(file, F_OK) == 0;
+        return cgroup_folder_join(file, path, "cgroup.procs") && access(file, F_OK) == 0;
 }
 
 int cgroup_mount_own_folder(const struct cgroup_mount *mount, char *ret_path, struct error *err)
@@ -120,7 +120,7 @@ int cgroup_mount_own_folder(const struct cgroup_mount *mount, char *ret_path, st
                 own += strlen("0::");
                 own[strcspn(own, "\n")] = '\0';
                 if (strncmp(own, mount->root, n_root) == 0 && strcmp(own + n_root, "/") != 0 &&
-                    (!join(ret_path, mount->path, own + n_root) || !is_cgroup(ret_path)))
+                    (!cgroup_folder_join(ret_path, mount->path, own + n_root) || !is_cgroup(ret_path)))
                         memcpy(ret_path, mount->path, strlen(mount->path) + 1);
         }
         byte_buffer_deinit(&text);
@@ -136,7 +136,7 @@ int cgroup_folder_open(const char *name, char *ret_path, struct error *err)
 
         if (r < 0)
                 return r;
-        if (!join(ret_path, mount.path, name) || !is_cgroup(ret_path)) {
+        if (!cgroup_folder_join(ret_path, mount.path, name) || !is_cgroup(ret_path)) {
                 if (name[0] != '/' || strlen(name) >= PATH_MAX || !is_cgroup(name))
                         return error_set(err, -ENOENT, "no cgroup %s below %s", name, mount.path);
                 memcpy(ret_path, name, strlen(name) + 1);
@@ -166,7 +166,7 @@ static int add_pids(const char *text, struct running_numbers *pids)
 
 /* A folder that cannot be read has gone, or holds threads of processes that another folder lists. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the folders, with a limit */
-static int add_folder(const char *path, unsigned depth, struct running_numbers *pids)
+static int cgroup_folder_add_folder(const char *path, unsigned depth, struct running_numbers *pids)
 {
         struct byte_buffer text = { .data = NULL };
         char below[PATH_MAX];
@@ -181,8 +181,9 @@ static int add_folder(const char *path, unsigned depth, struct running_numbers *
         byte_buffer_deinit(&text);
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone */
         while (r == 0 && depth > 0 && (entry = readdir(dir)) != NULL)
-                if (entry->d_type == DT_DIR && entry->d_name[0] != '.' && join(below, path, entry->d_name))
-                        r = add_folder(below, depth - 1, pids);
+                if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
+                    cgroup_folder_join(below, path, entry->d_name))
+                        r = cgroup_folder_add_folder(below, depth - 1, pids);
         (void)closedir(dir);
         return r;
 }
@@ -194,6 +195,6 @@ int cgroup_folder_read_pids(const char *path, struct running_numbers *ret_pids, 
         ret_pids->n_numbers = 0;
         if (!is_cgroup(path))
                 return error_set(err, -ENOENT, "cgroup %s no longer exists", path);
-        r = add_folder(path, FOLDERS_DEEP, ret_pids);
+        r = cgroup_folder_add_folder(path, FOLDERS_DEEP, ret_pids);
         return r < 0 ? error_set(err, r, "no memory for a list of processes") : 0;
 }

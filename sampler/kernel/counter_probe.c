@@ -14,7 +14,7 @@
 #define SPIN_MAX_NS  (20 * NS_PER_MS)
 #define STOPPED_NS   (2 * NS_PER_MS) /* a counter that stands still for this long has been stopped */
 
-static int judge(int fd, uint64_t period)
+static int counter_probe_judge(int fd, uint64_t period)
 {
         uint64_t begin_ns = clock_raw_ns(), changed_ns = begin_ns, now_ns = begin_ns, before = 0, value;
 
@@ -40,7 +40,7 @@ int counter_probe_run(const struct perf_event_attr *attr, uint64_t period)
         if (fd < 0)
                 return -errno;
         /* It is enabled until it has overflowed once. */
-        r = ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) < 0 ? 0 : judge(fd, period);
+        r = ioctl(fd, PERF_EVENT_IOC_REFRESH, 1) < 0 ? 0 : counter_probe_judge(fd, period);
         (void)close(fd);
         return r;
 }

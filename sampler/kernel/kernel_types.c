@@ -114,7 +114,8 @@ static const struct btf_type *resolve(const struct kernel_types *k, uint32_t id,
         return NULL;
 }
 
-static int check_header(struct kernel_types *k, const void *bytes, size_t n_bytes, struct error *err)
+static int kernel_types_check_header(struct kernel_types *k, const void *bytes, size_t n_bytes,
+                                     struct error *err)
 {
         struct btf_header head;
 
@@ -145,7 +146,7 @@ static size_t count_name_bytes(const char *name)
         return flavor ? (size_t)(flavor - name) : strlen(name);
 }
 
-static struct wanted *find_wanted(struct picker *p, const char *name, size_t name_bytes)
+static struct wanted *kernel_types_find_wanted(struct picker *p, const char *name, size_t name_bytes)
 {
         for (uint32_t i = 0; i < p->n_wanted; i++)
                 if (p->wanted[i].name_bytes == name_bytes && memcmp(p->wanted[i].name, name, name_bytes) == 0)
@@ -160,7 +161,7 @@ static int list_wanted(struct picker *p, struct error *err)
                 const char *name = btf__name_by_offset(p->local, type->name_off);
                 size_t n = count_name_bytes(name);
 
-                if (!btf_is_struct(type) || n == 0 || find_wanted(p, name, n))
+                if (!btf_is_struct(type) || n == 0 || kernel_types_find_wanted(p, name, n))
                         continue;
                 if (p->n_wanted == STRUCTS_MAX)
                         return error_set(err, -EOVERFLOW, "a program with more than %d structs", STRUCTS_MAX);
@@ -197,7 +198,7 @@ static void note_hook(struct picker *p, const struct btf_type *type, uint32_t id
 }
 
 /* One time through all types: where each is, and which are wanted. */
-static int scan(struct picker *p, struct error *err)
+static int kernel_types_scan(struct picker *p, struct error *err)
 {
         struct kernel_types *k = &p->kernel;
         uint32_t at = 0, n_max = k->types_bytes / (uint32_t)sizeof(struct btf_type) + 1;
@@ -359,14 +360,14 @@ int kernel_types_pick(const struct kernel_types_request *request, const void *ke
                       struct byte_buffer *out, struct error *err)
 {
         struct picker p = { .request = request, .local = request->local };
-        int r = check_header(&p.kernel, kernel, kernel_bytes, err);
+        int r = kernel_types_check_header(&p.kernel, kernel, kernel_bytes, err);
 
         if (r != 0)
                 goto done;
         r = list_wanted(&p, err);
         if (r != 0)
                 goto done;
-        r = scan(&p, err);
+        r = kernel_types_scan(&p, err);
         if (r != 0)
                 goto done;
         r = make(&p, out, err);
@@ -401,7 +402,7 @@ static int pick_from(int fd, const struct kernel_types_request *request, struct 
         return r;
 }
 
-static int make_file(const struct byte_buffer *bytes, struct error *err)
+static int kernel_types_make_file(const struct byte_buffer *bytes, struct error *err)
 {
         int fd = memfd_create("hyprof-kernel-types", MFD_CLOEXEC);
         int r;
@@ -424,7 +425,7 @@ int kernel_types_open(const struct kernel_types_request *request, struct error *
         r = pick_from(fd, request, &out, err);
         io_close(&fd);
         if (r == 0)
-                r = make_file(&out, err);
+                r = kernel_types_make_file(&out, err);
         byte_buffer_deinit(&out);
         return r;
 }

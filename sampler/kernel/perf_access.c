@@ -48,7 +48,7 @@ static struct perf_event_attr make_attr(uint32_t type, uint64_t config, bool exc
         };
 }
 
-static int try_event(uint32_t type, uint64_t config, bool exclude_kernel)
+static int perf_access_try_event(uint32_t type, uint64_t config, bool exclude_kernel)
 {
         struct perf_event_attr attr = make_attr(type, config, exclude_kernel);
 
@@ -159,8 +159,8 @@ long perf_access_max_sample_hz(void)
 void perf_access_read(struct perf_access *ret_access)
 {
         *ret_access = (struct perf_access){
-                .user_error = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true),
-                .kernel_error = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false),
+                .user_error = perf_access_try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, true),
+                .kernel_error = perf_access_try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false),
                 .hardware_error = try_cycles(),
                 .build_id_error = try_build_ids(),
                 .stack_copy_error = try_stack_copies(),
@@ -177,7 +177,7 @@ void perf_access_read(struct perf_access *ret_access)
         };
 }
 
-static void set_words(struct perf_refusal *refusal, const char *reason, const char *remedy)
+static void perf_access_set_words(struct perf_refusal *refusal, const char *reason, const char *remedy)
 {
         (void)snprintf(refusal->reason, sizeof(refusal->reason), "%s", reason);
         (void)snprintf(refusal->remedy, sizeof(refusal->remedy), "%s", remedy);
@@ -195,14 +195,14 @@ static void explain_denial(const struct perf_access *a, bool wants_kernel, struc
                 (void)snprintf(refusal->remedy, sizeof(refusal->remedy),
                                "sudo sysctl kernel.perf_event_paranoid=%ld", enough);
         } else if (a->is_filtered) {
-                set_words(refusal, "a seccomp filter (of a container?) forbids perf_event_open",
-                          "docker run --cap-add=PERFMON --security-opt seccomp=FILE ...");
+                perf_access_set_words(refusal, "a seccomp filter (of a container?) forbids perf_event_open",
+                                      "docker run --cap-add=PERFMON --security-opt seccomp=FILE ...");
         } else if (a->has_perfmon) {
-                set_words(refusal, "a container or a security module forbids perf_event_open",
-                          "docker run --security-opt apparmor=unconfined ...");
+                perf_access_set_words(refusal, "a container or a security module forbids perf_event_open",
+                                      "docker run --security-opt apparmor=unconfined ...");
         } else {
-                set_words(refusal, "a container or a security module forbids perf_event_open",
-                          "sudo hyprof record ..., or: docker run --cap-add=PERFMON ...");
+                perf_access_set_words(refusal, "a container or a security module forbids perf_event_open",
+                                      "sudo hyprof record ..., or: docker run --cap-add=PERFMON ...");
         }
 }
 
@@ -218,20 +218,22 @@ void perf_access_explain(const struct perf_access *access, int code, bool wants_
         case ENOENT:
         case ENODEV:
         case EOPNOTSUPP:
-                set_words(ret_refusal, "this machine has none (virtual machine?)", "");
+                perf_access_set_words(ret_refusal, "this machine has none (virtual machine?)", "");
                 break;
         case EIO:
-                set_words(ret_refusal, "they count, but their interrupt never comes (virtual machine?)", "");
+                perf_access_set_words(ret_refusal,
+                                      "they count, but their interrupt never comes (virtual machine?)", "");
                 break;
         case ENOSYS:
                 if (access->is_filtered)
-                        set_words(ret_refusal, "a seccomp filter (of a container?) hides perf_event_open",
-                                  "docker run --cap-add=PERFMON --security-opt seccomp=FILE ...");
+                        perf_access_set_words(ret_refusal,
+                                              "a seccomp filter (of a container?) hides perf_event_open",
+                                              "docker run --cap-add=PERFMON --security-opt seccomp=FILE ...");
                 else
-                        set_words(ret_refusal, "this kernel was built without performance events",
-                                  "grep CONFIG_PERF_EVENTS /boot/config-$(uname -r)");
+                        perf_access_set_words(ret_refusal, "this kernel was built without performance events",
+                                              "grep CONFIG_PERF_EVENTS /boot/config-$(uname -r)");
                 break;
         default:
-                set_words(ret_refusal, strerrordesc_np(-code), "");
+                perf_access_set_words(ret_refusal, strerrordesc_np(-code), "");
         }
 }

@@ -168,12 +168,12 @@ static void decode_mmap2(struct byte_reader *r, uint16_t misc, struct perf_recor
         m->path = decode_name(r, &m->path_bytes);
 }
 
-static bool begins_with(const struct perf_mmap *m, const char *text)
+static bool perf_record_begins_with(const struct perf_mmap *m, const char *text)
 {
         return m->path_bytes >= strlen(text) && memcmp(m->path, text, strlen(text)) == 0;
 }
 
-static bool ends_with(const struct perf_mmap *m, const char *text)
+static bool perf_record_ends_with(const struct perf_mmap *m, const char *text)
 {
         size_t n = strlen(text);
 
@@ -182,11 +182,13 @@ static bool ends_with(const struct perf_mmap *m, const char *text)
 
 bool perf_mmap_is_anonymous(const struct perf_mmap *mmap)
 {
-        if (begins_with(mmap, "[vdso]"))
+        if (perf_record_begins_with(mmap, "[vdso]"))
                 return false;
-        return mmap->path_bytes == 0 || mmap->path[0] == '[' || begins_with(mmap, "//anon") ||
-               begins_with(mmap, "/dev/zero") || begins_with(mmap, "/anon_hugepage") ||
-               (mmap->is_shared && (ends_with(mmap, " (deleted)") || begins_with(mmap, "/dev/shm/")));
+        return mmap->path_bytes == 0 || mmap->path[0] == '[' || perf_record_begins_with(mmap, "//anon") ||
+               perf_record_begins_with(mmap, "/dev/zero") ||
+               perf_record_begins_with(mmap, "/anon_hugepage") ||
+               (mmap->is_shared &&
+                (perf_record_ends_with(mmap, " (deleted)") || perf_record_begins_with(mmap, "/dev/shm/")));
 }
 
 bool perf_mmap_is_jitdump(const struct perf_mmap *mmap)
@@ -225,7 +227,7 @@ static void decode_task(struct byte_reader *r, enum perf_record_kind kind, struc
         rec->time_ns = bytes_u64(r);
 }
 
-static void decode_switch(uint16_t misc, struct perf_record *rec)
+static void perf_record_decode_switch(uint16_t misc, struct perf_record *rec)
 {
         rec->kind = PERF_RECORD_KIND_SWITCH;
         rec->context_switch.out = (misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
@@ -244,7 +246,8 @@ static void decode_sample_id(struct byte_reader *id, struct perf_record *rec)
         rec->event = bytes_u64(id);
 }
 
-static void decode_body(struct byte_reader *r, uint32_t type, uint16_t misc, struct perf_record *rec)
+static void perf_record_decode_body(struct byte_reader *r, uint32_t type, uint16_t misc,
+                                    struct perf_record *rec)
 {
         switch (type) {
         case PERF_RECORD_MMAP2:
@@ -260,10 +263,10 @@ static void decode_body(struct byte_reader *r, uint32_t type, uint16_t misc, str
                 decode_task(r, PERF_RECORD_KIND_EXIT, rec);
                 break;
         case PERF_RECORD_SWITCH:
-                decode_switch(misc, rec);
+                perf_record_decode_switch(misc, rec);
                 break;
         case PERF_RECORD_SWITCH_CPU_WIDE:
-                decode_switch(misc, rec);
+                perf_record_decode_switch(misc, rec);
                 rec->context_switch.other_pid = bytes_u32(r);
                 rec->context_switch.other_tid = bytes_u32(r);
                 break;
@@ -307,7 +310,7 @@ int perf_record_decode(const uint8_t *bytes, size_t n_bytes, const struct perf_r
 
                 r.left -= SAMPLE_ID_BYTES;
                 decode_sample_id(&id, &rec);
-                decode_body(&r, type, misc, &rec);
+                perf_record_decode_body(&r, type, misc, &rec);
         }
         if (r.short_read)
                 return error_set(err, -EBADMSG, "kernel record of type %u: %zu bytes are too few", type,

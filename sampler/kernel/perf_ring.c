@@ -78,7 +78,7 @@ static int borrow(struct perf_ring *ring, uint64_t at_bytes, const uint8_t **ret
 }
 
 /* True if the ring has bytes after @at_bytes. */
-static bool look(struct perf_ring *ring, uint64_t at_bytes)
+static bool perf_ring_look(struct perf_ring *ring, uint64_t at_bytes)
 {
         if (!ring->meta)
                 return false;
@@ -90,7 +90,7 @@ static bool look(struct perf_ring *ring, uint64_t at_bytes)
 
 int perf_ring_peek(struct perf_ring *ring, const uint8_t **ret_record, size_t *ret_bytes, struct error *err)
 {
-        if (!look(ring, ring->tail_bytes))
+        if (!perf_ring_look(ring, ring->tail_bytes))
                 return 0;
         return borrow(ring, ring->tail_bytes, ret_record, ret_bytes, err);
 }
@@ -102,7 +102,7 @@ int perf_ring_scan(struct perf_ring *ring, uint64_t *position, const uint8_t **r
 
         if (*position < ring->tail_bytes)
                 *position = ring->tail_bytes;
-        if (!look(ring, *position))
+        if (!perf_ring_look(ring, *position))
                 return 0;
         r = borrow(ring, *position, ret_record, ret_bytes, err);
         if (r == 1)
@@ -120,7 +120,7 @@ size_t perf_ring_count_unread(const struct perf_ring *ring)
 
 void perf_ring_skip_all(struct perf_ring *ring)
 {
-        if (look(ring, ring->tail_bytes))
+        if (perf_ring_look(ring, ring->tail_bytes))
                 ring->tail_bytes = ring->head_bytes;
 }
 

@@ -42,7 +42,7 @@ static const struct capability_use old_use = { CAP_SYS_ADMIN, true, UNTIL_END };
 
 /* ---- the user ------------------------------------------------------------------------------------------ */
 
-static bool read_id(const char *variable, uint32_t *ret_id)
+static bool privileges_read_id(const char *variable, uint32_t *ret_id)
 {
         const char *text = getenv(variable); /* NOLINT(concurrency-mt-unsafe): one thread */
         unsigned long id;
@@ -63,7 +63,8 @@ struct invoking_user invoking_user_read(void)
 {
         struct invoking_user user = { .known = false };
 
-        user.known = geteuid() == 0 && read_id("SUDO_UID", &user.uid) && read_id("SUDO_GID", &user.gid);
+        user.known = geteuid() == 0 && privileges_read_id("SUDO_UID", &user.uid) &&
+                     privileges_read_id("SUDO_GID", &user.gid);
         return user.known ? user : (struct invoking_user){ .known = false };
 }
 
@@ -155,7 +156,7 @@ static int add_use(cap_t to, cap_t from, const struct capability_use *use)
  * Keeps, of the permitted capabilities, the uses whose bit is in @moments; nothing is inheritable.
  * @permit_all:  the others stay permitted, not effective
  */
-static int keep(unsigned moments, bool permit_all, struct error *err)
+static int privileges_keep(unsigned moments, bool permit_all, struct error *err)
 {
         cap_t now = cap_get_proc(), wanted = permit_all ? cap_dup(now) : cap_init();
         int r = 0;
@@ -211,7 +212,7 @@ void privileges_lower(int capability)
 
 int privileges_drop(struct error *err)
 {
-        return keep(0, false, err);
+        return privileges_keep(0, false, err);
 }
 
 /* ---- from one to the other ----------------------------------------------------------------------------- */
@@ -256,7 +257,7 @@ int privileges_become_user(const struct invoking_user *user, bool command_as_roo
         r = set_ids(user->uid, user->gid, err);
         if (r < 0)
                 return r;
-        r = keep(moments, command_as_root, err);
+        r = privileges_keep(moments, command_as_root, err);
         if (r < 0)
                 return r;
         if (prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) < 0)
@@ -273,14 +274,14 @@ int privileges_become_root(struct error *err)
 
 int privileges_narrow_thread(struct error *err)
 {
-        return keep(1U << UNTIL_END_TO_OPEN_FILES, false, err);
+        return privileges_keep(1U << UNTIL_END_TO_OPEN_FILES, false, err);
 }
 
 int privileges_narrow(bool keeps_cgroup, int filter_fd, struct error *err)
 {
-        int r = keep(1U << UNTIL_END | 1U << UNTIL_END_TO_OPEN_FILES |
-                             (keeps_cgroup ? 1U << UNTIL_END_WITH_CGROUP : 0),
-                     false, err);
+        int r = privileges_keep(1U << UNTIL_END | 1U << UNTIL_END_TO_OPEN_FILES |
+                                        (keeps_cgroup ? 1U << UNTIL_END_WITH_CGROUP : 0),
+                                false, err);
         int filtered;
 
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 && r == 0)

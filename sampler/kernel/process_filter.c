@@ -116,7 +116,7 @@ bool process_filter_has_thread(const struct process_filter *f, uint32_t pid, uin
 /* ---- records ------------------------------------------------------------------------------------------- */
 
 /* A number that a fork gives out no longer means an earlier process. */
-static bool take_fork(struct process_filter *f, const struct perf_record *rec)
+static bool process_filter_take_fork(struct process_filter *f, const struct perf_record *rec)
 {
         uint32_t parent_pid = rec->fork.parent_pid;
 
@@ -145,7 +145,7 @@ bool process_filter_takes(struct process_filter *f, const struct perf_record *re
 {
         switch (rec->kind) {
         case PERF_RECORD_KIND_FORK:
-                return take_fork(f, rec);
+                return process_filter_take_fork(f, rec);
         case PERF_RECORD_KIND_SAMPLE:
                 if (!is_nobody(rec->tid) && rec->pid != f->unborn_pid &&
                     process_filter_has_thread(f, rec->pid, rec->tid))

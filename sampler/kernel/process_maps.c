@@ -83,7 +83,7 @@ struct line {
         char *end;
 };
 
-static unsigned digit_of(char c)
+static unsigned process_maps_digit_of(char c)
 {
         if (c >= '0' && c <= '9')
                 return (unsigned)(c - '0');
@@ -91,13 +91,13 @@ static unsigned digit_of(char c)
 }
 
 /* A number in @base, at most 16 digits, and the character after it.  Returns 0, or -EBADMSG. */
-static int take_number(struct line *line, unsigned base, char behind, uint64_t *ret_number)
+static int process_maps_take_number(struct line *line, unsigned base, char behind, uint64_t *ret_number)
 {
         const char *begin = line->at;
         uint64_t number = 0;
 
-        for (; line->at < line->end && digit_of(*line->at) < base; line->at++)
-                number = number * base + digit_of(*line->at);
+        for (; line->at < line->end && process_maps_digit_of(*line->at) < base; line->at++)
+                number = number * base + process_maps_digit_of(*line->at);
         if (line->at == begin || line->at - begin > 16 || line->at == line->end || *line->at != behind)
                 return -EBADMSG;
         line->at++;
@@ -125,22 +125,24 @@ static size_t restore_newlines(char *path, size_t n_bytes)
 }
 
 /* "7f00-7f10 r-xp 00001000 fe:01 1234   /usr/lib/libc.so.6" */
-static int parse_line(struct line line, struct perf_mmap *m)
+static int process_maps_parse_line(struct line line, struct perf_mmap *m)
 {
         uint64_t end_avma, major, minor;
 
         *m = (struct perf_mmap){ .path = anonymous, .path_bytes = sizeof(anonymous) - 1 };
-        if (take_number(&line, 16, '-', &m->start_avma) < 0 || take_number(&line, 16, ' ', &end_avma) < 0 ||
-            end_avma <= m->start_avma || line.end - line.at < 5)
+        if (process_maps_take_number(&line, 16, '-', &m->start_avma) < 0 ||
+            process_maps_take_number(&line, 16, ' ', &end_avma) < 0 || end_avma <= m->start_avma ||
+            line.end - line.at < 5)
                 return -EBADMSG;
         m->length_bytes = end_avma - m->start_avma;
         m->writable = line.at[1] == 'w';
         m->executable = line.at[2] == 'x';
         m->is_shared = line.at[3] == 's';
         line.at += sizeof("r-xp ") - 1;
-        if (take_number(&line, 16, ' ', &m->file_offset_bytes) < 0 ||
-            take_number(&line, 16, ':', &major) < 0 || take_number(&line, 16, ' ', &minor) < 0 ||
-            take_number(&line, 10, ' ', &m->inode) < 0)
+        if (process_maps_take_number(&line, 16, ' ', &m->file_offset_bytes) < 0 ||
+            process_maps_take_number(&line, 16, ':', &major) < 0 ||
+            process_maps_take_number(&line, 16, ' ', &minor) < 0 ||
+            process_maps_take_number(&line, 10, ' ', &m->inode) < 0)
                 return -EBADMSG;
         m->device_major = (uint32_t)major;
         m->device_minor = (uint32_t)minor;
@@ -179,7 +181,7 @@ int process_maps_next(struct process_maps *maps, struct perf_mmap *ret_mapping)
                 struct line line = { .at = begin, .end = end ? end : begin + left_bytes };
 
                 maps->at_bytes += (size_t)(line.end - begin) + (end != NULL);
-                if (parse_line(line, ret_mapping) < 0)
+                if (process_maps_parse_line(line, ret_mapping) < 0)
                         continue;
                 if (ret_mapping->executable && ret_mapping->inode != 0)
                         ask_build_id(maps->fd, ret_mapping);

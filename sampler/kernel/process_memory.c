@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static int open_part(uint32_t pid, const char *name)
+static int process_memory_open_part(uint32_t pid, const char *name)
 {
         char path[40];
 
@@ -22,15 +22,15 @@ static int open_part(uint32_t pid, const char *name)
 void process_memory_open(struct process_memory *m, uint32_t pid)
 {
         *m = (struct process_memory){ .pid = pid,
-                                      .memory_fd = open_part(pid, "mem"),
-                                      .maps_fd = open_part(pid, "maps"),
-                                      .pagemap_fd = open_part(pid, "pagemap") };
+                                      .memory_fd = process_memory_open_part(pid, "mem"),
+                                      .maps_fd = process_memory_open_part(pid, "maps"),
+                                      .pagemap_fd = process_memory_open_part(pid, "pagemap") };
 }
 
 void process_memory_reopen_maps(struct process_memory *m)
 {
         io_close(&m->maps_fd);
-        m->maps_fd = open_part(m->pid, "maps");
+        m->maps_fd = process_memory_open_part(m->pid, "maps");
 }
 
 void process_memory_close(struct process_memory *m)

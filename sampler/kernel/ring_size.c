@@ -41,7 +41,7 @@ size_t ring_size_find(const struct ring_size_wanted *wanted)
 }
 
 /* One ring as it will be; NULL if it is not allowed. */
-static void *map_ring(size_t bytes)
+static void *ring_size_map_ring(size_t bytes)
 {
         struct perf_event_attr attr = { .size = sizeof(attr),
                                         .type = PERF_TYPE_SOFTWARE,
@@ -63,7 +63,7 @@ static bool is_allowed(size_t bytes, size_t others_bytes, size_t n_cpus, void **
         bool allowed = true;
 
         for (size_t i = 0; i < 2 * n_cpus; i++) {
-                maps[i] = allowed ? map_ring(page_bytes + (i % 2 ? bytes : others_bytes)) : NULL;
+                maps[i] = allowed ? ring_size_map_ring(page_bytes + (i % 2 ? bytes : others_bytes)) : NULL;
                 allowed = maps[i] != NULL;
         }
         for (size_t i = 0; i < 2 * n_cpus; i++)

@@ -103,7 +103,7 @@ int running_process_read_thread(uint32_t pid, uint32_t tid, struct running_proce
 }
 
 /* The number after @name in /proc/PID/status; 0 if there is none. */
-static uint32_t read_status(uint32_t pid, const char *name)
+static uint32_t running_process_read_status(uint32_t pid, const char *name)
 {
         struct byte_buffer text = { .data = NULL };
         char path[PATH_BYTES];
@@ -120,7 +120,7 @@ static uint32_t read_status(uint32_t pid, const char *name)
 }
 
 /* The least demanding event of a thread: one that reports its mappings.  Returns 0 or -errno. */
-static int try_event(uint32_t tid)
+static int running_process_try_event(uint32_t tid)
 {
         struct perf_event_attr attr = { .size = sizeof(attr),
                                         .type = PERF_TYPE_SOFTWARE,
@@ -144,7 +144,7 @@ static int try_threads(uint32_t pid, struct error *err)
         int r = running_numbers_read(&threads, pid, err);
 
         for (size_t i = 0; r == 0 && i < threads.n_numbers; i++) {
-                r = try_event(threads.numbers[i]);
+                r = running_process_try_event(threads.numbers[i]);
                 if (r != -ESRCH)
                         break;
                 r = i + 1 < threads.n_numbers ? 0 : -ESRCH;
@@ -191,7 +191,7 @@ int running_process_check(uint32_t pid, struct error *err)
 
         if (r < 0)
                 return r;
-        own_pid = read_status(pid, "\nTgid:\t");
+        own_pid = running_process_read_status(pid, "\nTgid:\t");
         if (own_pid == (uint32_t)getpid())
                 return error_set(err, -EINVAL, "process %u is hyprof itself", pid);
         if (p.is_kernel_thread)
@@ -210,7 +210,7 @@ int running_process_check(uint32_t pid, struct error *err)
 
 uint32_t running_process_of_thread(uint32_t tid)
 {
-        return read_status(tid, "\nTgid:\t");
+        return running_process_read_status(tid, "\nTgid:\t");
 }
 
 int running_process_check_thread(uint32_t tid, struct error *err)
@@ -229,7 +229,7 @@ int running_process_check_thread(uint32_t tid, struct error *err)
         if (p.is_kernel_thread)
                 return error_set(err, -EINVAL, "thread %u (%s) is a kernel thread, not a thread of a program",
                                  tid, p.name);
-        r = try_event(tid);
+        r = running_process_try_event(tid);
         if (r == -ESRCH)
                 return error_set(err, r, "thread %u (%s) has ended", tid, p.name);
         if (r == -EACCES || r == -EPERM)
@@ -245,7 +245,7 @@ void running_numbers_deinit(struct running_numbers *list)
         *list = (struct running_numbers){ .numbers = NULL };
 }
 
-static int add_number(struct running_numbers *list, const char *name)
+static int running_process_add_number(struct running_numbers *list, const char *name)
 {
         int r;
 
@@ -273,7 +273,7 @@ int running_numbers_read(struct running_numbers *list, uint32_t pid, struct erro
                                        : error_errno(err, "%s", path);
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone */
         while (r == 0 && (entry = readdir(dir)) != NULL)
-                r = add_number(list, entry->d_name);
+                r = running_process_add_number(list, entry->d_name);
         (void)closedir(dir);
         return r < 0 ? error_set(err, r, "no memory for a list of processes") : 0;
 }

@@ -128,7 +128,7 @@ static struct perf_record *add_record(struct switch_record *record, enum perf_re
         return rec;
 }
 
-static void decode_switch(struct byte_reader *r, uint32_t cpu, struct switch_record *record)
+static void switch_record_decode_switch(struct byte_reader *r, uint32_t cpu, struct switch_record *record)
 {
         struct switch_record_switch s;
         struct perf_record *rec;
@@ -203,7 +203,7 @@ int switch_record_decode(const uint8_t *bytes, size_t n_bytes, uint32_t cpu, str
                 return error_set(err, -EBADMSG, "context switch: its size is %u, not %zu", head.n_bytes,
                                  n_bytes);
         if (head.kind == SWITCH_RECORD_SWITCH)
-                decode_switch(&r, cpu, ret_record);
+                switch_record_decode_switch(&r, cpu, ret_record);
         else if (head.kind == SWITCH_RECORD_WAKEUP)
                 decode_wakeup(&r, cpu, ret_record);
         else

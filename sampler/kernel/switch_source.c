@@ -72,7 +72,7 @@ static int say_nothing(enum libbpf_print_level level, const char *format, va_lis
         return 0;
 }
 
-static int explain(int code, const char *what, struct error *err)
+static int switch_source_explain(int code, const char *what, struct error *err)
 {
         switch (-code) {
         case EPERM:
@@ -103,7 +103,7 @@ static int check_namespace(struct error *err)
 }
 
 /* As with perf's events, a CPU that comes later has none. */
-static int count_cpus(struct switch_source *s, struct error *err)
+static int switch_source_count_cpus(struct switch_source *s, struct error *err)
 {
         struct cpu_list online = { .cpus = NULL };
         int r = cpu_list_read_online(&online, err);
@@ -312,28 +312,28 @@ static int load_slowly(struct switch_source *s, struct error *err)
         bpf_object__close(s->object);
         s->object = open_program(NULL);
         if (!s->object)
-                return explain(-errno, "read the program", err);
+                return switch_source_explain(-errno, "read the program", err);
         r = configure(s);
         if (r < 0)
-                return explain(r, "set up the program", err);
+                return switch_source_explain(r, "set up the program", err);
         r = bpf_object__load(s->object);
-        return r < 0 ? explain(r, "load the program", err) : 0;
+        return r < 0 ? switch_source_explain(r, "load the program", err) : 0;
 }
 
-static int load(struct switch_source *s, struct error *err)
+static int switch_source_load(struct switch_source *s, struct error *err)
 {
         int r;
 
         (void)libbpf_set_print(say_nothing);
         r = load_quickly(s);
         if (r == -EPERM || r == -EACCES)
-                return explain(r, "load the program", err);
+                return switch_source_explain(r, "load the program", err);
         if (r < 0)
                 r = load_slowly(s, err);
         if (r < 0)
                 return r;
         r = map_rings(s);
-        return r < 0 ? explain(r, "map its rings", err) : 0;
+        return r < 0 ? switch_source_explain(r, "map its rings", err) : 0;
 }
 
 int switch_source_open(const struct switch_source_options *options, struct switch_source **ret_source,
@@ -347,11 +347,11 @@ int switch_source_open(const struct switch_source_options *options, struct switc
         s->wake_fd = s->processes_fd = -1;
         code = check_namespace(err);
         if (code == 0)
-                code = count_cpus(s, err);
+                code = switch_source_count_cpus(s, err);
         if (code < 0)
                 goto fail;
         choose_settings(s, options);
-        code = load(s, err);
+        code = switch_source_load(s, err);
         if (code < 0)
                 goto fail;
         *ret_source = s;
@@ -410,7 +410,7 @@ int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything,
         }
         r = set_scope(s);
         if (r < 0)
-                return explain(r, "choose the recorded switches", err);
+                return switch_source_explain(r, "choose the recorded switches", err);
         choose_cpus(s, cpus);
         /* From the first switch on its time lies between two readings. */
         monotonic_clock_pair(&s->clock);
@@ -422,7 +422,7 @@ int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything,
                         continue;
                 link = bpf_program__attach_trace(program);
                 if (!link)
-                        return explain(-errno, "attach the program", err);
+                        return switch_source_explain(-errno, "attach the program", err);
                 s->links[s->n_links++] = link;
         }
         return 0;
@@ -467,7 +467,7 @@ int switch_source_fd(const struct switch_source *s)
  * Everything that is there now, and then the clocks: so each record lies before
  * the last reading.
  */
-static void look(struct switch_source *s)
+static void switch_source_look(struct switch_source *s)
 {
         for (size_t i = 0; i < s->n_cpus; i++)
                 switch_ring_look(&s->cpus[i].ring);
@@ -478,7 +478,7 @@ static void look(struct switch_source *s)
 }
 
 /* Decodes the oldest record of a ring, if that is not done yet. */
-static bool fill(struct switch_source *s, size_t cpu)
+static bool switch_source_fill(struct switch_source *s, size_t cpu)
 {
         struct cpu_ring *c = &s->cpus[cpu];
         const uint8_t *bytes;
@@ -509,7 +509,7 @@ static bool fill(struct switch_source *s, size_t cpu)
         return true;
 }
 
-static void give_back(struct switch_source *s)
+static void switch_source_give_back(struct switch_source *s)
 {
         for (size_t i = 0; i < s->n_cpus; i++)
                 switch_ring_release(&s->cpus[i].ring);
@@ -524,17 +524,17 @@ int switch_source_peek(struct switch_source *s, uint64_t until_ns, const struct 
         if (!s)
                 return 0;
         if (!s->looked)
-                look(s);
+                switch_source_look(s);
         for (size_t i = 0; i < s->n_cpus; i++) {
                 struct cpu_ring *c = &s->cpus[i];
 
-                if (fill(s, i) && (!oldest || c->record.records[0].time_ns < oldest_ns)) {
+                if (switch_source_fill(s, i) && (!oldest || c->record.records[0].time_ns < oldest_ns)) {
                         oldest = c;
                         oldest_ns = c->record.records[0].time_ns;
                 }
         }
         if (!oldest || oldest_ns > until_ns) {
-                give_back(s);
+                switch_source_give_back(s);
                 return 0;
         }
         s->turn = oldest;

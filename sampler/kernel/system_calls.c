@@ -306,7 +306,7 @@ int system_calls_prepare(struct error *err)
         return error_set(err, -ENOMEM, "the filter of system calls could not be made");
 }
 
-static int load(struct sock_filter *instructions, size_t n_bytes, struct error *err)
+static int system_calls_load(struct sock_filter *instructions, size_t n_bytes, struct error *err)
 {
         const struct sock_fprog program = { .len = (unsigned short)(n_bytes / sizeof(*instructions)),
                                             .filter = instructions };
@@ -331,7 +331,7 @@ int system_calls_restrict(int filter_fd, struct error *err)
                 return error_set(err, -ENOMEM, "no memory for the filter of system calls");
         r = io_pread_full(filter_fd, instructions, n_max, 0, &n_bytes, err);
         if (r == 0)
-                r = load(instructions, n_bytes, err);
+                r = system_calls_load(instructions, n_bytes, err);
         free(instructions);
         return r;
 }

@@ -282,7 +282,7 @@ static int flush_code(struct collector *m, bool all)
 }
 
 /* Hands everything so far to the writer, tables before what refers to them. */
-static int flush(struct collector *m, uint64_t now_ns)
+static int collector_flush_all(struct collector *m, uint64_t now_ns)
 {
         int r = 0;
 
@@ -306,17 +306,17 @@ static int flush_if_full(void *context)
         if (event_encoder_count_bytes(&m->encoder) < CHUNK_BYTES &&
             m->zones.translator.attachments.waiting_bytes < CHUNK_BYTES)
                 return 0;
-        return flush(m, m->cycled_ns);
+        return collector_flush_all(m, m->cycled_ns);
 }
 
 int collector_flush(struct collector *m)
 {
-        return flush(m, m->cycled_ns);
+        return collector_flush_all(m, m->cycled_ns);
 }
 
 /* ---- one cycle ----------------------------------------------------------------------------------------- */
 
-static int merge_zones(struct collector *m, uint64_t until_ns, bool final)
+static int collector_merge_zones(struct collector *m, uint64_t until_ns, bool final)
 {
         int r = zone_source_begin_cycle(&m->zones);
 
@@ -329,7 +329,7 @@ static int merge_zones(struct collector *m, uint64_t until_ns, bool final)
 }
 
 /* A thread whose exit was written; with the last one its process ends. */
-static void forget_thread(struct collector *m, struct thread_track *thread)
+static void collector_forget_thread(struct collector *m, struct thread_track *thread)
 {
         struct process_track *process = thread->process;
         uint32_t ended_pid;
@@ -364,7 +364,7 @@ static int merge_pending(struct collector *m, uint64_t until_ns)
                 if (thread->listed)
                         t->listed[n_kept++] = thread;
                 else if (thread->exited)
-                        forget_thread(m, thread);
+                        collector_forget_thread(m, thread);
         }
         t->n_listed = n_kept;
         thread_sink_switch(&m->sink, NULL);
@@ -425,7 +425,7 @@ int collector_cycle(struct collector *m, bool final, struct error *err)
         if (r < 0)
                 return r;
 
-        r = merge_zones(m, until_ns, final);
+        r = collector_merge_zones(m, until_ns, final);
         if (final)
                 zone_source_drop_waiting(&m->zones);
         if (r < 0)
@@ -448,7 +448,7 @@ int collector_cycle(struct collector *m, bool final, struct error *err)
                 goto fail;
         if (final || now_ns - m->flushed_ns >= m->chunk_age_ns) {
                 m->chunk_age_ns = m->chunk_age_ns < CHUNK_AGE_NS / 2 ? 2 * m->chunk_age_ns : CHUNK_AGE_NS;
-                r = flush(m, now_ns);
+                r = collector_flush_all(m, now_ns);
         }
         if (r < 0)
                 goto fail;

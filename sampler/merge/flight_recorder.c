@@ -93,7 +93,7 @@ static bool take_hits(struct flight_recorder *f, struct collector *m)
         return true;
 }
 
-static bool is_wanted(struct flight_recorder *f, struct collector *m)
+static bool flight_recorder_is_wanted(struct flight_recorder *f, struct collector *m)
 {
         f->signalled = read_signals(f) || f->signalled;
         if (take_hits(f, m))
@@ -107,7 +107,7 @@ static bool is_wanted(struct flight_recorder *f, struct collector *m)
 
 /* ---- step by step -------------------------------------------------------------------------------------- */
 
-static int ask(struct flight_recorder *f, struct collector *m, struct error *err)
+static int flight_recorder_ask(struct flight_recorder *f, struct collector *m, struct error *err)
 {
         int r = collector_flush(m);
 
@@ -119,7 +119,7 @@ static int ask(struct flight_recorder *f, struct collector *m, struct error *err
 }
 
 /* The dump is over, one way or the other. */
-static void tell(struct flight_recorder *f, const struct error *failure)
+static void flight_recorder_tell(struct flight_recorder *f, const struct error *failure)
 {
         f->step = FLIGHT_IDLE;
         f->dump.failure = failure;
@@ -165,8 +165,8 @@ static int put_dump(struct flight_recorder *f, struct collector *m,
 }
 
 /* Returns 0, also if there is no file for it; -errno if the recording cannot go on. */
-static int begin(struct flight_recorder *f, struct collector *m,
-                 const struct writer_thread_snapshot *snapshot, struct error *err)
+static int flight_recorder_begin(struct flight_recorder *f, struct collector *m,
+                                 const struct writer_thread_snapshot *snapshot, struct error *err)
 {
         struct error failure = ERROR_NONE;
         int fd, r = f->options->open_file(f->options->context, &fd, &failure);
@@ -175,7 +175,7 @@ static int begin(struct flight_recorder *f, struct collector *m,
                 r = trace_writer_new(fd, &f->dump.writer, &failure);
         if (r == 0)
                 return put_dump(f, m, snapshot, false, err);
-        tell(f, &failure);
+        flight_recorder_tell(f, &failure);
         return 0;
 }
 
@@ -187,13 +187,13 @@ static int go_on(struct flight_recorder *f, struct collector *m, bool wait, stru
         int r = 0;
 
         if (f->step == FLIGHT_ASKED && writer_thread_take_snapshot(m->writer, wait, &snapshot))
-                r = begin(f, m, &snapshot, err);
+                r = flight_recorder_begin(f, m, &snapshot, err);
         if (r < 0 || f->step != FLIGHT_WRITING)
                 return r;
         done = writer_thread_take_dump(m->writer, wait);
         if (!done)
                 return 0;
-        tell(f, done->failure.code < 0 ? &done->failure : NULL);
+        flight_recorder_tell(f, done->failure.code < 0 ? &done->failure : NULL);
         ring_dump_free(done);
         return 0;
 }
@@ -217,8 +217,8 @@ int flight_recorder_cycle(struct flight_recorder *f, struct collector *m, struct
                 return 0;
         tell_full(f);
         r = go_on(f, m, false, err);
-        if (r == 0 && is_wanted(f, m))
-                r = ask(f, m, err);
+        if (r == 0 && flight_recorder_is_wanted(f, m))
+                r = flight_recorder_ask(f, m, err);
         return r;
 }
 
@@ -235,7 +235,7 @@ int flight_recorder_finish(struct flight_recorder *f, struct collector *m, struc
         (void)take_hits(f, m); /* of the last cycle: they are in the trace of the end */
         (void)snprintf(f->cause, sizeof(f->cause), CAUSE_END);
         if (r == 0)
-                r = ask(f, m, err);
+                r = flight_recorder_ask(f, m, err);
         if (r == 0 && !writer_thread_take_snapshot(m->writer, true, &snapshot))
                 r = error_set(err, -EINTR, "the ring was not written");
         f->dump.writer = writer;

@@ -152,7 +152,7 @@ static int queue_counts(struct kernel_side *s, struct thread_track *thread,
 
 static int take_images(struct kernel_side *s, uint64_t until_ns);
 
-static int take_sample(struct kernel_side *s, const struct perf_record *rec)
+static int kernel_side_take_sample(struct kernel_side *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SAMPLE, .time_ns = rec->time_ns };
         struct pending_event pending = { .cut = 0 };
@@ -227,8 +227,8 @@ static int add_version(struct kernel_side *s, const struct perf_record *rec, str
 }
 
 /* The module of a mapping; its file is opened if it may be gone soon, and its table is asked for.  @process: its id in PROCESSES, for memory of no file. */
-static int add_module(struct kernel_side *s, uint32_t process, const struct perf_record *rec,
-                      uint32_t *ret_module)
+static int kernel_side_add_module(struct kernel_side *s, uint32_t process, const struct perf_record *rec,
+                                  uint32_t *ret_module)
 {
         struct perf_mmap mapping = rec->mmap, *m = &mapping;
         struct trace_module row = { .kind = module_kind(m) };
@@ -263,8 +263,8 @@ static int add_module(struct kernel_side *s, uint32_t process, const struct perf
 }
 
 /* Mappings are the process's: the thread that made one may be of no interest. */
-static int process_of(struct kernel_side *s, const struct perf_record *rec,
-                      struct process_track **ret_process)
+static int kernel_side_process_of(struct kernel_side *s, const struct perf_record *rec,
+                                  struct process_track **ret_process)
 {
         struct thread_track *thread = NULL;
         int r = 0;
@@ -304,10 +304,10 @@ static int take_mmap(struct kernel_side *s, const struct perf_record *rec)
                 loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
-        r = process_of(s, rec, &process);
+        r = kernel_side_process_of(s, rec, &process);
         if (r < 0 || !process)
                 return r;
-        r = add_module(s, process->process, rec, &range.module);
+        r = kernel_side_add_module(s, process->process, rec, &range.module);
         row.module = range.module;
         row.process = process->process;
         if (r == 0)
@@ -415,7 +415,7 @@ static int take_comm(struct kernel_side *s, const struct perf_record *rec)
         return r < 0 && r != -EOVERFLOW ? r : name_thread(s, thread, name, rec->time_ns, rec->comm.exec);
 }
 
-static int take_fork(struct kernel_side *s, const struct perf_record *rec)
+static int kernel_side_take_fork(struct kernel_side *s, const struct perf_record *rec)
 {
         const struct thread_track *parent = process_table_find_thread(s->recording->processes,
                                                                       rec->fork.parent_tid);
@@ -472,7 +472,7 @@ static int take_any_sample(struct kernel_side *s, const struct perf_record *rec)
                 return wait_records_take_sample(s, rec);
         if (spec && spec->role == EVENT_ROLE_WAKERS)
                 return wait_records_take_waker(s, spec, rec);
-        return take_sample(s, rec);
+        return kernel_side_take_sample(s, rec);
 }
 
 /* Is the oldest record one that is wanted, for the first time?  The waker may be any thread. */
@@ -486,7 +486,7 @@ static bool takes(struct kernel_side *s, const struct perf_record *rec)
                !is_double;
 }
 
-static int take(struct kernel_side *s, const struct perf_record *rec)
+static int kernel_side_take_event(struct kernel_side *s, const struct perf_record *rec)
 {
         switch (rec->kind) {
         case PERF_RECORD_KIND_SAMPLE:
@@ -496,7 +496,7 @@ static int take(struct kernel_side *s, const struct perf_record *rec)
         case PERF_RECORD_KIND_COMM:
                 return take_comm(s, rec);
         case PERF_RECORD_KIND_FORK:
-                return take_fork(s, rec);
+                return kernel_side_take_fork(s, rec);
         case PERF_RECORD_KIND_EXIT:
                 return take_exit(s, rec);
         case PERF_RECORD_KIND_SWITCH:
@@ -519,13 +519,13 @@ static int take(struct kernel_side *s, const struct perf_record *rec)
 }
 
 /* Additions to a mapping come after it, additions to other records before them. */
-static int take_in_turn(struct kernel_side *s, const struct perf_record *rec)
+static int kernel_side_take_in_turn(struct kernel_side *s, const struct perf_record *rec)
 {
         bool is_mapping = rec->kind == PERF_RECORD_KIND_MMAP;
         int r = rec->time_ns > 0 ? take_images(s, rec->time_ns - is_mapping) : 0;
 
         if (r == 0)
-                r = take(s, rec);
+                r = kernel_side_take_event(s, rec);
         return r == 0 && is_mapping ? take_images(s, rec->time_ns) : r;
 }
 
@@ -533,7 +533,7 @@ int kernel_side_take(struct kernel_side *s, const struct perf_record *rec)
 {
         int r = rec->kind == PERF_RECORD_KIND_MMAP ? code_images_look(s->images, rec) : 0;
 
-        return r < 0 ? r : take_in_turn(s, rec);
+        return r < 0 ? r : kernel_side_take_in_turn(s, rec);
 }
 
 /* Decodes the oldest record of a ring into its head, if it is not there yet. */
@@ -585,7 +585,7 @@ static int take_from_ring(struct kernel_side *s, size_t ring)
                                   &head->record); /* also of events that are left out */
 
         if (r == 0 && takes(s, &head->record))
-                r = take_in_turn(s, &head->record);
+                r = kernel_side_take_in_turn(s, &head->record);
         head->ready = false;
         perf_ring_consume(&s->recording->events->rings[ring], head->record_bytes);
         return r;
@@ -640,7 +640,7 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
                 if (r < 0) {
                         (void)error_set(err, r, "no memory for regions of code");
                 } else if (of_bpf && (!of_ring || of_bpf->time_ns < s->heads[i].record.time_ns)) {
-                        r = takes(s, of_bpf) ? take_in_turn(s, of_bpf) : 0;
+                        r = takes(s, of_bpf) ? kernel_side_take_in_turn(s, of_bpf) : 0;
                         switch_source_consume(s->recording->switches);
                         of_bpf = NULL;
                 } else if (of_ring) {
@@ -693,7 +693,7 @@ static int want_file(struct kernel_side *s, const struct perf_record *rec)
         if ((!s->recording->tables && !s->recording->keeper) || !rec->mmap.executable ||
             module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
                 return 0;
-        r = add_module(s, 0, rec, &module);
+        r = kernel_side_add_module(s, 0, rec, &module);
         opened_files_forget(s->recording->opened, rec->pid, &rec->mmap);
         return r == -EOVERFLOW ? 0 : r;
 }

@@ -19,7 +19,7 @@
 #define NAME_BYTES_MAX 4096
 
 /* Its name; that of the first thread ends whatever the process's number meant before. */
-static int add_name(const struct perf_record *thread, struct kernel_side *samples)
+static int process_intake_add_name(const struct perf_record *thread, struct kernel_side *samples)
 {
         struct perf_record rec = *thread;
         struct byte_buffer text = { .data = NULL };
@@ -41,8 +41,8 @@ static int add_name(const struct perf_record *thread, struct kernel_side *sample
 }
 
 /* It begins, has a name, and may be off the CPU already: the kernel only tells when that changes. */
-static int add_thread(const struct running_process *p, uint32_t tid, struct kernel_side *samples,
-                      uint64_t time_ns)
+static int process_intake_add_thread(const struct running_process *p, uint32_t tid,
+                                     struct kernel_side *samples, uint64_t time_ns)
 {
         struct perf_record rec = { .kind = PERF_RECORD_KIND_FORK,
                                    .pid = p->pid,
@@ -56,7 +56,7 @@ static int add_thread(const struct running_process *p, uint32_t tid, struct kern
                 return 0; /* it has ended */
         r = kernel_side_take(samples, &rec);
         if (r == 0)
-                r = add_name(&rec, samples);
+                r = process_intake_add_name(&rec, samples);
         rec.kind = PERF_RECORD_KIND_SWITCH;
         rec.context_switch.out = true;
         rec.context_switch.preempted = false;
@@ -89,7 +89,7 @@ static int add_mappings(const struct running_process *p, uint32_t tid, struct ke
         return r < 0 ? r : n_mappings;
 }
 
-static bool is_wanted(const struct process_filter *filter, uint32_t pid, uint32_t tid)
+static bool process_intake_is_wanted(const struct process_filter *filter, uint32_t pid, uint32_t tid)
 {
         return !filter || process_filter_has_thread(filter, pid, tid);
 }
@@ -100,15 +100,16 @@ int process_intake_add(const struct running_process *process, const struct proce
         struct running_numbers threads = { .numbers = NULL };
         int r = 0;
 
-        if (is_wanted(filter, process->pid, process->pid))
-                r = add_thread(process, process->pid, samples, time_ns);
+        if (process_intake_is_wanted(filter, process->pid, process->pid))
+                r = process_intake_add_thread(process, process->pid, samples, time_ns);
 
         *ret_has_region = false;
         if (r == 0 && running_numbers_read(&threads, process->pid, NULL) == -ENOMEM)
                 r = -ENOMEM;
         for (size_t i = 0; r == 0 && i < threads.n_numbers; i++)
-                if (threads.numbers[i] != process->pid && is_wanted(filter, process->pid, threads.numbers[i]))
-                        r = add_thread(process, threads.numbers[i], samples, time_ns);
+                if (threads.numbers[i] != process->pid &&
+                    process_intake_is_wanted(filter, process->pid, threads.numbers[i]))
+                        r = process_intake_add_thread(process, threads.numbers[i], samples, time_ns);
         for (size_t i = 0; r == 0 && i < threads.n_numbers; i++)
                 r = add_mappings(process, threads.numbers[i], samples, time_ns, ret_has_region);
         running_numbers_deinit(&threads);

@@ -34,8 +34,8 @@ int sample_stacks_add(struct kernel_side *s, const struct address_space *space, 
 }
 
 /* A sample that waited for its callstack, and those of its group that follow it. */
-static int complete(struct kernel_side *s, const struct address_space *space, struct thread_track *thread,
-                    size_t at)
+static int sample_stacks_complete(struct kernel_side *s, const struct address_space *space,
+                                  struct thread_track *thread, size_t at)
 {
         const struct trace_event *leader = &thread->pending[at].event;
         int r = sample_stacks_add(s, space, &thread->pending[at].event);
@@ -61,7 +61,7 @@ int sample_stacks_close(struct kernel_side *s, struct thread_track *thread)
                 while (at > 0 && thread->pending[at - 1].cut != cut)
                         at--;
                 if (at > 0)
-                        r = complete(s, &thread->process->space, thread, --at);
+                        r = sample_stacks_complete(s, &thread->process->space, thread, --at);
                 else
                         at = thread->n_pending;
         }
@@ -115,7 +115,7 @@ int sample_stacks_resume(struct kernel_side *s, const struct process_track *proc
 
                 s->has_cuts |= resumed.is_cut;
                 if (r == 0 && !resumed.is_cut && at < resumed.thread->n_pending)
-                        r = complete(s, resumed.space, resumed.thread, at);
+                        r = sample_stacks_complete(s, resumed.space, resumed.thread, at);
         }
         return r;
 }

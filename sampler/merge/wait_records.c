@@ -82,7 +82,8 @@ static struct thread_track *who_is_on(const struct kernel_side *s, uint32_t cpu)
 }
 
 /* From a switch on: who is on its CPU, and which CPU its thread is on. */
-static int note_place(struct kernel_side *s, const struct perf_record *rec, struct thread_track *thread)
+static int wait_records_note_place(struct kernel_side *s, const struct perf_record *rec,
+                                   struct thread_track *thread)
 {
         uint32_t cpu = rec->cpu, tid = rec->context_switch.out ? 0 : rec->tid;
         size_t n = s->n_on_cpus;
@@ -159,7 +160,7 @@ int wait_records_take_switch(struct kernel_side *s, const struct perf_record *re
                 return r;
         r = end_others(s, rec, thread);
         if (r == 0)
-                r = note_place(s, rec, thread);
+                r = wait_records_note_place(s, rec, thread);
         if (r < 0)
                 return r;
         if (rec->context_switch.out && thread->waits_by_sample) {

@@ -56,7 +56,7 @@ struct writer_thread {
 };
 
 /* With the lock.  The first failure is final. */
-static void fail(struct writer_thread *t, const struct error *err)
+static void writer_thread_fail(struct writer_thread *t, const struct error *err)
 {
         static const uint64_t one = 1;
 
@@ -88,7 +88,7 @@ static void write_one(struct writer_thread *t, struct queued_chunk *chunk)
         if (t->ring)
                 t->dropped_ns = t->ring->dropped_ns;
         if (r < 0)
-                fail(t, &err);
+                writer_thread_fail(t, &err);
         (void)pthread_mutex_unlock(&t->lock);
 }
 
@@ -101,7 +101,7 @@ static void take_snapshot(struct writer_thread *t, uint64_t end_ns)
         r = chunk_ring_snapshot(t->ring, end_ns, &t->snapshot, &err);
         (void)pthread_mutex_lock(&t->lock);
         if (r < 0)
-                fail(t, &err);
+                writer_thread_fail(t, &err);
         t->has_answer = true;
         t->answer = (struct writer_thread_snapshot){ .from_ns = t->snapshot.from_ns,
                                                      .n_open = t->snapshot.n_open,
@@ -141,7 +141,7 @@ static void go_on_dumping(struct writer_thread *t)
  * @ret_some:  it is *@ret_next; else a dump is to go on
  * Returns false when all is written and nothing more comes.
  */
-static bool take(struct writer_thread *t, struct queued_chunk *ret_next, bool *ret_some)
+static bool writer_thread_take(struct writer_thread *t, struct queued_chunk *ret_next, bool *ret_some)
 {
         bool some;
 
@@ -161,14 +161,14 @@ static bool take(struct writer_thread *t, struct queued_chunk *ret_next, bool *r
         return some || t->dump;
 }
 
-static void *run(void *context)
+static void *writer_thread_run(void *context)
 {
         struct writer_thread *t = context;
         struct queued_chunk next;
         bool some;
 
         (void)privileges_drop(NULL); /* it compresses and writes; dropping rights cannot fail here */
-        while (take(t, &next, &some)) {
+        while (writer_thread_take(t, &next, &some)) {
                 if (some)
                         do_one(t, &next);
                 if (t->dump)
@@ -202,7 +202,7 @@ int writer_thread_start_for(const struct writer_thread_target *target, int fail_
         t->n_bytes = t->writer ? trace_writer_count_bytes(t->writer) : 0;
         (void)pthread_mutex_init(&t->lock, NULL);
         (void)pthread_cond_init(&t->changed, NULL);
-        code = pthread_create(&t->thread, NULL, run, t);
+        code = pthread_create(&t->thread, NULL, writer_thread_run, t);
         if (code != 0) {
                 (void)pthread_cond_destroy(&t->changed);
                 (void)pthread_mutex_destroy(&t->lock);
@@ -239,7 +239,7 @@ static bool is_stopped(const struct writer_thread *t)
  * Waits for room, but when we are to stop, no longer than one chunk takes: the reader of the trace may not read on.
  * Returns 0 or -errno; then nothing of @item was taken.
  */
-static int put(struct writer_thread *t, const struct queued_chunk *item)
+static int writer_thread_put_chunk(struct writer_thread *t, const struct queued_chunk *item)
 {
         uint64_t until_ns = UINT64_MAX;
         int r;
@@ -268,7 +268,7 @@ int writer_thread_put(struct writer_thread *t, const struct trace_chunk_header *
                       struct byte_buffer *body)
 {
         const struct queued_chunk item = { .what = QUEUED_CHUNK, .header = *header, .body = *body };
-        int r = put(t, &item);
+        int r = writer_thread_put_chunk(t, &item);
 
         if (r < 0)
                 byte_buffer_deinit(body);
@@ -280,14 +280,14 @@ int writer_thread_ask_snapshot(struct writer_thread *t, uint64_t end_ns)
 {
         const struct queued_chunk item = { .what = QUEUED_SNAPSHOT, .end_ns = end_ns };
 
-        return put(t, &item);
+        return writer_thread_put_chunk(t, &item);
 }
 
 int writer_thread_put_dump(struct writer_thread *t, struct ring_dump *dump)
 {
         const struct queued_chunk item = { .what = QUEUED_DUMP, .dump = dump };
 
-        return put(t, &item);
+        return writer_thread_put_chunk(t, &item);
 }
 
 bool writer_thread_take_snapshot(struct writer_thread *t, bool wait, struct writer_thread_snapshot *ret)

@@ -111,7 +111,7 @@ bool attachment_has_ended(struct attachment *a)
 
 /* ---- whom it is about ---------------------------------------------------------------------------------- */
 
-static bool is_named(const struct attachment *a, uint32_t pid)
+static bool attachment_is_named(const struct attachment *a, uint32_t pid)
 {
         for (size_t i = 0; i < a->n_named; i++)
                 if (a->named[i].pid == pid)
@@ -120,12 +120,12 @@ static bool is_named(const struct attachment *a, uint32_t pid)
 }
 
 /* Is of this process nothing but threads recorded? */
-static bool is_thread(const struct attachment *a, uint32_t pid)
+static bool attachment_is_thread(const struct attachment *a, uint32_t pid)
 {
         for (size_t i = 0; i < a->n_named; i++)
                 if (a->named[i].pid == pid && a->named[i].tid == 0)
                         return false;
-        return is_named(a, pid);
+        return attachment_is_named(a, pid);
 }
 
 static bool is_found(const struct attachment *a, uint32_t pid)
@@ -145,7 +145,7 @@ static bool is_below_named(const struct attachment *a, const struct running_proc
         for (size_t n_steps = 0; n_steps < n_all && above != 0; n_steps++) {
                 size_t i = 0;
 
-                if (is_named(a, above))
+                if (attachment_is_named(a, above))
                         return true;
                 while (i < n_all && all[i].pid != above)
                         i++;
@@ -155,7 +155,7 @@ static bool is_below_named(const struct attachment *a, const struct running_proc
 }
 
 /* All processes there are, as far as they can be read: who is whose child is only said by the child. */
-static int read_all(struct running_process **ret_all, size_t *ret_n, struct error *err)
+static int attachment_read_all(struct running_process **ret_all, size_t *ret_n, struct error *err)
 {
         struct running_numbers pids = { .numbers = NULL };
         struct running_process *all = NULL;
@@ -188,12 +188,13 @@ static void find_named(struct attachment *a, const struct running_process *all, 
 
         /* A named process below another named one comes with the children of that. */
         for (size_t i = 0; i < n_all; i++)
-                if (is_named(a, all[i].pid) && !(with_children && is_below_named(a, all, n_all, &all[i])))
+                if (attachment_is_named(a, all[i].pid) &&
+                    !(with_children && is_below_named(a, all, n_all, &all[i])))
                         a->found[a->n_found++] = all[i];
         do {
                 n_before = a->n_found;
                 for (size_t i = 0; with_children && i < n_all; i++)
-                        if (!is_thread(a, all[i].parent_pid) && is_found(a, all[i].parent_pid) &&
+                        if (!attachment_is_thread(a, all[i].parent_pid) && is_found(a, all[i].parent_pid) &&
                             !is_found(a, all[i].pid) && all[i].pid != (uint32_t)getpid())
                                 a->found[a->n_found++] = all[i];
         } while (a->n_found > n_before);
@@ -224,7 +225,7 @@ static int find_processes(struct attachment *a, struct error *err)
 {
         struct running_process *all = NULL;
         size_t n_all = 0;
-        int r = read_all(&all, &n_all, err);
+        int r = attachment_read_all(&all, &n_all, err);
 
         if (r == 0 && array_reserve(&a->found, &a->found_capacity, n_all, sizeof(*a->found)) < 0)
                 r = error_set(err, -ENOMEM, "no memory for a list of processes");
@@ -292,8 +293,8 @@ static int add_single_threads(const struct attachment *a, struct event_set *even
 }
 
 /* Returns how many threads were new and got their events, or -errno. */
-static int add_threads(struct attachment *a, struct event_set *events, const struct running_process *p,
-                       struct error *err)
+static int attachment_add_threads(struct attachment *a, struct event_set *events,
+                                  const struct running_process *p, struct error *err)
 {
         struct running_numbers threads = { .numbers = NULL };
         uint32_t id;
@@ -302,13 +303,14 @@ static int add_threads(struct attachment *a, struct event_set *events, const str
         if (r == 0 && keep_new(a, &threads) < 0)
                 r = error_set(err, -ENOMEM, "no memory for a list of threads");
         if (r == 0)
-                r = is_thread(a, p->pid) ? add_single_threads(a, events, p, &threads, err)
-                                         : event_set_add(events, threads.numbers, threads.n_numbers, err);
+                r = attachment_is_thread(a, p->pid)
+                            ? add_single_threads(a, events, p, &threads, err)
+                            : event_set_add(events, threads.numbers, threads.n_numbers, err);
         running_numbers_deinit(&threads);
         if (r == -ESRCH)
                 return 0; /* it has ended */
         /* A child may have become another user's; the one that was named may not. */
-        if ((r == -EACCES || r == -EPERM) && !is_named(a, p->pid))
+        if ((r == -EACCES || r == -EPERM) && !attachment_is_named(a, p->pid))
                 return intern_add(&a->refused, &p->pid, sizeof(p->pid), &id) == -ENOMEM ? -ENOMEM : 0;
         return r;
 }
@@ -327,7 +329,7 @@ int attachment_add_events(struct attachment *a, struct event_set *events, struct
 
                         if (intern_find(&a->refused, &pid, sizeof(pid)) != 0)
                                 continue;
-                        r = add_threads(a, events, &a->found[i], err);
+                        r = attachment_add_threads(a, events, &a->found[i], err);
                         n_new += r > 0 ? r : 0;
                 }
                 if (r < 0)
@@ -360,7 +362,7 @@ static int fill_filter(const struct attachment *a)
                 if (a->named[i].tid != 0)
                         r = process_filter_add_thread(f, a->named[i].pid, a->named[i].tid);
         for (size_t i = 0; r == 0 && i < a->n_found; i++)
-                if (!is_thread(a, a->found[i].pid))
+                if (!attachment_is_thread(a, a->found[i].pid))
                         r = process_filter_add_process(f, a->found[i].pid);
         return r;
 }

@@ -75,7 +75,7 @@ int command_find(const char *name, struct error *err)
 }
 
 /* In the child: waits for the parent's byte, then becomes the program; without one the parent is gone. */
-static _Noreturn void run_child(const struct command_options *options, const int *fds)
+static _Noreturn void command_run_child(const struct command_options *options, const int *fds)
 {
         const char *const *environment = options->environment;
         int go_fd = fds[0], exec_fd = fds[1];
@@ -125,7 +125,7 @@ int command_start(struct command *c, const struct command_options *options, stru
         }
         if (pid == 0) {
                 (void)close(go[1]);
-                run_child(options, (const int[2]){ go[0], exec[1] });
+                command_run_child(options, (const int[2]){ go[0], exec[1] });
         }
         io_close(&go[0]);
         io_close(&exec[1]);

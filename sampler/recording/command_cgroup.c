@@ -97,7 +97,7 @@ static void close_all_but(const int *fds, size_t n_fds)
         }
 }
 
-static _Noreturn void keep(int parent_fd, const char *name, int sign_fd, int recorder_fd)
+static _Noreturn void command_cgroup_keep(int parent_fd, const char *name, int sign_fd, int recorder_fd)
 {
         struct pollfd fds[2] = { { .fd = sign_fd, .events = POLLIN },
                                  { .fd = recorder_fd, .events = POLLIN } };
@@ -129,7 +129,7 @@ static int start_keeper(struct command_cgroup *c, int parent_fd, const char *nam
         }
         c->keeper_pid = fork();
         if (c->keeper_pid == 0)
-                keep(parent_fd, name, sign[0], recorder_fd);
+                command_cgroup_keep(parent_fd, name, sign[0], recorder_fd);
         if (c->keeper_pid < 0) {
                 c->keeper_pid = 0;
                 r = error_errno(err, "fork");
@@ -172,7 +172,7 @@ static void sweep(int parent_fd)
 }
 
 /* A number may be that of another one before us, whose folder is still in use. */
-static int make_folder(int parent_fd, char *name)
+static int command_cgroup_make_folder(int parent_fd, char *name)
 {
         for (unsigned i = 0; i < NAMES_MAX; i++) {
                 (void)snprintf(name, NAME_BYTES, i == 0 ? FOLDER_PREFIX "%d" : FOLDER_PREFIX "%d.%u",
@@ -237,7 +237,7 @@ int command_cgroup_open(struct command_cgroup *c, struct error *err)
                 return parent_fd;
         raised = begin_change();
         sweep(parent_fd);
-        r = make_folder(parent_fd, name);
+        r = command_cgroup_make_folder(parent_fd, name);
         if (r < 0) {
                 (void)error_set(err, r, "make a cgroup in %s: %s", parent, strerrordesc_np(-r));
         } else if (snprintf(c->path, sizeof(c->path), "%s/%s", parent, name) >= (int)sizeof(c->path)) {

@@ -179,7 +179,7 @@ static int choose_events(struct recorder *r, bool *ret_fallback, struct error *e
         return code;
 }
 
-static int describe(struct recorder *r, bool fallback, struct error *err)
+static int recorder_describe(struct recorder *r, bool fallback, struct error *err)
 {
         int code = recording_facts_begin(r->dictionary, r->start_ns, err);
 
@@ -218,7 +218,7 @@ static size_t choose_ring_bytes(const struct recorder *r, size_t tracker_bytes)
         return r->access.locks_memory ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
 }
 
-static int open_events(struct recorder *r, struct error *err)
+static int recorder_open_events(struct recorder *r, struct error *err)
 {
         const struct recorded_waiting_options waiting = { .no_switches = r->options->no_switches,
                                                           .off_cpu = r->options->off_cpu,
@@ -246,7 +246,8 @@ static int open_events(struct recorder *r, struct error *err)
 }
 
 /* A missing file, -1, reports nothing. */
-static int watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t how, struct error *err)
+static int recorder_watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t how,
+                          struct error *err)
 {
         struct epoll_event event = { .events = EPOLLIN | how, .data = { .u32 = (uint32_t)reason } };
 
@@ -255,7 +256,7 @@ static int watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t h
         return 0;
 }
 
-static int watch_all(struct recorder *r, struct error *err)
+static int recorder_watch_all(struct recorder *r, struct error *err)
 {
         /* Where there are doorbells, it waits for those alone. */
         bool opener_waits = r->opener && !event_set_has_doorbells(&r->events);
@@ -281,15 +282,16 @@ static int watch_all(struct recorder *r, struct error *err)
         if (r->epoll_fd < 0)
                 return error_errno(err, "epoll");
         for (size_t i = 0; code == 0 && i < sizeof(fixed) / sizeof(fixed[0]); i++)
-                code = watch(r, fixed[i].fd, fixed[i].reason, fixed[i].how, err);
+                code = recorder_watch(r, fixed[i].fd, fixed[i].reason, fixed[i].how, err);
         for (size_t i = 0; code == 0 && i < r->scope.attachment.n_named; i++)
-                code = watch(r, r->scope.attachment.named[i].pid_fd, WAKE_COMMAND, EPOLLET, err);
+                code = recorder_watch(r, r->scope.attachment.named[i].pid_fd, WAKE_COMMAND, EPOLLET, err);
         /* Edge-triggered: an event whose task has ended stays ready for ever.  A CPU without the event has no ring. */
         for (size_t i = 0; code == 0 && i < r->events.n_rings; i++)
                 if (r->events.ring_fds[i] >= 0 && !(opener_waits && event_set_is_tracker_ring(&r->events, i)))
-                        code = watch(r, r->events.ring_fds[i],
-                                     event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER : WAKE_SAMPLES,
-                                     EPOLLET, err);
+                        code = recorder_watch(r, r->events.ring_fds[i],
+                                              event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER
+                                                                                       : WAKE_SAMPLES,
+                                              EPOLLET, err);
         return code;
 }
 
@@ -371,7 +373,7 @@ static int start_command(struct recorder *r, struct error *err)
         return code;
 }
 
-static int let_go(struct recorder *r, struct error *err)
+static int recorder_let_go(struct recorder *r, struct error *err)
 {
         int code;
 
@@ -389,7 +391,7 @@ static int wait_for_delay(struct recorder *r, struct error *err)
         uint64_t now_ns = clock_raw_ns(), until_ns = now_ns + r->options->delay_ns;
         struct pollfd fds[2] = { { .fd = r->signal_fd, .events = POLLIN },
                                  { .fd = r->command.pid_fd, .events = POLLIN } };
-        int n = 0, code = let_go(r, err);
+        int n = 0, code = recorder_let_go(r, err);
 
         while (code == 0 && n == 0 && now_ns < until_ns) {
                 n = poll(fds, 2,
@@ -405,7 +407,7 @@ static int wait_for_delay(struct recorder *r, struct error *err)
 }
 
 /* The recorded threads that are already running: named, or released. */
-static int join(struct recorder *r, struct error *err)
+static int recorder_join(struct recorder *r, struct error *err)
 {
         int code = r->options->delay_ns > 0 ? wait_for_delay(r, err) : 0;
 
@@ -428,7 +430,7 @@ static int check_access(struct recorder *r, struct error *err)
         return error_set(err, r->access.user_error, "no performance events: %s", refusal.reason);
 }
 
-static int prepare(struct recorder *r, struct trace_writer *writer, struct error *err)
+static int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct error *err)
 {
         bool fallback;
         int code;
@@ -465,24 +467,24 @@ static int prepare(struct recorder *r, struct trace_writer *writer, struct error
         /* When events begin, or rings are full before a program of many threads is known; the command stays as it is. */
         r->priority = thread_priority_get();
         thread_priority_raise();
-        code = open_events(r, err);
+        code = recorder_open_events(r, err);
         if (code < 0)
                 return code;
         if (joins(r))
-                code = join(r, err);
+                code = recorder_join(r, err);
         if (code < 0)
                 return code;
-        code = describe(r, fallback, err);
+        code = recorder_describe(r, fallback, err);
         if (code < 0)
                 return code;
         code = start_merge(r, writer, err);
-        return code < 0 ? code : watch_all(r, err);
+        return code < 0 ? code : recorder_watch_all(r, err);
 }
 
 /* ---- attaching ----------------------------------------------------------------------------------------- */
 
 /* A region that was found waits for a cycle, and there is no reason to let time pass until the zones begin. */
-static int attach(struct recorder *r, struct error *err)
+static int recorder_attach(struct recorder *r, struct error *err)
 {
         int code = collector_cycle(&r->merge, false, err);
 
@@ -503,7 +505,7 @@ static int give_up_rights(struct recorder *r, struct error *err)
 }
 
 /* Lets everything begin. */
-static int begin(struct recorder *r, struct error *err)
+static int recorder_begin(struct recorder *r, struct error *err)
 {
         int code = recorded_scope_begin(&r->scope, &r->events, &r->merge.samples, &r->merge.zones,
                                         r->start_ns, err);
@@ -513,9 +515,9 @@ static int begin(struct recorder *r, struct error *err)
                 code = give_up_rights(r, err);
         }
         if (code == 0 && joins(r))
-                code = attach(r, err);
+                code = recorder_attach(r, err);
         if (code == 0)
-                code = let_go(r, err);
+                code = recorder_let_go(r, err);
         r->progress_ns = clock_raw_ns();
         r->stop_ns = r->options->duration_ns ? clock_raw_ns() + r->options->duration_ns : UINT64_MAX;
         return code;
@@ -598,7 +600,7 @@ static void note_busy(struct recorder *r)
 }
 
 /* True if there is nothing more to wait for. */
-static bool is_over(struct recorder *r, uint64_t now_ns)
+static bool recorder_is_over(struct recorder *r, uint64_t now_ns)
 {
         if (r->options->argv && command_reap(&r->command, false))
                 return true;
@@ -612,7 +614,7 @@ static bool is_over(struct recorder *r, uint64_t now_ns)
                (r->deadline_ns != 0 && now_ns >= r->deadline_ns);
 }
 
-static int collect(struct recorder *r, struct error *err)
+static int recorder_collect(struct recorder *r, struct error *err)
 {
         const unsigned looks = 1u << WAKE_TRACKER | 1u << WAKE_REGION | 1u << WAKE_TABLES | 1u << WAKE_CODE;
 
@@ -645,7 +647,7 @@ static int collect(struct recorder *r, struct error *err)
                         return code;
                 note_busy(r);
                 report_progress(r, now_ns);
-                if (is_over(r, now_ns))
+                if (recorder_is_over(r, now_ns))
                         return 0;
                 if (stop_with != 0)
                         job_control_stop(&r->job, stop_with);
@@ -671,7 +673,7 @@ static bool counts_ours(const struct recorder *r)
         return r->scope.kind != EVENT_SCOPE_CPUS || r->options->scope->whole_machine;
 }
 
-static int add_totals(struct recorder *r, struct error *err)
+static int recorder_add_totals(struct recorder *r, struct error *err)
 {
         bool shared = false;
         int code = 0;
@@ -687,7 +689,7 @@ static int add_totals(struct recorder *r, struct error *err)
 }
 
 /* Stops everything, merges the rest and waits until it is written. */
-static int finish(struct recorder *r, int code, struct trace_writer *writer, struct error *err)
+static int recorder_finish(struct recorder *r, int code, struct trace_writer *writer, struct error *err)
 {
         struct error join_err = ERROR_NONE;
         uint64_t end_ns = clock_raw_ns();
@@ -705,7 +707,7 @@ static int finish(struct recorder *r, int code, struct trace_writer *writer, str
                 describe_end(r, end_ns);
                 code = collector_cycle(&r->merge, true, err);
                 if (code == 0)
-                        code = add_totals(r, err);
+                        code = recorder_add_totals(r, err);
                 if (code == 0)
                         code = flight_recorder_finish(&r->flight, &r->merge, writer, err);
                 r->result->flight = r->flight.totals;
@@ -722,7 +724,7 @@ static int finish(struct recorder *r, int code, struct trace_writer *writer, str
         return code;
 }
 
-static void release(struct recorder *r)
+static void recorder_release(struct recorder *r)
 {
         if (r->merging)
                 collector_deinit(&r->merge);
@@ -771,18 +773,18 @@ int recorder_run(const struct recorder_options *options, struct trace_writer *wr
                 .filter_fd = -1,
                 .job = { .fd = -1 },
         };
-        code = prepare(r, writer, err);
+        code = recorder_prepare(r, writer, err);
         r->cpu_ns = count_own_cpu_ns(&r->command); /* the preparations are over before anything is recorded */
         if (code == 0)
-                code = begin(r, err);
+                code = recorder_begin(r, err);
         if (code == 0)
-                code = finish(r, collect(r, err), writer, err);
+                code = recorder_finish(r, recorder_collect(r, err), writer, err);
 
         ret_result->ended = r->command.reaped;
         ret_result->wait_status = r->command.wait_status;
         ret_result->command_pid = r->started ? r->command.pid : 0;
         ret_result->stop_fd = r->signal_fd;
-        release(r);
+        recorder_release(r);
         ret_result->own_cpu_ns = count_own_cpu_ns(&r->command) - r->cpu_ns;
         ret_result->access = r->access;
         free(r);

@@ -53,7 +53,8 @@ int recording_facts_add_notice(struct trace_dictionary *d, enum trace_notice_id 
 }
 
 /* Consumes @text. */
-static int add_text(struct trace_dictionary *d, const char *key, struct byte_buffer *text, struct error *err)
+static int recording_facts_add_text(struct trace_dictionary *d, const char *key, struct byte_buffer *text,
+                                    struct error *err)
 {
         int r = -ENOMEM;
 
@@ -74,7 +75,7 @@ int recording_facts_add_command(struct trace_dictionary *d, char **argv, struct 
                         byte_buffer_add_u8(&text, ' ');
                 byte_buffer_add(&text, argv[i], strlen(argv[i]));
         }
-        return add_text(d, "command", &text, err);
+        return recording_facts_add_text(d, "command", &text, err);
 }
 
 int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pids, size_t n_pids,
@@ -92,10 +93,10 @@ int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pi
                         byte_buffer_add(&commands, "; ", 2);
                 running_process_add_command_line(pids[i], &commands);
         }
-        r = add_text(d, "command", &commands, err);
+        r = recording_facts_add_text(d, "command", &commands, err);
         if (r < 0)
                 byte_buffer_deinit(&numbers);
-        return r < 0 ? r : add_text(d, "attached_pids", &numbers, err);
+        return r < 0 ? r : recording_facts_add_text(d, "attached_pids", &numbers, err);
 }
 
 int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct error *err)

@@ -24,24 +24,24 @@
 #endif
 
 /* The rest is not code: a register that was not a frame pointer led there. */
-static bool leaves_code(const struct address_space *space, uint64_t avma)
+static bool event_stack_leaves_code(const struct address_space *space, uint64_t avma)
 {
         return space->n_ranges > 0 && !address_space_find(space, avma);
 }
 
-static void begin(struct call_chain *chain)
+static void event_stack_begin(struct call_chain *chain)
 {
         chain->n_frames = 0;
         chain->state = TRACE_STACK_FRAME_POINTERS;
 }
 
 /* Takes one frame more; false if the chain ends here. */
-static bool add(struct call_chain *chain, const struct address_space *space, uint64_t avma,
-                bool return_address)
+static bool event_stack_add(struct call_chain *chain, const struct address_space *space, uint64_t avma,
+                            bool return_address)
 {
         if (avma == 0)
                 return false;
-        if (leaves_code(space, avma)) {
+        if (event_stack_leaves_code(space, avma)) {
                 chain->state = TRACE_STACK_LEFT_CODE;
                 return false;
         }
@@ -55,7 +55,7 @@ static bool add(struct call_chain *chain, const struct address_space *space, uin
 }
 
 /* The word at @avma of a stack whose copy begins at @sp; false if it is not in the copy. */
-static bool load(const struct byte_reader *stack, uint64_t sp, uint64_t avma, uint64_t *ret_word)
+static bool event_stack_load(const struct byte_reader *stack, uint64_t sp, uint64_t avma, uint64_t *ret_word)
 {
         uint64_t at_bytes = avma - sp; /* below the copy this is very large */
         struct byte_reader in;
@@ -74,13 +74,13 @@ void event_stack_unwind_copy(const uint8_t *copy, size_t copy_bytes, const struc
         uint64_t pc = bytes_u64(&in), sp = bytes_u64(&in), frame = bytes_u64(&in);
         uint64_t caller, address;
 
-        begin(ret_chain);
-        if (in.short_read || !add(ret_chain, space, pc, false))
+        event_stack_begin(ret_chain);
+        if (in.short_read || !event_stack_add(ret_chain, space, pc, false))
                 return;
-        while (load(&in, sp, frame + (uint64_t)(CALLER_FRAME * WORD_BYTES), &caller) &&
-               load(&in, sp, frame + (uint64_t)(RETURN_ADDRESS * WORD_BYTES), &address)) {
+        while (event_stack_load(&in, sp, frame + (uint64_t)(CALLER_FRAME * WORD_BYTES), &caller) &&
+               event_stack_load(&in, sp, frame + (uint64_t)(RETURN_ADDRESS * WORD_BYTES), &address)) {
                 /* Callers lie higher up: so it ends. */
-                if (!add(ret_chain, space, address, true) || caller <= frame)
+                if (!event_stack_add(ret_chain, space, address, true) || caller <= frame)
                         return;
                 frame = caller;
         }
@@ -88,13 +88,13 @@ void event_stack_unwind_copy(const uint8_t *copy, size_t copy_bytes, const struc
                 ret_chain->state = TRACE_STACK_TRUNCATED;
 }
 
-static void take_frames(const struct client_prefix *prefix, const struct address_space *space,
-                        struct call_chain *ret_chain)
+static void event_stack_take_frames(const struct client_prefix *prefix, const struct address_space *space,
+                                    struct call_chain *ret_chain)
 {
         struct byte_reader in = byte_reader_of(prefix->frames, (size_t)prefix->n_frames * WORD_BYTES);
 
-        begin(ret_chain);
-        while (in.left > 0 && add(ret_chain, space, bytes_u64(&in), true))
+        event_stack_begin(ret_chain);
+        while (in.left > 0 && event_stack_add(ret_chain, space, bytes_u64(&in), true))
                 ;
         if (in.left == 0 && prefix->n_frames >= CLIENT_ABI_CALLSTACK_FRAMES_MAX &&
             ret_chain->state == TRACE_STACK_FRAME_POINTERS)
@@ -116,7 +116,7 @@ static bool walk_copy(const struct client_prefix *prefix, struct stack_unwinder 
                (ret_chain->n_frames > 1 || ret_chain->state < TRACE_STACK_TRUNCATED);
 }
 
-static void count_missing(enum trace_stack_state state, struct loss_counter *losses)
+static void event_stack_count_missing(enum trace_stack_state state, struct loss_counter *losses)
 {
         if (state == TRACE_STACK_TOO_DEEP)
                 loss_counter_add(losses, TRACE_LOSS_STACK_TOO_DEEP, 1);
@@ -132,9 +132,9 @@ void event_stack_unwind(const struct client_prefix *prefix, struct stack_unwinde
 {
         const struct address_space *space = &thread->process->space;
 
-        begin(ret_chain);
+        event_stack_begin(ret_chain);
         if (prefix->n_frames > 0) {
-                take_frames(prefix, space, ret_chain);
+                event_stack_take_frames(prefix, space, ret_chain);
         } else if (prefix->stack_bytes > 0) {
                 if (walk_copy(prefix, unwinder, thread, ret_chain)) {
                         stack_unwinder_count(unwinder, ret_chain->state);
@@ -146,5 +146,5 @@ void event_stack_unwind(const struct client_prefix *prefix, struct stack_unwinde
                         return;
                 }
         }
-        count_missing(ret_chain->state, losses);
+        event_stack_count_missing(ret_chain->state, losses);
 }

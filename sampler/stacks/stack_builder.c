@@ -59,7 +59,8 @@ static uint32_t kind_of(const struct call_frame *at)
         return (at->in_kernel ? 1U : 0U) | (at->return_address ? 2U : 0U);
 }
 
-static struct memory_entry *entry_of(struct stack_memory *memory, const struct memory_entry *key)
+static struct memory_entry *stack_builder_entry_of(struct stack_memory *memory,
+                                                   const struct memory_entry *key)
 {
         uint64_t mixed = key->avma * UINT64_C(0x9e3779b97f4a7c15) +
                          key->parent * UINT64_C(0xd6e8feb86659fd93);
@@ -68,8 +69,8 @@ static struct memory_entry *entry_of(struct stack_memory *memory, const struct m
 }
 
 /* A module that is no file; @module remembers it. */
-static int add_module(struct stack_builder *b, enum trace_module_kind kind, const char *name,
-                      uint32_t *module)
+static int stack_builder_add_module(struct stack_builder *b, enum trace_module_kind kind, const char *name,
+                                    uint32_t *module)
 {
         struct trace_module row = { .kind = (uint32_t)kind };
         int r;
@@ -80,8 +81,8 @@ static int add_module(struct stack_builder *b, enum trace_module_kind kind, cons
         return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_MODULES, &row, module);
 }
 
-static int add_frame(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
-                     uint32_t *ret_frame)
+static int stack_builder_add_frame(struct stack_builder *b, const struct address_space *space,
+                                   const struct call_frame *at, uint32_t *ret_frame)
 {
         struct trace_frame frame = { .offset = at->avma,
                                      .flags = at->return_address ? TRACE_FRAME_RETURN_ADDRESS : 0 };
@@ -90,7 +91,7 @@ static int add_frame(struct stack_builder *b, const struct address_space *space,
         int r = 0;
 
         if (at->in_kernel) {
-                r = add_module(b, TRACE_MODULE_KERNEL, "[kernel]", &b->kernel_module);
+                r = stack_builder_add_module(b, TRACE_MODULE_KERNEL, "[kernel]", &b->kernel_module);
                 frame.module = b->kernel_module;
         } else {
                 range = address_space_find(space, at->avma);
@@ -107,21 +108,21 @@ static int add_frame(struct stack_builder *b, const struct address_space *space,
 }
 
 /* The same, remembered.  Returns as trace_dictionary_add(). */
-static int find_frame(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
-                      uint32_t *ret_frame)
+static int stack_builder_find_frame(struct stack_builder *b, const struct address_space *space,
+                                    const struct call_frame *at, uint32_t *ret_frame)
 {
         struct frame_entry *entry;
         int r;
 
         if (space->generation == 0 || !b->memory)
-                return add_frame(b, space, at, ret_frame);
+                return stack_builder_add_frame(b, space, at, ret_frame);
         entry = &b->memory->frames[at->avma * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FRAME_BITS)];
         if (entry->frame != 0 && entry->avma == at->avma && entry->generation == space->generation &&
             entry->kind == kind_of(at)) {
                 *ret_frame = entry->frame;
                 return 0;
         }
-        r = add_frame(b, space, at, ret_frame);
+        r = stack_builder_add_frame(b, space, at, ret_frame);
         if (r >= 0)
                 *entry = (struct frame_entry){ .avma = at->avma,
                                                .generation = space->generation,
@@ -133,18 +134,19 @@ static int find_frame(struct stack_builder *b, const struct address_space *space
 /* The mark that stands for the callers that are missing. */
 static int add_mark(struct stack_builder *b, uint32_t *ret_frame)
 {
-        int r = add_module(b, TRACE_MODULE_MARK, "[truncated]", &b->mark_module);
+        int r = stack_builder_add_module(b, TRACE_MODULE_MARK, "[truncated]", &b->mark_module);
         struct trace_frame frame = { .module = b->mark_module };
 
         return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_FRAMES, &frame, ret_frame);
 }
 
 /* One frame below its callers; @is_new: these were in no row until now.  Returns as trace_dictionary_add(). */
-static int add_stack(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
-                     uint32_t parent, bool is_new, uint32_t *ret_stack)
+static int stack_builder_add_stack(struct stack_builder *b, const struct address_space *space,
+                                   const struct call_frame *at, uint32_t parent, bool is_new,
+                                   uint32_t *ret_stack)
 {
         struct trace_stack row = { .parent = parent };
-        int r = at ? find_frame(b, space, at, &row.frame) : add_mark(b, &row.frame);
+        int r = at ? stack_builder_find_frame(b, space, at, &row.frame) : add_mark(b, &row.frame);
 
         if (r < 0)
                 return r;
@@ -153,24 +155,25 @@ static int add_stack(struct stack_builder *b, const struct address_space *space,
 }
 
 /* The same, remembered. */
-static int find_stack(struct stack_builder *b, const struct address_space *space, const struct call_frame *at,
-                      uint32_t parent, bool is_new, uint32_t *ret_stack)
+static int stack_builder_find_stack(struct stack_builder *b, const struct address_space *space,
+                                    const struct call_frame *at, uint32_t parent, bool is_new,
+                                    uint32_t *ret_stack)
 {
         struct memory_entry key = { .generation = space->generation, .parent = parent };
         struct memory_entry *entry;
         int r;
 
         if (space->generation == 0 || !b->memory || !at)
-                return add_stack(b, space, at, parent, is_new, ret_stack);
+                return stack_builder_add_stack(b, space, at, parent, is_new, ret_stack);
         key.avma = at->avma;
         key.kind = kind_of(at);
-        entry = entry_of(b->memory, &key);
+        entry = stack_builder_entry_of(b->memory, &key);
         if (!is_new && entry->stack != 0 && entry->avma == key.avma && entry->generation == key.generation &&
             entry->parent == key.parent && entry->kind == key.kind) {
                 *ret_stack = entry->stack;
                 return 0;
         }
-        r = add_stack(b, space, at, parent, is_new, &key.stack);
+        r = stack_builder_add_stack(b, space, at, parent, is_new, &key.stack);
         if (r < 0)
                 return r;
         *entry = key;
@@ -216,7 +219,7 @@ int stack_builder_add(struct stack_builder *b, const struct address_space *space
         for (uint32_t i = chain->n_frames - n_same + is_truncated; i-- > 0;) {
                 const struct call_frame *at = i < chain->n_frames ? &chain->frames[i] : NULL;
                 /* No row has a parent that was not there, and to find that out of the table is dear. */
-                int r = find_stack(b, space, at, stack, stack > n_known, &stack);
+                int r = stack_builder_find_stack(b, space, at, stack, stack > n_known, &stack);
 
                 if (r == -EOVERFLOW) {
                         b->n_cut++;

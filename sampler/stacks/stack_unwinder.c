@@ -144,8 +144,8 @@ void stack_unwinder_forget(struct stack_unwinder *u, struct thread_track *thread
 
 /* ---- the code at an address ---------------------------------------------------------------------------- */
 
-static enum code_tables_answer find_module(struct stack_unwinder *u, uint32_t module,
-                                           const struct unwind_module **ret_module)
+static enum code_tables_answer stack_unwinder_find_module(struct stack_unwinder *u, uint32_t module,
+                                                          const struct unwind_module **ret_module)
 {
         enum code_tables_answer answer;
 
@@ -163,7 +163,7 @@ static enum code_tables_answer find_module(struct stack_unwinder *u, uint32_t mo
         return answer;
 }
 
-static bool find_code(const void *context, uint64_t avma, struct stack_walk_code *ret_code)
+static bool stack_unwinder_find_code(const void *context, uint64_t avma, struct stack_walk_code *ret_code)
 {
         const struct lookup *lookup = context;
         const struct address_range *range = address_space_find(lookup->space, avma);
@@ -174,7 +174,7 @@ static bool find_code(const void *context, uint64_t avma, struct stack_walk_code
         *ret_code = (struct stack_walk_code){ .table = NULL };
         if (!range)
                 return false;
-        answer = find_module(u, range->module, &module);
+        answer = stack_unwinder_find_module(u, range->module, &module);
         if (answer == CODE_TABLES_READY && module->table &&
             unwind_module_find_bias(module, range->start_avma, range->file_offset_bytes,
                                     range->end_avma - range->start_avma, &ret_code->bias))
@@ -195,7 +195,7 @@ static size_t read_code(const void *context, uint64_t avma, uint8_t *bytes, size
         return u->is_hurried ? 0 : late_stack_read_code(&u->late, lookup->process->pid, avma, bytes, n_bytes);
 }
 
-static uint64_t generation_of(struct stack_unwinder *u, struct address_space *space)
+static uint64_t stack_unwinder_generation_of(struct stack_unwinder *u, struct address_space *space)
 {
         uint32_t epoch = u->tables ? code_tables_epoch(u->tables) : 0;
 
@@ -208,7 +208,7 @@ static uint64_t generation_of(struct stack_unwinder *u, struct address_space *sp
         return space->generation;
 }
 
-static enum trace_stack_state state_of(enum stack_walk_end end)
+static enum trace_stack_state stack_unwinder_state_of(enum stack_walk_end end)
 {
         switch (end) {
         case STACK_WALK_END_ROOT:
@@ -233,12 +233,12 @@ static enum trace_stack_state state_of(enum stack_walk_end end)
 
 /* ---- stacks that are longer than their copy ------------------------------------------------------------ */
 
-static bool is_short(const struct stack_unwinder *u)
+static bool stack_unwinder_is_short(const struct stack_unwinder *u)
 {
         return u->walk.end == STACK_WALK_END_CUT || u->walk.end == STACK_WALK_END_OTHER_STACK;
 }
 
-static void keep(struct stack_unwinder *u, const struct task *task, bool is_approximate)
+static void stack_unwinder_keep(struct stack_unwinder *u, const struct task *task, bool is_approximate)
 {
         struct stack_stitch *stitch = &task->thread->stitch;
         size_t others_bytes = u->kept_bytes - stack_stitch_count_bytes(stitch);
@@ -301,7 +301,7 @@ static bool walk_late(struct stack_unwinder *u, struct task *task, uint64_t copy
 
         if (!late_stack_begin(&u->late, late_start(u, copy_end_avma), clock_raw_ns()))
                 return false;
-        while (is_short(u) && is_still_there(u, tid) &&
+        while (stack_unwinder_is_short(u) && is_still_there(u, tid) &&
                read_window(u, tid, copy_end_avma, n_bytes, &n_windows)) {
                 task->input.pieces[1] = (struct stack_walk_piece){ .bytes = u->late.bytes,
                                                                    .start_avma = u->late.start_avma,
@@ -315,8 +315,8 @@ static bool walk_late(struct stack_unwinder *u, struct task *task, uint64_t copy
 }
 
 /* Completes the walk from a stack that is kept; false if it does not fit. */
-static bool join(struct stack_unwinder *u, const struct stack_stitch *stitch, uint64_t generation,
-                 enum trace_stack_state *ret_state)
+static bool stack_unwinder_join(struct stack_unwinder *u, const struct stack_stitch *stitch,
+                                uint64_t generation, enum trace_stack_state *ret_state)
 {
         if (!stack_stitch_join(stitch, &u->walk, generation))
                 return false;
@@ -354,22 +354,22 @@ static void put_aside(struct stack_unwinder *u, struct task *task)
 }
 
 /* The walk ended for want of memory. */
-static enum trace_stack_state complete(struct stack_unwinder *u, struct task *task)
+static enum trace_stack_state stack_unwinder_complete(struct stack_unwinder *u, struct task *task)
 {
         struct thread_track *thread = task->thread;
         const struct stack_walk_piece *copy = &task->input.pieces[0];
-        enum trace_stack_state state = state_of(u->walk.end);
+        enum trace_stack_state state = stack_unwinder_state_of(u->walk.end);
         uint32_t n_certain = u->walk.n_frames;
 
-        if (join(u, &thread->stitch, task->space.generation, &state)) {
+        if (stack_unwinder_join(u, &thread->stitch, task->space.generation, &state)) {
                 if (task->is_now && state != TRACE_STACK_TOO_DEEP)
-                        keep(u, task, thread->stitch.is_approximate);
+                        stack_unwinder_keep(u, task, thread->stitch.is_approximate);
         } else if (task->may_wait) {
                 put_aside(u, task);
         } else if (task->is_now && !u->is_hurried && task->now_ns - thread->late_read_ns >= LATE_PERIOD_NS) {
                 thread->late_read_ns = task->now_ns;
                 if (walk_late(u, task, copy->start_avma + copy->n_bytes)) {
-                        keep(u, task, true);
+                        stack_unwinder_keep(u, task, true);
                         return TRACE_STACK_APPROXIMATE;
                 }
                 u->walk.n_frames = n_certain; /* what does not lead to the root is not to be trusted */
@@ -403,10 +403,10 @@ static struct task make_task(struct stack_unwinder *u, struct thread_track *thre
         struct task task = { .thread = thread };
 
         *lookup = (struct lookup){ .unwinder = u, .process = thread->process, .space = space };
-        task.space = (struct stack_walk_space){ .find = find_code,
+        task.space = (struct stack_walk_space){ .find = stack_unwinder_find_code,
                                                 .read_code = read_code,
                                                 .context = lookup,
-                                                .generation = generation_of(u, space) };
+                                                .generation = stack_unwinder_generation_of(u, space) };
         task.input.n_pieces = 1;
         task.input.tables_only = u->options.mode == UNWIND_DWARF;
         return task;
@@ -437,7 +437,8 @@ static bool may_wait_for_table(const struct task *task)
 }
 
 /* Walks, and completes the stack if possible; the frames are in `walk`. */
-static enum trace_stack_state walk(struct stack_unwinder *u, struct task *task, struct address_space *space)
+static enum trace_stack_state stack_unwinder_walk(struct stack_unwinder *u, struct task *task,
+                                                  struct address_space *space)
 {
         bool may_wait = may_wait_for_table(task);
         enum trace_stack_state state;
@@ -445,7 +446,7 @@ static enum trace_stack_state walk(struct stack_unwinder *u, struct task *task, 
         u->met_late_table = false;
         u->table_wait_ns = may_wait || task->again ? 0 : TABLE_WAIT_NS;
         stack_walk_run(u->walker, &task->space, &task->input, &u->walk);
-        state = state_of(u->walk.end);
+        state = stack_unwinder_state_of(u->walk.end);
         if (u->met_late_table) {
                 if (may_wait)
                         wait_for_table(u, task);
@@ -453,13 +454,14 @@ static enum trace_stack_state walk(struct stack_unwinder *u, struct task *task, 
                 return TRACE_STACK_TABLE_LATE;
         }
         if (state == TRACE_STACK_COMPLETE && task->is_now)
-                keep(u, task, false);
-        else if (is_short(u))
-                state = complete(u, task);
+                stack_unwinder_keep(u, task, false);
+        else if (stack_unwinder_is_short(u))
+                state = stack_unwinder_complete(u, task);
         return state;
 }
 
-static void take_frames(const struct stack_walk *walk, enum trace_stack_state state, struct call_chain *chain)
+static void stack_unwinder_take_frames(const struct stack_walk *walk, enum trace_stack_state state,
+                                       struct call_chain *chain)
 {
         uint32_t n = walk->n_frames;
 
@@ -502,13 +504,14 @@ static void walk_user(struct stack_unwinder *u, const struct raw_stack *raw, str
         if (raw->is_32_bit) {
                 u->walk.frames[0] = (struct stack_walk_frame){ .pc_avma = registers->pc, .is_exact = true };
                 u->walk.n_frames = 1;
-                take_frames(&u->walk, TRACE_STACK_NO_TABLE, chain);
+                stack_unwinder_take_frames(&u->walk, TRACE_STACK_NO_TABLE, chain);
                 return;
         }
         task->input.pieces[0] = (struct stack_walk_piece){ .bytes = raw->copy,
                                                            .start_avma = registers->values[u->machine->sp],
                                                            .n_bytes = raw->copy_bytes };
-        take_frames(&u->walk, walk(u, task, &task->thread->process->space), chain);
+        stack_unwinder_take_frames(&u->walk, stack_unwinder_walk(u, task, &task->thread->process->space),
+                                   chain);
 }
 
 void stack_unwinder_count(const struct stack_unwinder *u, enum trace_stack_state state)
@@ -529,14 +532,16 @@ void stack_unwinder_count(const struct stack_unwinder *u, enum trace_stack_state
 }
 
 /* Returns the ticket of a stack that was put aside, or 0. */
-static uint32_t run(struct stack_unwinder *u, const struct raw_stack *raw, struct thread_track *thread,
-                    uint64_t now_ns, bool may_wait, struct call_chain *chain)
+static uint32_t stack_unwinder_run_one(struct stack_unwinder *u, const struct raw_stack *raw,
+                                       struct thread_track *thread, uint64_t now_ns, bool may_wait,
+                                       struct call_chain *chain)
 {
         struct lookup lookup;
         struct task task;
 
         if (!raw->registers || !u->walker) {
-                (void)generation_of(u, &thread->process->space); /* others remember by it as well */
+                (void)stack_unwinder_generation_of(
+                        u, &thread->process->space); /* others remember by it as well */
                 unwind_frame_pointer_run(raw, &thread->process->space, chain);
                 /* A kernel thread has no other part. */
                 if (u->walker && raw->in_kernel && chain->state == TRACE_STACK_FRAME_POINTERS &&
@@ -562,14 +567,14 @@ static uint32_t run(struct stack_unwinder *u, const struct raw_stack *raw, struc
 void stack_unwinder_run(struct stack_unwinder *u, const struct raw_stack *raw, struct thread_track *thread,
                         uint64_t now_ns, struct call_chain *chain)
 {
-        (void)run(u, raw, thread, now_ns, false, chain);
+        (void)stack_unwinder_run_one(u, raw, thread, now_ns, false, chain);
 }
 
 uint32_t stack_unwinder_run_waiting(struct stack_unwinder *u, const struct raw_stack *raw,
                                     struct thread_track *thread, uint64_t now_ns, struct call_chain *chain)
 {
         stack_stitch_clear(&u->after);
-        return run(u, raw, thread, now_ns, true, chain);
+        return stack_unwinder_run_one(u, raw, thread, now_ns, true, chain);
 }
 
 void stack_unwinder_read_late(struct stack_unwinder *u, struct thread_track *thread)
@@ -587,7 +592,7 @@ void stack_unwinder_read_late(struct stack_unwinder *u, struct thread_track *thr
                 cut_stack_restore(cuts->items[i], &u->walk);
                 task.input.registers = cuts->items[i]->registers;
                 if (walk_late(u, &task, cuts->items[i]->copy_end_avma)) {
-                        keep(u, &task, true);
+                        stack_unwinder_keep(u, &task, true);
                         return;
                 }
         }
@@ -605,11 +610,12 @@ uint32_t stack_unwinder_close(struct stack_unwinder *u, struct thread_track *thr
         u->cut_bytes -= cut_stack_count_bytes(cut->n_kernel, cut->n_user);
         cut_stack_restore_kernel(cut, chain);
         cut_stack_restore(cut, &u->walk);
-        state = state_of(cut->end);
+        state = stack_unwinder_state_of(cut->end);
         /* One that was completed has calls that have returned by the time of the stack that completed it. */
-        if (join(u, &thread->stitch, cut->generation, &state) || join(u, &u->after, cut->generation, &state))
+        if (stack_unwinder_join(u, &thread->stitch, cut->generation, &state) ||
+            stack_unwinder_join(u, &u->after, cut->generation, &state))
                 stack_stitch_keep(&u->after, &u->walk, cut->generation, state == TRACE_STACK_APPROXIMATE);
-        take_frames(&u->walk, state, chain);
+        stack_unwinder_take_frames(&u->walk, state, chain);
         stack_unwinder_count(u, chain->state);
         free(cut);
         return ticket;
@@ -637,12 +643,12 @@ static bool walk_again(struct stack_unwinder *u, struct waiting_stack *stack, bo
                                                           .start_avma = stack->copy_start_avma,
                                                           .n_bytes = stack->copy_bytes };
         waiting_stack_restore_kernel(stack, chain);
-        state = walk(u, &task, space);
+        state = stack_unwinder_walk(u, &task, space);
         if (state == TRACE_STACK_TABLE_LATE && !gives_up) {
                 stack->module = u->late_module;
                 return false;
         }
-        take_frames(&u->walk, state, chain);
+        stack_unwinder_take_frames(&u->walk, state, chain);
         *ret = (struct stack_unwinder_resumed){ .thread = thread,
                                                 .space = space,
                                                 .time_ns = stack->time_ns,
@@ -703,6 +709,6 @@ bool stack_unwinder_run_copy(struct stack_unwinder *u, const struct stack_unwind
                                                           .start_avma = copy->sp_avma,
                                                           .n_bytes = copy->n_bytes };
         chain->n_frames = 0;
-        take_frames(&u->walk, walk(u, &task, &thread->process->space), chain);
+        stack_unwinder_take_frames(&u->walk, stack_unwinder_walk(u, &task, &thread->process->space), chain);
         return true;
 }

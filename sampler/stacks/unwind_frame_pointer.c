@@ -16,7 +16,8 @@
  * through data, and what it takes for return addresses lies anywhere.  Where a
  * thread stood is believed: that is a register of the processor.
  */
-static bool leaves_code(const struct address_space *space, const struct call_frame *frame)
+static bool unwind_frame_pointer_leaves_code(const struct address_space *space,
+                                             const struct call_frame *frame)
 {
         return space && frame->return_address && !frame->in_kernel && space->n_ranges > 0 &&
                !address_space_find(space, frame->avma);
@@ -45,7 +46,7 @@ static void take_chain(const struct raw_stack *raw, const struct address_space *
                 }
                 if (skip)
                         continue;
-                if (leaves_code(space, &frame)) {
+                if (unwind_frame_pointer_leaves_code(space, &frame)) {
                         ret_chain->state = TRACE_STACK_LEFT_CODE;
                         break;
                 }

@@ -53,7 +53,7 @@ static void release_space(struct waiting_stacks *s, struct waiting_space *space)
 
 /* ---- stacks -------------------------------------------------------------------------------------------- */
 
-static size_t count_bytes(size_t n_kernel, size_t copy_bytes)
+static size_t waiting_stacks_count_bytes(size_t n_kernel, size_t copy_bytes)
 {
         return sizeof(struct waiting_stack) + n_kernel * sizeof(struct call_frame) + copy_bytes;
 }
@@ -74,7 +74,7 @@ void waiting_stacks_deinit(struct waiting_stacks *s)
 bool waiting_stacks_add(struct waiting_stacks *s, const struct waiting_stack *wanted,
                         const struct call_chain *kernel)
 {
-        size_t n_bytes = count_bytes(kernel->n_frames, wanted->copy_bytes);
+        size_t n_bytes = waiting_stacks_count_bytes(kernel->n_frames, wanted->copy_bytes);
         struct process_track *process = wanted->thread->process;
         struct waiting_stack *stack = NULL;
         uint8_t *copy;
@@ -131,7 +131,7 @@ void waiting_stack_free(struct waiting_stacks *s, struct waiting_stack *stack)
 {
         if (!stack)
                 return;
-        s->n_bytes -= count_bytes(stack->n_kernel, stack->copy_bytes);
+        s->n_bytes -= waiting_stacks_count_bytes(stack->n_kernel, stack->copy_bytes);
         release_space(s, stack->space);
         free(stack);
 }

@@ -40,8 +40,8 @@ static size_t first_behind(const struct address_space *s, uint64_t avma)
 }
 
 /* Replaces the @n_old ranges from @at on by @n_new; there is room for them. */
-static void replace(struct address_space *s, size_t at, size_t n_old, const struct address_range *new,
-                    size_t n_new)
+static void address_space_replace(struct address_space *s, size_t at, size_t n_old,
+                                  const struct address_range *new, size_t n_new)
 {
         memmove(s->ranges + at + n_new, s->ranges + at + n_old,
                 (s->n_ranges - at - n_old) * sizeof(*s->ranges));
@@ -86,7 +86,7 @@ int address_space_add(struct address_space *s, const struct address_range *range
                 pieces[n_pieces].file_offset_bytes += range->end_avma - pieces[n_pieces].start_avma;
                 pieces[n_pieces++].start_avma = range->end_avma;
         }
-        replace(s, first, behind - first, pieces, n_pieces);
+        address_space_replace(s, first, behind - first, pieces, n_pieces);
         s->generation = 0;
         return 0;
 }

@@ -148,8 +148,8 @@ static int reserve_ended(struct process_table *t)
         return r;
 }
 
-static int add_process(struct process_table *t, uint32_t pid, uint32_t parent_pid, uint64_t now_ns,
-                       struct process_track **ret_process)
+static int process_table_add_process(struct process_table *t, uint32_t pid, uint32_t parent_pid,
+                                     uint64_t now_ns, struct process_track **ret_process)
 {
         struct process_track *parent = parent_pid ? process_table_find_process(t, parent_pid) : NULL;
         struct trace_process row = { .pid = pid, .parent = parent ? parent->process : 0, .start_ns = now_ns };
@@ -199,7 +199,7 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
         }
         r = reserve_ended(t);
         if (r == 0)
-                r = add_process(t, pid, parent_pid, now_ns, &process);
+                r = process_table_add_process(t, pid, parent_pid, now_ns, &process);
         if (r < 0 || !process)
                 return r;
         thread = calloc(1, sizeof(*thread));

@@ -30,7 +30,7 @@ void recent_mappings_deinit(struct recent_mappings *r)
         r->n_watches = 0;
 }
 
-static void take(struct recent_mappings *r, const uint8_t *bytes, size_t n_bytes)
+static void recent_mappings_take(struct recent_mappings *r, const uint8_t *bytes, size_t n_bytes)
 {
         struct perf_record rec;
         struct recent_mapping mapping;
@@ -52,7 +52,7 @@ void recent_mappings_look(struct recent_mappings *r)
 
         for (size_t i = 0; i < r->n_watches; i++)
                 while (ring_watch_next(&r->watches[i], PERF_RECORD_MMAP2, &bytes, &n_bytes) == 1)
-                        take(r, bytes, n_bytes);
+                        recent_mappings_take(r, bytes, n_bytes);
 }
 
 void recent_mappings_add(struct recent_mappings *r, const struct recent_mapping *mapping)

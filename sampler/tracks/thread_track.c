@@ -80,7 +80,7 @@ void thread_track_revive(struct thread_track *t)
 }
 
 /* The zone path of the innermost open zone; missing paths are looked up, from the outermost inwards. */
-static int path_of(struct thread_track *t, struct thread_sink *sink, uint64_t *ret_path)
+static int thread_track_path_of(struct thread_track *t, struct thread_sink *sink, uint64_t *ret_path)
 {
         size_t known = t->n_zones;
         uint32_t path;
@@ -110,7 +110,7 @@ uint64_t thread_track_correct(const struct thread_track *t, struct thread_sink *
         return t->last_ns;
 }
 
-static void put(struct thread_track *t, struct thread_sink *sink, struct trace_event *event)
+static void thread_track_put(struct thread_track *t, struct thread_sink *sink, struct trace_event *event)
 {
         thread_sink_switch(sink, t);
         event->time_ns = thread_track_advance(t, sink, event->time_ns);
@@ -128,7 +128,7 @@ static void put_now_or_later(struct thread_track *t, struct thread_sink *sink, s
 {
         if (event.time_ns < t->last_ns)
                 event.time_ns = t->last_ns;
-        put(t, sink, &event);
+        thread_track_put(t, sink, &event);
 }
 
 void thread_track_close_zones(struct thread_track *t, struct thread_sink *sink, uint64_t n_left,
@@ -180,11 +180,11 @@ void thread_track_enter_fiber(struct thread_track *t, struct thread_sink *sink, 
         t->fiber = fiber;
         fiber->carrier = t;
         enter.fiber_enter.fiber = fiber->thread;
-        put(t, sink, &enter);
+        thread_track_put(t, sink, &enter);
         /* Whatever ended, it ended before the fiber was left. */
         thread_track_close_zones(fiber, sink, n_open, fiber->last_ns);
         in.switch_in.cpu = t->cpu;
-        put(fiber, sink, &in);
+        thread_track_put(fiber, sink, &in);
 }
 
 void thread_track_end_fiber(struct thread_track *fiber, struct thread_sink *sink, uint64_t now_ns)
@@ -221,13 +221,13 @@ static int write_one_pending(struct thread_track *t, struct thread_sink *sink,
         if (pending->closes_zones)
                 give_up_zones(t, sink, event.time_ns);
         if (event.op == TRACE_OP_SAMPLE)
-                r = path_of(t->fiber ? t->fiber : t, sink, &event.sample.path);
+                r = thread_track_path_of(t->fiber ? t->fiber : t, sink, &event.sample.path);
         if (r < 0)
                 return r;
         t->cpu = cpu_of(t, &event);
         if (pending->copy)
                 event.text = pending->copy->bytes;
-        put(t, sink, &event);
+        thread_track_put(t, sink, &event);
         if (t->fiber && is_switch(&event))
                 put_now_or_later(t->fiber, sink, event);
         t->began_anew = t->began_anew || pending->closes_zones;
@@ -264,7 +264,8 @@ bool thread_track_find_level(const struct thread_track *t, uint64_t depth, uint6
 }
 
 /* Makes room for one more zone; 0 if it is too deep. */
-static int push_zone(struct thread_track *t, struct thread_sink *sink, const struct trace_event *event)
+static int thread_track_push_zone(struct thread_track *t, struct thread_sink *sink,
+                                  const struct trace_event *event)
 {
         int r;
 
@@ -307,16 +308,16 @@ int thread_track_write(struct thread_track *t, struct thread_sink *sink, struct 
         int r = 1;
 
         if (event->op == TRACE_OP_ZONE_BEGIN)
-                r = push_zone(t, sink, event);
+                r = thread_track_push_zone(t, sink, event);
         else if (event->op == TRACE_OP_ZONE_END)
                 r = pop_zone(t, sink, event->time_ns);
         if (r <= 0)
                 return r;
         if (stack != 0) {
                 callstack.callstack.stack = stack;
-                put(t, sink, &callstack);
+                thread_track_put(t, sink, &callstack);
                 event->time_ns = callstack.time_ns;
         }
-        put(t, sink, event);
+        thread_track_put(t, sink, event);
         return 0;
 }

@@ -27,13 +27,13 @@ void spare_memory_init(struct spare_memory *m, uint64_t wanted_bytes)
         m->has_mount = cgroup_mount_read(&m->mount, NULL) == 0;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t spare_memory_least(uint64_t a, uint64_t b)
 {
         return a < b ? a : b;
 }
 
 /* The number in a file of @folder; UINT64_MAX if it has none. */
-static uint64_t read_number(const char *folder, const char *name)
+static uint64_t spare_memory_read_number(const char *folder, const char *name)
 {
         struct byte_buffer text = { .data = NULL };
         uint64_t number = UINT64_MAX;
@@ -59,13 +59,14 @@ uint64_t spare_memory_of_group(const char *folder, const char *top)
         if ((size_t)snprintf(path, sizeof(path), "%s", folder) >= sizeof(path))
                 return bytes;
         while (strncmp(path, top, top_bytes) == 0) {
-                uint64_t max = read_number(path, "memory.max");
-                uint64_t used = max == UINT64_MAX ? 0 : read_number(path, "memory.current");
+                uint64_t max = spare_memory_read_number(path, "memory.max");
+                uint64_t used = max == UINT64_MAX ? 0 : spare_memory_read_number(path, "memory.current");
                 char *slash = strrchr(path, '/');
 
                 if (max != UINT64_MAX)
-                        bytes = least(bytes, least(max / SHARE_OF_GROUP,
-                                                   (used < max ? max - used : 0) / SHARE_OF_LEFT));
+                        bytes = spare_memory_least(
+                                bytes, spare_memory_least(max / SHARE_OF_GROUP,
+                                                          (used < max ? max - used : 0) / SHARE_OF_LEFT));
                 if (!slash || slash == path)
                         break;
                 *slash = '\0';
@@ -74,7 +75,7 @@ uint64_t spare_memory_of_group(const char *folder, const char *top)
 }
 
 /* The folder of the cgroup that a process is in.  False if it cannot be seen from here. */
-static bool find_folder(const struct spare_memory *m, uint32_t pid, char *ret_path)
+static bool spare_memory_find_folder(const struct spare_memory *m, uint32_t pid, char *ret_path)
 {
         struct byte_buffer text = { .data = NULL };
         const char *root = strcmp(m->mount.root, "/") == 0 ? "" : m->mount.root;
@@ -102,13 +103,14 @@ static bool find_folder(const struct spare_memory *m, uint32_t pid, char *ret_pa
 
 uint64_t spare_memory_of_process(const struct spare_memory *m, uint32_t pid)
 {
-        uint64_t bytes = least(ring_size_machine_memory() / SHARE_OF_MACHINE, SPARE_MEMORY_BYTES_MAX);
+        uint64_t bytes = spare_memory_least(ring_size_machine_memory() / SHARE_OF_MACHINE,
+                                            SPARE_MEMORY_BYTES_MAX);
         char folder[PATH_MAX];
 
         if (m->wanted_bytes != 0)
                 return m->wanted_bytes > SPARE_MEMORY_RING_BYTES ? m->wanted_bytes : 0;
-        if (m->has_mount && find_folder(m, pid, folder))
-                bytes = least(bytes, spare_memory_of_group(folder, m->mount.path));
+        if (m->has_mount && spare_memory_find_folder(m, pid, folder))
+                bytes = spare_memory_least(bytes, spare_memory_of_group(folder, m->mount.path));
         return bytes;
 }
 

@@ -96,7 +96,7 @@ int zone_merge_write_pending(struct zone_merge *m, struct thread_track *thread, 
  * the process, may have no events: then its own turn comes last.  But the fibers of the other one must be
  * over by now.
  */
-static int begin_anew(struct zone_merge *m, const struct process_track *process, uint64_t now_ns)
+static int zone_merge_begin_anew(struct zone_merge *m, const struct process_track *process, uint64_t now_ns)
 {
         struct thread_track *thread;
         uint64_t exec_ns;
@@ -133,7 +133,7 @@ static int enter_fiber(struct zone_merge *m, struct ring *ring, const struct cli
                        uint64_t now_ns)
 {
         struct thread_track *fiber = NULL;
-        int r = begin_anew(m, ring->thread->process, now_ns);
+        int r = zone_merge_begin_anew(m, ring->thread->process, now_ns);
 
         if (r < 0)
                 return r;
@@ -168,14 +168,14 @@ static void find_thread(const struct zone_merge *m, struct ring *ring)
 }
 
 /* The stream of the thread's events. */
-static struct thread_track *track_of(struct thread_track *thread)
+static struct thread_track *zone_merge_track_of(struct thread_track *thread)
 {
         return thread->fiber ? thread->fiber : thread;
 }
 
 /* From here on the ring belongs to another thread, which begins without zones. */
-static int hand_over(struct zone_merge *m, struct ring *ring, const struct client_event *from,
-                     uint64_t now_ns)
+static int zone_merge_hand_over(struct zone_merge *m, struct ring *ring, const struct client_event *from,
+                                uint64_t now_ns)
 {
         int r;
 
@@ -210,8 +210,8 @@ static bool find_level(struct zone_merge *m, const struct thread_track *track,
         return false;
 }
 
-static int add_stack(struct zone_merge *m, struct thread_track *thread, const struct client_event *from,
-                     uint32_t *ret_stack)
+static int zone_merge_add_stack(struct zone_merge *m, struct thread_track *thread,
+                                const struct client_event *from, uint32_t *ret_stack)
 {
         const struct address_space *space = &thread->process->space;
         int r = 0;
@@ -239,17 +239,17 @@ static bool is_large(const struct client_event *event)
         return event->text_bytes + event->prefix.blob_bytes >= LARGE_PAYLOAD_BYTES;
 }
 
-static int write_event(struct zone_merge *m, struct ring *ring, const struct client_event *from,
-                       uint64_t now_ns)
+static int zone_merge_write_event(struct zone_merge *m, struct ring *ring, const struct client_event *from,
+                                  uint64_t now_ns)
 {
-        struct thread_track *track = track_of(ring->thread);
+        struct thread_track *track = zone_merge_track_of(ring->thread);
         struct trace_event event;
         uint32_t stack;
         int r = event_translator_run(&m->zones->translator, ring->region, from, now_ns, &event);
 
         if (r <= 0 || !find_level(m, track, from, &event))
                 return r < 0 ? r : 0;
-        r = add_stack(m, ring->thread, from, &stack);
+        r = zone_merge_add_stack(m, ring->thread, from, &stack);
         if (r < 0)
                 return r;
         if (is_about_thread(&event))
@@ -268,7 +268,7 @@ static int write_event(struct zone_merge *m, struct ring *ring, const struct cli
 }
 
 /* Only some of a program's threads may be recorded. */
-static bool is_wanted(const struct zone_merge *m, const struct ring *ring)
+static bool zone_merge_is_wanted(const struct zone_merge *m, const struct ring *ring)
 {
         return !m->recording->filter || ring->slot->tid == 0 ||
                process_filter_has_thread(m->recording->filter, ring->region->pid, ring->slot->tid);
@@ -281,9 +281,9 @@ static int merge_event(struct zone_merge *m, struct ring *ring, const struct cli
         int r;
 
         if (from->kind == CLIENT_ABI_EVENT_THREAD)
-                return hand_over(m, ring, from, now_ns);
+                return zone_merge_hand_over(m, ring, from, now_ns);
         if (!ring->thread) {
-                if (is_wanted(m, ring))
+                if (zone_merge_is_wanted(m, ring))
                         event_translator_drop(&m->zones->translator, ring->region, from);
                 else
                         event_translator_pass(ring->region, from);
@@ -300,7 +300,7 @@ static int merge_event(struct zone_merge *m, struct ring *ring, const struct cli
         else if (ring->thread->in_lost_fiber)
                 event_translator_drop(&m->zones->translator, ring->region, from);
         else
-                return write_event(m, ring, from, now_ns);
+                return zone_merge_write_event(m, ring, from, now_ns);
         return 0;
 }
 
@@ -310,12 +310,12 @@ static int merge_event(struct zone_merge *m, struct ring *ring, const struct cli
  * The short way: begins and ends of zones as long as nothing else comes between
  * them.  Whatever is unusual about one is left to merge_event().
  */
-static void merge_zones(struct zone_merge *m, const struct ring *ring)
+static void zone_merge_merge_zones(struct zone_merge *m, const struct ring *ring)
 {
         struct zone_source *zones = m->zones;
         struct tick_clock *clock = zone_source_clock(zones, ring->region);
         struct client_stream *stream = &ring->slot->stream;
-        struct thread_track *thread = ring->thread, *track = track_of(thread);
+        struct thread_track *thread = ring->thread, *track = zone_merge_track_of(thread);
         uint64_t until_ns = zones->now_ns + ZONE_SOURCE_FUTURE_NS, n_zones = 0;
         struct client_zone_event zone;
 
@@ -380,7 +380,7 @@ static int merge_ring(struct zone_merge *m, struct ring *ring, bool passes, uint
 
         while (r == 0) {
                 if (ring->thread && !ring->thread->in_lost_fiber)
-                        merge_zones(m, ring);
+                        zone_merge_merge_zones(m, ring);
                 if (zone_source_peek(zones, ring->region, ring->slot, &event, ret_ns) == 0)
                         return LANE_DRY;
                 if (*ret_ns > ring->until_ns)
@@ -415,7 +415,7 @@ static void stall(const struct zone_merge *m, const struct ring *ring)
 {
         struct process_track *process = process_table_find_process(m->recording->processes,
                                                                    ring->region->pid);
-        uint64_t last_ns = ring->thread ? track_of(ring->thread)->last_ns : 0;
+        uint64_t last_ns = ring->thread ? zone_merge_track_of(ring->thread)->last_ns : 0;
 
         if (process && last_ns < process->stalled_ns)
                 process->stalled_ns = last_ns;
@@ -476,7 +476,7 @@ static void postpone(const struct zone_merge *m, struct zone_region *region, uin
 }
 
 /* The slot that comes after so many others in this cycle. */
-static uint32_t slot_at(const struct zone_region *region, uint32_t first, uint32_t n)
+static uint32_t zone_merge_slot_at(const struct zone_region *region, uint32_t first, uint32_t n)
 {
         return (uint32_t)(((uint64_t)first + n) % region->n_slots);
 }
@@ -516,7 +516,7 @@ static int merge_in_turns(struct zone_merge *m, struct zone_region *region, uint
         int r = 0;
 
         for (uint32_t n = 0; r == 0 && n < region->n_slots; n++) {
-                uint32_t slot = slot_at(region, first, n);
+                uint32_t slot = zone_merge_slot_at(region, first, n);
 
                 if (is_spent(m)) {
                         postpone(m, region, slot);
@@ -541,7 +541,7 @@ static int merge_region(struct zone_merge *m, struct zone_region *region)
 
         region->is_behind = false;
         for (uint32_t n = 0; n < region->n_slots && !region->uses_fibers; n++) {
-                uint32_t slot = slot_at(region, first, n);
+                uint32_t slot = zone_merge_slot_at(region, first, n);
                 int stop;
 
                 if (is_spent(m)) {

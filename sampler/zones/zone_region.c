@@ -98,8 +98,8 @@ int zone_region_follow(struct zone_region *r)
 /* ---- locations ----------------------------------------------------------------------------------------- */
 
 /* A text of the program; left out and counted where there is no room for it. */
-static int add_text(struct zone_region *r, struct trace_dictionary *dictionary, const char *text,
-                    size_t text_bytes, uint32_t *ret_id)
+static int zone_region_add_text(struct zone_region *r, struct trace_dictionary *dictionary, const char *text,
+                                size_t text_bytes, uint32_t *ret_id)
 {
         int code = trace_dictionary_add_program_string(dictionary, text, text_bytes, ret_id);
 
@@ -110,20 +110,21 @@ static int add_text(struct zone_region *r, struct trace_dictionary *dictionary, 
         return 0;
 }
 
-static int add_location(struct zone_region *r, struct trace_dictionary *dictionary,
-                        const struct client_location *from, uint32_t *ret_id)
+static int zone_region_add_location(struct zone_region *r, struct trace_dictionary *dictionary,
+                                    const struct client_location *from, uint32_t *ret_id)
 {
         struct trace_location row = { .line = from->line, .color = from->color };
-        int code = add_text(r, dictionary, from->name, from->name_bytes, &row.name);
+        int code = zone_region_add_text(r, dictionary, from->name, from->name_bytes, &row.name);
 
         if (code != 0)
                 goto done;
         if (from->function_bytes > 0)
-                code = add_text(r, dictionary, from->function, from->function_bytes, &row.function);
+                code = zone_region_add_text(r, dictionary, from->function, from->function_bytes,
+                                            &row.function);
         if (code != 0)
                 goto done;
         if (from->file_bytes > 0)
-                code = add_text(r, dictionary, from->file, from->file_bytes, &row.file);
+                code = zone_region_add_text(r, dictionary, from->file, from->file_bytes, &row.file);
         if (code != 0)
                 goto done;
         code = trace_dictionary_add(dictionary, TRACE_TABLE_LOCATIONS, &row, ret_id);
@@ -148,7 +149,7 @@ static int remember_near(struct zone_region *r, uint32_t client_id, uint32_t id)
 }
 
 /* Asks the program.  Returns 1, 0 if it has no such location, -ENOMEM. */
-static int ask(struct zone_region *r, uint32_t client_id, struct client_location *ret_location)
+static int zone_region_ask(struct zone_region *r, uint32_t client_id, struct client_location *ret_location)
 {
         int code;
 
@@ -167,12 +168,12 @@ static int learn_location(struct zone_region *r, struct trace_dictionary *dictio
 {
         struct client_location location;
         uint32_t id = 0;
-        int code = ask(r, client_id, &location);
+        int code = zone_region_ask(r, client_id, &location);
 
         *ret_id = 0;
         if (code <= 0)
                 return code;
-        code = add_location(r, dictionary, &location, &id);
+        code = zone_region_add_location(r, dictionary, &location, &id);
         if (code == -EOVERFLOW)
                 return 0;
         if (code == 0)
@@ -236,12 +237,12 @@ int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionar
         *ret_device = numbers_find(&r->devices, client_id);
         if (*ret_device)
                 return 0;
-        code = ask(r, client_id, &location);
+        code = zone_region_ask(r, client_id, &location);
         if (code <= 0)
                 return code;
         row.kind = location.format;
         row.period_bits = location.period;
-        code = add_text(r, dictionary, location.name, location.name_bytes, &row.name);
+        code = zone_region_add_text(r, dictionary, location.name, location.name_bytes, &row.name);
         if (code == 0)
                 code = trace_dictionary_add(dictionary, TRACE_TABLE_DEVICES, &row, ret_device);
         if (code < 0)
@@ -252,14 +253,14 @@ int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionar
 static int add_plot(struct zone_region *r, struct latest_rows *plots, const struct client_location *from)
 {
         struct trace_plot row = { .format = from->format, .color = from->color };
-        int code = add_text(r, plots->dictionary, from->name, from->name_bytes, &row.name);
+        int code = zone_region_add_text(r, plots->dictionary, from->name, from->name_bytes, &row.name);
 
         if (from->flags & CLIENT_ABI_PLOT_STEP)
                 row.flags |= TRACE_PLOT_STEP;
         if (from->flags & CLIENT_ABI_PLOT_FILL)
                 row.flags |= TRACE_PLOT_FILL;
         if (code == 0 && from->unit_bytes > 0)
-                code = add_text(r, plots->dictionary, from->unit, from->unit_bytes, &row.unit);
+                code = zone_region_add_text(r, plots->dictionary, from->unit, from->unit_bytes, &row.unit);
         if (code == 0)
                 code = latest_rows_add(plots, (struct latest_key){ .part = { row.name } }, &row);
         return code == -EOVERFLOW ? 0 : code;
@@ -268,7 +269,7 @@ static int add_plot(struct zone_region *r, struct latest_rows *plots, const stru
 int zone_region_plot(struct zone_region *r, struct latest_rows *plots, uint32_t client_id)
 {
         struct client_location location;
-        int code = ask(r, client_id, &location);
+        int code = zone_region_ask(r, client_id, &location);
 
         return code <= 0 ? code : add_plot(r, plots, &location);
 }
@@ -306,7 +307,7 @@ uint32_t zone_region_tid(struct zone_region *r, uint32_t own_tid, unsigned *n_lo
 }
 
 /* How far a counter went; 0 if it did not count. */
-static uint64_t grown(uint64_t now, uint64_t *seen)
+static uint64_t zone_region_grown(uint64_t now, uint64_t *seen)
 {
         uint64_t n = now - *seen;
 
@@ -320,14 +321,14 @@ struct client_drops zone_region_count_drops(struct zone_region *r, uint32_t slot
         struct client_drops *seen = &r->slots[slot].seen;
 
         return (struct client_drops){
-                .n_zones = grown(now.n_zones, &seen->n_zones),
-                .n_messages = grown(now.n_messages, &seen->n_messages),
-                .n_plots = grown(now.n_plots, &seen->n_plots),
-                .n_frames = grown(now.n_frames, &seen->n_frames),
-                .n_memory = grown(now.n_memory, &seen->n_memory),
-                .n_locks = grown(now.n_locks, &seen->n_locks),
-                .n_devices = grown(now.n_devices, &seen->n_devices),
-                .n_other = grown(now.n_other, &seen->n_other),
+                .n_zones = zone_region_grown(now.n_zones, &seen->n_zones),
+                .n_messages = zone_region_grown(now.n_messages, &seen->n_messages),
+                .n_plots = zone_region_grown(now.n_plots, &seen->n_plots),
+                .n_frames = zone_region_grown(now.n_frames, &seen->n_frames),
+                .n_memory = zone_region_grown(now.n_memory, &seen->n_memory),
+                .n_locks = zone_region_grown(now.n_locks, &seen->n_locks),
+                .n_devices = zone_region_grown(now.n_devices, &seen->n_devices),
+                .n_other = zone_region_grown(now.n_other, &seen->n_other),
         };
 }
 
@@ -340,9 +341,9 @@ void zone_region_count_losses(struct zone_region *r, struct loss_counter *losses
         loss_counter_add(losses, TRACE_LOSS_CLIENT_GARBAGE, n_garbage - r->n_garbage_seen);
         r->n_garbage_seen = n_garbage;
         loss_counter_add(losses, TRACE_LOSS_CLIENT_NO_RING,
-                         grown(client_region_drops_no_ring(r->region), &r->n_no_ring_seen));
+                         zone_region_grown(client_region_drops_no_ring(r->region), &r->n_no_ring_seen));
         loss_counter_add(losses, TRACE_LOSS_BLOB_REFUSED,
-                         grown(client_region_blobs_refused(r->region), &r->n_refused_blobs_seen));
+                         zone_region_grown(client_region_blobs_refused(r->region), &r->n_refused_blobs_seen));
         loss_counter_add(losses, TRACE_LOSS_NAMES_FULL, r->n_names_left_out);
         r->n_names_left_out = 0;
 }

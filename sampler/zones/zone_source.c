@@ -157,7 +157,7 @@ static void share_spare(struct zone_source *s)
 }
 
 /* The process of a region; true if it is open already. */
-static bool is_open(const struct zone_source *s, int fd, struct stat *ret_stat)
+static bool zone_source_is_open(const struct zone_source *s, int fd, struct stat *ret_stat)
 {
         if (fstat(fd, ret_stat) < 0)
                 return false;
@@ -191,7 +191,7 @@ static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t
         uint32_t id;
         int r = array_reserve(&s->regions, &s->regions_capacity, s->n_regions + 1, sizeof(*s->regions));
 
-        if (r < 0 || is_open(s, w->fd, &st)) {
+        if (r < 0 || zone_source_is_open(s, w->fd, &st)) {
                 io_close(&w->fd);
                 return r;
         }
@@ -386,14 +386,14 @@ int zone_source_begin_cycle(struct zone_source *s)
 }
 
 /* Puts what a stream holds now into the account. */
-static void account(struct zone_source *s, struct zone_slot *slot, size_t held_bytes)
+static void zone_source_account(struct zone_source *s, struct zone_slot *slot, size_t held_bytes)
 {
         s->held_bytes += held_bytes - slot->held_bytes;
         slot->held_bytes = held_bytes;
 }
 
 /* Frees the room of processed bytes, when that is worth the copy. */
-static void compact(struct client_stream *stream)
+static void zone_source_compact(struct client_stream *stream)
 {
         size_t left_bytes = client_stream_count_bytes(stream);
 
@@ -423,14 +423,14 @@ int zone_source_fill(struct zone_source *s, struct zone_region *region, uint32_t
         size_t max_bytes = fill_bytes(region, client_stream_count_bytes(stream));
         int64_t n_bytes;
 
-        account(s, filled, client_stream_count_bytes(stream));
+        zone_source_account(s, filled, client_stream_count_bytes(stream));
         *ret_more = true;
         if (max_bytes == 0 || s->held_bytes > HELD_BYTES_MAX)
                 return 0;
-        compact(stream);
+        zone_source_compact(stream);
         s->now_ns = clock_raw_ns(); /* later events get later stamps */
         n_bytes = client_region_drain(region->region, slot, max_bytes, &stream->pending, NULL);
-        account(s, filled, client_stream_count_bytes(stream));
+        zone_source_account(s, filled, client_stream_count_bytes(stream));
         if (n_bytes == -EBADMSG)
                 loss_counter_add(s->recording->losses, TRACE_LOSS_CLIENT_REFUSED, 1);
         *ret_more = n_bytes == (int64_t)max_bytes;
@@ -454,12 +454,12 @@ void zone_source_release(struct zone_source *s, const struct zone_region *region
         drain_pace_add(&s->pace, client_region_ring_bytes(region->region),
                        client_region_spare_bytes(region->region) / region->n_slots, slot->filled_bytes);
         slot->filled_bytes = 0;
-        account(s, slot, client_stream_count_bytes(stream));
+        zone_source_account(s, slot, client_stream_count_bytes(stream));
         /* Two milliseconds of events are little: so much is only left where stamps and lengths are made up. */
         if (s->held_bytes > HELD_BYTES_MAX) {
                 stream->n_garbage_bytes += slot->held_bytes;
                 stream->at_bytes += slot->held_bytes;
-                account(s, slot, 0);
+                zone_source_account(s, slot, 0);
         }
         if (slot->held_bytes == 0) { /* threads come and go, and slots stay */
                 byte_buffer_deinit(&stream->pending);
@@ -502,7 +502,7 @@ static void close_region(struct zone_source *s, struct zone_region *region)
                 struct client_stream *stream = &region->slots[slot].stream;
 
                 stream->n_garbage_bytes += client_stream_count_bytes(stream);
-                account(s, &region->slots[slot], 0);
+                zone_source_account(s, &region->slots[slot], 0);
                 (void)count_slot_drops(s, region, slot);
         }
         zone_region_count_losses(region, s->recording->losses);

@@ -59,7 +59,7 @@ struct packed {
 };
 
 /* Which one it is, or DEBUG_SECTION_COUNT; @ret_is_old for ".zdebug_". */
-static enum debug_section find_place(const char *name, bool split, bool *ret_is_old)
+static enum debug_section debug_sections_find_place(const char *name, bool split, bool *ret_is_old)
 {
         bool is_old = strncmp(name, OLD_PREFIX, strlen(OLD_PREFIX)) == 0;
         size_t n_bytes;
@@ -85,7 +85,8 @@ static enum debug_section find_place(const char *name, bool split, bool *ret_is_
 }
 
 /* The header of a section with SHF_COMPRESSED.  Returns false if it is of an unknown kind. */
-static bool read_header(const struct load *load, const Elf_Data *data, struct packed *ret_packed)
+static bool debug_sections_read_header(const struct load *load, const Elf_Data *data,
+                                       struct packed *ret_packed)
 {
         const size_t head_bytes = load->is_64bit ? CHDR64_BYTES : CHDR32_BYTES;
         const uint8_t *head = data->d_buf;
@@ -143,8 +144,8 @@ static int unpack_bytes(const struct packed *packed, uint8_t *out)
         return n_bytes == packed->unpacked_bytes ? 0 : -EBADMSG;
 }
 
-static int unpack(struct load *load, const struct packed *packed, struct debug_section_bytes *section,
-                  struct error *err)
+static int debug_sections_unpack(struct load *load, const struct packed *packed,
+                                 struct debug_section_bytes *section, struct error *err)
 {
         uint64_t ratio_max = packed->is_zstd ? ZSTD_RATIO_MAX : ZLIB_RATIO_MAX;
         uint8_t *out;
@@ -173,8 +174,8 @@ static int unpack(struct load *load, const struct packed *packed, struct debug_s
         return 0;
 }
 
-static int load_section(struct load *load, Elf_Scn *source, const GElf_Shdr *header, bool is_old,
-                        struct debug_section_bytes *section, struct error *err)
+static int debug_sections_load_section(struct load *load, Elf_Scn *source, const GElf_Shdr *header,
+                                       bool is_old, struct debug_section_bytes *section, struct error *err)
 {
         const Elf_Data *data = elf_rawdata(source, NULL);
         struct packed packed;
@@ -184,9 +185,9 @@ static int load_section(struct load *load, Elf_Scn *source, const GElf_Shdr *hea
         if (!data->d_buf || data->d_size == 0)
                 return 0;
         if (header->sh_flags & SHF_COMPRESSED) {
-                if (!read_header(load, data, &packed))
+                if (!debug_sections_read_header(load, data, &packed))
                         return error_set(err, -EBADMSG, "debug section packed in an unknown way");
-                return unpack(load, &packed, section, err);
+                return debug_sections_unpack(load, &packed, section, err);
         }
         if (is_old && data->d_size > OLD_HEAD_BYTES &&
             memcmp(data->d_buf, OLD_MAGIC, strlen(OLD_MAGIC)) == 0) {
@@ -195,7 +196,7 @@ static int load_section(struct load *load, Elf_Scn *source, const GElf_Shdr *hea
                 packed = (struct packed){ .bytes = head + OLD_HEAD_BYTES,
                                           .n_bytes = data->d_size - OLD_HEAD_BYTES,
                                           .unpacked_bytes = byte_order_read(head + 4, 8, true) };
-                return unpack(load, &packed, section, err);
+                return debug_sections_unpack(load, &packed, section, err);
         }
         *section = (struct debug_section_bytes){ data->d_buf, data->d_size, NULL };
         return 0;
@@ -213,14 +214,14 @@ static bool holds_type(const struct debug_section_bytes *section, bool is_big_en
 }
 
 /* If several sections have one name, the first counts, except for types: in a .dwo each type has its own. */
-static int take_section(struct load *load, Elf_Scn *source, const GElf_Shdr *header, const char *name,
-                        struct error *err)
+static int debug_sections_take_section(struct load *load, Elf_Scn *source, const GElf_Shdr *header,
+                                       const char *name, struct error *err)
 {
         struct debug_section_bytes *section;
         enum debug_section place;
         bool is_old = false;
 
-        place = find_place(name, load->is_split, &is_old);
+        place = debug_sections_find_place(name, load->is_split, &is_old);
         if (place == DEBUG_SECTION_COUNT || header->sh_type == SHT_NOBITS)
                 return 0;
         section = &load->sections->sections[place];
@@ -230,7 +231,7 @@ static int take_section(struct load *load, Elf_Scn *source, const GElf_Shdr *hea
                 free(section->unpacked);
                 *section = (struct debug_section_bytes){ .bytes = NULL };
         }
-        return load_section(load, source, header, is_old, section, err);
+        return debug_sections_load_section(load, source, header, is_old, section, err);
 }
 
 int debug_sections_load(struct debug_sections *s, Elf *elf, bool split, struct error *err)
@@ -257,7 +258,7 @@ int debug_sections_load(struct debug_sections *s, Elf *elf, bool split, struct e
                         continue;
                 name = elf_strptr(elf, names_index, header.sh_name);
                 if (name)
-                        r = take_section(&load, source, &header, name, err);
+                        r = debug_sections_take_section(&load, source, &header, name, err);
         }
         if (r < 0)
                 debug_sections_deinit(s);

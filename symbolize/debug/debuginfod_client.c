@@ -55,7 +55,7 @@ struct fetcher {
         int stopped;          /* -errno of our own reason to stop a download, or 0 */
 };
 
-static void *find_function(void *handle, const char *name, bool *is_missing)
+static void *debuginfod_client_find_function(void *handle, const char *name, bool *is_missing)
 {
         void *function = dlsym(handle, name);
 
@@ -65,10 +65,10 @@ static void *find_function(void *handle, const char *name, bool *is_missing)
 }
 
 /* POSIX lets the pointer of dlsym() be that of a function; C knows no such conversion. */
-#define TAKE(name)                                                                        \
-        do {                                                                              \
-                void *function = find_function(handle, "debuginfod_" #name, &is_missing); \
-                memcpy(&library->name, &function, sizeof(function));                      \
+#define TAKE(name)                                                                                          \
+        do {                                                                                                \
+                void *function = debuginfod_client_find_function(handle, "debuginfod_" #name, &is_missing); \
+                memcpy(&library->name, &function, sizeof(function));                                        \
         } while (0)
 
 static bool load_library(struct library *library)
@@ -86,7 +86,7 @@ static bool load_library(struct library *library)
         return !is_missing;
 }
 
-static int send(struct fetcher *f, const struct debuginfod_message *message)
+static int debuginfod_client_send(struct fetcher *f, const struct debuginfod_message *message)
 {
         byte_buffer_clear(&f->out);
         debuginfod_message_encode(&f->out, message);
@@ -111,10 +111,10 @@ static void tell_progress(struct fetcher *f, uint64_t got_bytes, uint64_t total_
         if (got_bytes - f->told_bytes < PROGRESS_BYTES && got_bytes != total_bytes)
                 return;
         f->told_bytes = got_bytes;
-        if (send(f, &(struct debuginfod_message){ .kind = DEBUGINFOD_MESSAGE_PROGRESS,
-                                                  .request = f->request,
-                                                  .got_bytes = got_bytes,
-                                                  .total_bytes = total_bytes }) < 0)
+        if (debuginfod_client_send(f, &(struct debuginfod_message){ .kind = DEBUGINFOD_MESSAGE_PROGRESS,
+                                                                    .request = f->request,
+                                                                    .got_bytes = got_bytes,
+                                                                    .total_bytes = total_bytes }) < 0)
                 f->stopped = -EPIPE;
 }
 
@@ -134,7 +134,7 @@ static struct fetcher *find_fetcher(library_client *client)
  * libdebuginfod calls this while it waits, and gives up when it does not return 0.  @got and @total are of the
  * download, once its size is known; before, @total is 0 and @got how often this was called.
  */
-static int watch(library_client *client, long got, long total)
+static int debuginfod_client_watch(library_client *client, long got, long total)
 {
         struct fetcher *f = find_fetcher(client);
         uint64_t got_bytes = got > 0 ? (uint64_t)got : 0;
@@ -211,7 +211,7 @@ static int fetch_all(struct fetcher *f, const struct debuginfod_request *request
                 f->request = (uint32_t)i;
                 result = fetch_one(f, &requests[i], &path);
                 is_last = is_lasting(&result);
-                r = send(f, &result);
+                r = debuginfod_client_send(f, &result);
                 free(path);
                 if (r < 0)
                         return r;
@@ -236,7 +236,7 @@ static void set_home(const struct debuginfod_options *options)
         /* NOLINTEND(concurrency-mt-unsafe) */
 }
 
-static int begin(struct fetcher *f)
+static int debuginfod_client_begin(struct fetcher *f)
 {
         if (!load_library(&f->library))
                 return -ENOTSUP;
@@ -244,7 +244,7 @@ static int begin(struct fetcher *f)
         if (!f->client)
                 return -ENOMEM;
         f->library.set_user_data(f->client, f);
-        f->library.set_progressfn(f->client, watch);
+        f->library.set_progressfn(f->client, debuginfod_client_watch);
         return 0;
 }
 
@@ -262,10 +262,11 @@ int debuginfod_client_main(const struct debuginfod_request *requests, size_t n_r
         (void)signal(SIGXFSZ,
                      SIG_IGN); /* a file over the limit is an error of write(2), and libdebuginfod's */
         if (r == 0)
-                r = begin(&f);
+                r = debuginfod_client_begin(&f);
         if (r == 0)
                 r = fetch_all(&f, requests, n_requests);
-        return send(&f, &(struct debuginfod_message){ .kind = DEBUGINFOD_MESSAGE_END, .code = r }) < 0
+        return debuginfod_client_send(
+                       &f, &(struct debuginfod_message){ .kind = DEBUGINFOD_MESSAGE_END, .code = r }) < 0
                        ? EXIT_FAILURE
                        : EXIT_SUCCESS;
 }

@@ -59,7 +59,7 @@ static bool read_head(struct index *index, const struct debug_sections *whole)
 }
 
 /* The row of the unit, counted from 1; 0 = it has none. */
-static uint32_t find_row(const struct index *index, uint64_t dwo_id)
+static uint32_t dwp_index_find_row(const struct index *index, uint64_t dwo_id)
 {
         uint32_t mask = index->n_slots - 1;
         uint32_t slot = (uint32_t)dwo_id & mask;
@@ -79,7 +79,7 @@ static uint32_t find_row(const struct index *index, uint64_t dwo_id)
 }
 
 /* The section that a column is of; DEBUG_SECTION_COUNT for columns that are not read here. */
-static enum debug_section find_section(const struct index *index, uint32_t column)
+static enum debug_section dwp_index_find_section(const struct index *index, uint32_t column)
 {
         switch (column) {
         case COLUMN_INFO:
@@ -108,13 +108,13 @@ int dwp_index_find(const struct debug_sections *whole, uint64_t dwo_id, struct d
 
         if (!read_head(&index, whole))
                 return 0;
-        row = find_row(&index, dwo_id);
+        row = dwp_index_find_row(&index, dwo_id);
         if (row == 0)
                 return 0;
         for (unsigned i = 0; i < DEBUG_SECTION_COUNT; i++)
                 unit.sections[i].unpacked = NULL;
         for (uint32_t i = 0; i < index.n_columns; i++) {
-                enum debug_section place = find_section(
+                enum debug_section place = dwp_index_find_section(
                         &index, read_u32(&index, index.columns_off + 4 * (uint64_t)i));
                 uint64_t cell = 4 * ((uint64_t)(row - 1) * index.n_columns + i);
                 uint32_t offset = read_u32(&index, index.offsets_off + cell);

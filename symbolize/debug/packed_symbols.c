@@ -12,7 +12,7 @@
 #define PIECE_BYTES      65536
 #define MEMORY_BYTES_MAX (UINT64_C(128) << 20) /* of the decoder; `xz -9` asks for 65 MiB */
 
-static bool unpack(const uint8_t *bytes, size_t n_bytes, struct byte_buffer *out)
+static bool packed_symbols_unpack(const uint8_t *bytes, size_t n_bytes, struct byte_buffer *out)
 {
         lzma_stream stream = LZMA_STREAM_INIT;
         lzma_ret r = lzma_stream_decoder(&stream, MEMORY_BYTES_MAX, LZMA_CONCATENATED);
@@ -42,7 +42,7 @@ int packed_symbols_open(Elf *elf, struct elf_image **ret_image)
         const uint8_t *bytes = debug_file_find_bytes(elf, ".gnu_debugdata", &n_bytes);
         int found;
 
-        found = bytes && unpack(bytes, n_bytes, &out) &&
+        found = bytes && packed_symbols_unpack(bytes, n_bytes, &out) &&
                 elf_image_open_memory(out.data, out.used_bytes, ret_image, NULL) == 0;
         byte_buffer_deinit(&out);
         return found;

@@ -41,7 +41,7 @@ static int compare_ranges(const void *a, const void *b)
 }
 
 /* From @start on @value holds.  Room is there: see address_map_build(). */
-static void put_segment(struct address_map *map, uint64_t start, uint32_t value)
+static void address_map_put_segment(struct address_map *map, uint64_t start, uint32_t value)
 {
         struct address_map_segment *last = map->segments + map->n_segments;
 
@@ -52,7 +52,8 @@ static void put_segment(struct address_map *map, uint64_t start, uint32_t value)
 }
 
 /* Ends the open ranges that end at or before @address; the ranges around them go on after them. */
-static size_t close_ranges(struct address_map *map, const uint32_t *open, size_t n_open, uint64_t address)
+static size_t address_map_close_ranges(struct address_map *map, const uint32_t *open, size_t n_open,
+                                       uint64_t address)
 {
         while (n_open > 0 && map->ranges[open[n_open - 1]].end <= address) {
                 uint64_t end = map->ranges[open[--n_open]].end;
@@ -60,7 +61,8 @@ static size_t close_ranges(struct address_map *map, const uint32_t *open, size_t
                 /* An enclosing range may have ended earlier, when the two overlap without nesting. */
                 while (n_open > 0 && map->ranges[open[n_open - 1]].end <= end)
                         n_open--;
-                put_segment(map, end, n_open ? map->ranges[open[n_open - 1]].value : ADDRESS_MAP_NONE);
+                address_map_put_segment(map, end,
+                                        n_open ? map->ranges[open[n_open - 1]].value : ADDRESS_MAP_NONE);
         }
         return n_open;
 }
@@ -104,11 +106,11 @@ int address_map_build(struct address_map *map)
         }
         qsort(map->ranges, n_ranges, sizeof(*map->ranges), compare_ranges);
         for (size_t i = 0; i < n_ranges; i++) {
-                n_open = close_ranges(map, open, n_open, map->ranges[i].start);
-                put_segment(map, map->ranges[i].start, map->ranges[i].value);
+                n_open = address_map_close_ranges(map, open, n_open, map->ranges[i].start);
+                address_map_put_segment(map, map->ranges[i].start, map->ranges[i].value);
                 open[n_open++] = (uint32_t)i;
         }
-        (void)close_ranges(map, open, n_open, UINT64_MAX);
+        (void)address_map_close_ranges(map, open, n_open, UINT64_MAX);
         free(open);
         free(map->ranges);
         map->ranges = NULL;

@@ -30,7 +30,7 @@ struct output {
         jmp_buf over_limit;
 };
 
-static void collect(const char *piece, size_t n_bytes, void *context)
+static void demangle_collect(const char *piece, size_t n_bytes, void *context)
 {
         struct output *output = context;
 
@@ -40,11 +40,11 @@ static void collect(const char *piece, size_t n_bytes, void *context)
 }
 
 /* Returns false if @demangle refuses the name or goes over the limit. */
-static bool run(demangler *demangle, const char *mangled, struct output *output)
+static bool demangle_run(demangler *demangle, const char *mangled, struct output *output)
 {
         if (setjmp(output->over_limit) != 0)
                 return false;
-        if (!demangle(mangled, OPTIONS, collect, output))
+        if (!demangle(mangled, OPTIONS, demangle_collect, output))
                 return false;
         byte_buffer_add_u8(&output->text, '\0');
         return !output->text.failed;
@@ -57,7 +57,7 @@ static char *demangle_with(demangler *demangle, const char *mangled)
 
         if (!output)
                 return NULL;
-        if (run(demangle, mangled, output))
+        if (demangle_run(demangle, mangled, output))
                 name = (char *)output->text.data;
         else
                 byte_buffer_deinit(&output->text);

@@ -20,13 +20,13 @@
 #define VDSO_BYTES_MAX (1U << 20)
 #define GNU_NOTE_NAME  "GNU"
 
-static bool lies_within(uint64_t offset, uint64_t n_bytes, uint64_t file_bytes)
+static bool elf_image_lies_within(uint64_t offset, uint64_t n_bytes, uint64_t file_bytes)
 {
         return offset <= file_bytes && n_bytes <= file_bytes - offset;
 }
 
 /* libelf takes table offsets on trust in places; what it is given here has none outside of the file. */
-static int check_header(Elf *elf, uint64_t file_bytes, struct error *err)
+static int elf_image_check_header(Elf *elf, uint64_t file_bytes, struct error *err)
 {
         size_t n_program_headers, n_sections;
         GElf_Ehdr header;
@@ -43,14 +43,15 @@ static int check_header(Elf *elf, uint64_t file_bytes, struct error *err)
                 n_program_headers = header.e_phnum;
         if (header.e_shnum != 0)
                 n_sections = header.e_shnum;
-        if (!lies_within(header.e_phoff, n_program_headers * header.e_phentsize, file_bytes))
+        if (!elf_image_lies_within(header.e_phoff, n_program_headers * header.e_phentsize, file_bytes))
                 return error_set(err, -EBADMSG, "ELF program headers lie outside of the file");
-        if (n_sections > 0 && !lies_within(header.e_shoff, n_sections * header.e_shentsize, file_bytes))
+        if (n_sections > 0 &&
+            !elf_image_lies_within(header.e_shoff, n_sections * header.e_shentsize, file_bytes))
                 return error_set(err, -EBADMSG, "ELF section headers lie outside of the file");
         return 0;
 }
 
-static int read_segments(struct elf_image *image, struct error *err)
+static int elf_image_read_segments(struct elf_image *image, struct error *err)
 {
         size_t n_headers = 0;
 
@@ -78,7 +79,7 @@ static int read_segments(struct elf_image *image, struct error *err)
 }
 
 /* Takes the build-id out of the notes in @data, if one is there; gelf_getnote() checks the bounds. */
-static bool take_build_id(struct elf_image *image, Elf_Data *data)
+static bool elf_image_take_build_id(struct elf_image *image, Elf_Data *data)
 {
         size_t name_off, description_off;
         GElf_Nhdr note;
@@ -110,11 +111,11 @@ static bool take_build_id_at(struct elf_image *image, uint64_t offset, uint64_t 
                 return false;
         data = elf_getdata_rawchunk(image->elf, (int64_t)offset, n_bytes,
                                     align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-        return data && take_build_id(image, data);
+        return data && elf_image_take_build_id(image, data);
 }
 
 /* From the segments, which every loaded file has, else from the sections: a debug file has only those. */
-static void read_build_id(struct elf_image *image)
+static void elf_image_read_build_id(struct elf_image *image)
 {
         Elf_Scn *section = NULL;
         size_t n_headers = 0;
@@ -138,13 +139,13 @@ static int read_image(struct elf_image *image, uint64_t file_bytes, struct error
 
         if (!image->elf)
                 return error_set(err, -EBADMSG, "not an ELF file: %s", elf_errmsg(-1));
-        r = check_header(image->elf, file_bytes, err);
+        r = elf_image_check_header(image->elf, file_bytes, err);
         if (r < 0)
                 return r;
-        r = read_segments(image, err);
+        r = elf_image_read_segments(image, err);
         if (r < 0)
                 return r;
-        read_build_id(image);
+        elf_image_read_build_id(image);
         return 0;
 }
 
@@ -215,7 +216,7 @@ static int open_in_memory(int fd, uint64_t file_bytes, struct elf_image **ret_im
         return r;
 }
 
-static int open_file(int fd, Elf_Cmd command, struct elf_image **ret_image, struct error *err)
+static int elf_image_open_file(int fd, Elf_Cmd command, struct elf_image **ret_image, struct error *err)
 {
         struct elf_image *image;
         uint8_t begin[sizeof(Elf64_Ehdr)];
@@ -245,12 +246,12 @@ static int open_file(int fd, Elf_Cmd command, struct elf_image **ret_image, stru
 
 int elf_image_open(int fd, struct elf_image **ret_image, struct error *err)
 {
-        return open_file(fd, ELF_C_READ_MMAP, ret_image, err);
+        return elf_image_open_file(fd, ELF_C_READ_MMAP, ret_image, err);
 }
 
 int elf_image_open_unmapped(int fd, struct elf_image **ret_image, struct error *err)
 {
-        return open_file(fd, ELF_C_READ, ret_image, err);
+        return elf_image_open_file(fd, ELF_C_READ, ret_image, err);
 }
 
 int elf_image_open_memory(const void *bytes, size_t n_bytes, struct elf_image **ret_image, struct error *err)

@@ -23,7 +23,7 @@ static bool is_code(const struct elf_image *image, const struct cfi_fde *fde)
         return false;
 }
 
-static int add(struct function_bounds *bounds, const struct cfi_fde *fde)
+static int function_bounds_add(struct function_bounds *bounds, const struct cfi_fde *fde)
 {
         int r = array_reserve(&bounds->rows, &bounds->rows_capacity, bounds->n_rows + 1,
                               sizeof(*bounds->rows));
@@ -36,8 +36,8 @@ static int add(struct function_bounds *bounds, const struct cfi_fde *fde)
         return r;
 }
 
-static int add_section(struct function_bounds *bounds, const struct elf_image *image,
-                       const struct cfi_section *section)
+static int function_bounds_add_section(struct function_bounds *bounds, const struct elf_image *image,
+                                       const struct cfi_section *section)
 {
         struct cfi_reader reader;
         struct cfi_fde fde;
@@ -46,7 +46,7 @@ static int add_section(struct function_bounds *bounds, const struct elf_image *i
         cfi_reader_init(&reader, section);
         while (r == 0 && bounds->n_rows < FUNCTION_BOUNDS_MAX && cfi_reader_next(&reader, &fde) == 1)
                 if (is_code(image, &fde))
-                        r = add(bounds, &fde);
+                        r = function_bounds_add(bounds, &fde);
         return r;
 }
 
@@ -62,7 +62,7 @@ int function_bounds_load(struct function_bounds *bounds, const struct elf_image 
                 return 0;
         n_sections = frame_sections_find(image, sections);
         for (size_t i = 0; i < n_sections && r == 0; i++)
-                r = add_section(bounds, image, &sections[i]);
+                r = function_bounds_add_section(bounds, image, &sections[i]);
         return r < 0 ? r : address_map_build(&bounds->ranges);
 }
 

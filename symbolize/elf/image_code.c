@@ -16,7 +16,8 @@ bool image_code_is_there(const struct elf_image *image)
         return false;
 }
 
-static const uint8_t *bytes_of(const struct elf_image *image, const struct elf_image_segment *segment)
+static const uint8_t *image_code_bytes_of(const struct elf_image *image,
+                                          const struct elf_image_segment *segment)
 {
         size_t n_bytes;
         const char *bytes = elf_rawfile(image->elf, &n_bytes);
@@ -43,7 +44,7 @@ static bool has_segment(const struct elf_image *image, const struct elf_image_se
 
         for (size_t i = 0; i < image->n_segments; i++) {
                 const struct elf_image_segment *s = &image->segments[i];
-                const uint8_t *own = bytes_of(image, s);
+                const uint8_t *own = image_code_bytes_of(image, s);
 
                 if (s->executable == wanted->executable && s->file_off == wanted->file_off &&
                     s->svma == wanted->svma && s->file_bytes == wanted->file_bytes)
@@ -52,7 +53,7 @@ static bool has_segment(const struct elf_image *image, const struct elf_image_se
         return false;
 }
 
-static bool is_zero(const uint8_t *bytes, uint64_t n_bytes)
+static bool image_code_is_zero(const uint8_t *bytes, uint64_t n_bytes)
 {
         return bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)n_bytes - 1) == 0;
 }
@@ -61,19 +62,20 @@ bool image_code_is_equal(const struct elf_image *a, const struct elf_image *b)
 {
         for (size_t i = 0; i < a->n_segments; i++) {
                 const struct elf_image_segment *s = &a->segments[i];
-                const uint8_t *bytes = bytes_of(a, s);
+                const uint8_t *bytes = image_code_bytes_of(a, s);
 
                 if (s->executable && (!bytes || !has_segment(b, s, bytes)))
                         return false;
                 if (!s->executable && !s->writable && bytes && s->file_bytes > 0 &&
-                    !is_zero(bytes, s->file_bytes) && !has_segment(b, s, bytes))
+                    !image_code_is_zero(bytes, s->file_bytes) && !has_segment(b, s, bytes))
                         return false;
         }
         return image_code_is_there(a);
 }
 
 /* A mapping of @module as long as @segment in pages of some size; on return true its place is put in. */
-static bool find_place(struct elf_image_segment *segment, const struct trace_dictionary *d, uint32_t module)
+static bool image_code_find_place(struct elf_image_segment *segment, const struct trace_dictionary *d,
+                                  uint32_t module)
 {
         static const uint64_t page_sizes[] = { 4096, 16384, 65536 };
 
@@ -111,5 +113,5 @@ bool image_code_place(struct elf_image *image, const struct trace_dictionary *di
                         return false;
                 code = &image->segments[i];
         }
-        return code && find_place(code, dictionary, module);
+        return code && image_code_find_place(code, dictionary, module);
 }

@@ -53,8 +53,8 @@ static int add_to_order(struct plt_slots *slots, uint64_t svma)
         return 0;
 }
 
-static int load_section(struct plt_slots *slots, Elf_Scn *section, const GElf_Shdr *header, GElf_Half machine,
-                        bool is_of_plt)
+static int plt_slots_load_section(struct plt_slots *slots, Elf_Scn *section, const GElf_Shdr *header,
+                                  GElf_Half machine, bool is_of_plt)
 {
         Elf_Data *data = elf_getdata(section, NULL);
         size_t n_relocations = data && header->sh_entsize > 0 ? data->d_size / header->sh_entsize : 0;
@@ -104,8 +104,8 @@ int plt_slots_load(struct plt_slots *slots, Elf *elf)
                     !(header.sh_flags & SHF_ALLOC))
                         continue;
                 name = elf_strptr(elf, names_index, header.sh_name);
-                r = load_section(slots, section, &header, file.e_machine,
-                                 name && strcmp(name, ".rela.plt") == 0);
+                r = plt_slots_load_section(slots, section, &header, file.e_machine,
+                                           name && strcmp(name, ".rela.plt") == 0);
         }
         if (r == 0 && slots->n_slots > 1)
                 qsort(slots->slots, slots->n_slots, sizeof(*slots->slots), compare_slots);

@@ -248,7 +248,7 @@ static int load_stubs(const struct stubs *stubs, GElf_Half machine)
         }
 }
 
-static bool is_known(Elf *elf, GElf_Ehdr *ret_file)
+static bool plt_table_is_known(Elf *elf, GElf_Ehdr *ret_file)
 {
         return gelf_getehdr(elf, ret_file) && ret_file->e_ident[EI_CLASS] == ELFCLASS64 &&
                (ret_file->e_machine == EM_X86_64 || ret_file->e_machine == EM_AARCH64 ||
@@ -277,7 +277,7 @@ int plt_table_load(struct plt_table *table, Elf *elf)
         GElf_Ehdr file;
         int r;
 
-        if (!is_known(elf, &file) || elf_getshdrstrndx(elf, &names_index) != 0)
+        if (!plt_table_is_known(elf, &file) || elf_getshdrstrndx(elf, &names_index) != 0)
                 return 0;
         r = plt_slots_load(&slots, elf);
         while (r == 0 && slots.n_slots > 0 && (section = elf_nextscn(elf, section))) {

@@ -34,7 +34,7 @@ struct code_index {
         struct code_unit_builder builder;
 };
 
-static uint64_t size_of(const struct code_index *index, enum debug_section section)
+static uint64_t code_index_size_of(const struct code_index *index, enum debug_section section)
 {
         return index->source.sections->sections[section].n_bytes;
 }
@@ -43,10 +43,11 @@ static void set_budgets(struct code_index *index)
 {
         struct code_walker *w = &index->walker;
 
-        w->range_budget = size_of(index, DEBUG_SECTION_INFO) + size_of(index, DEBUG_SECTION_RANGES) +
-                          size_of(index, DEBUG_SECTION_RNGLISTS) + BUDGET_MIN;
-        w->line_budget = LINE_SHARERS_MAX * size_of(index, DEBUG_SECTION_LINE) + BUDGET_MIN;
-        w->abbrev_budget = ABBREV_SHARERS_MAX * size_of(index, DEBUG_SECTION_ABBREV) + BUDGET_MIN;
+        w->range_budget = code_index_size_of(index, DEBUG_SECTION_INFO) +
+                          code_index_size_of(index, DEBUG_SECTION_RANGES) +
+                          code_index_size_of(index, DEBUG_SECTION_RNGLISTS) + BUDGET_MIN;
+        w->line_budget = LINE_SHARERS_MAX * code_index_size_of(index, DEBUG_SECTION_LINE) + BUDGET_MIN;
+        w->abbrev_budget = ABBREV_SHARERS_MAX * code_index_size_of(index, DEBUG_SECTION_ABBREV) + BUDGET_MIN;
         w->origins.budget_bytes = w->abbrev_budget * 64;
 }
 
@@ -195,7 +196,7 @@ static int read_unit(struct code_index *index, struct indexed_unit *indexed)
 }
 
 /* The unit that covers @svma, read; NULL if none does. */
-static const struct code_unit *find_unit(struct code_index *index, uint64_t svma)
+static const struct code_unit *code_index_find_unit(struct code_index *index, uint64_t svma)
 {
         uint32_t number = address_map_find(&index->directory, svma);
 
@@ -209,7 +210,7 @@ static const struct code_unit *find_unit(struct code_index *index, uint64_t svma
 uint32_t code_index_find(struct code_index *index, uint64_t svma, struct code_place *ret_places,
                          uint32_t n_max)
 {
-        const struct code_unit *unit = find_unit(index, svma);
+        const struct code_unit *unit = code_index_find_unit(index, svma);
 
         return unit ? code_unit_find(unit, svma, ret_places, n_max) : 0;
 }
@@ -217,7 +218,7 @@ uint32_t code_index_find(struct code_index *index, uint64_t svma, struct code_pl
 bool code_index_find_extent(struct code_index *index, uint64_t svma, uint64_t *ret_start_svma,
                             uint64_t *ret_end_svma)
 {
-        const struct code_unit *unit = find_unit(index, svma);
+        const struct code_unit *unit = code_index_find_unit(index, svma);
 
         return unit && code_unit_find_extent(unit, svma, ret_start_svma, ret_end_svma);
 }

@@ -46,7 +46,7 @@ static size_t hash_place(const char *name)
         return (size_t)(h >> 24);
 }
 
-static uint32_t *find_slot(const struct code_names *names, const char *name)
+static uint32_t *code_names_find_slot(const struct code_names *names, const char *name)
 {
         size_t mask = names->n_slots - 1, at = hash_place(name) & mask;
 
@@ -55,7 +55,7 @@ static uint32_t *find_slot(const struct code_names *names, const char *name)
         return &names->slots[at];
 }
 
-static int grow_slots(struct code_names *names)
+static int code_names_grow_slots(struct code_names *names)
 {
         size_t n_slots = names->n_slots ? names->n_slots * 2 : SLOTS_MIN;
         uint32_t *slots = calloc(n_slots, sizeof(*slots));
@@ -66,7 +66,7 @@ static int grow_slots(struct code_names *names)
         names->slots = slots;
         names->n_slots = n_slots;
         for (size_t i = 1; i < names->n_names; i++)
-                *find_slot(names, names->names[i].linkage) = (uint32_t)i;
+                *code_names_find_slot(names, names->names[i].linkage) = (uint32_t)i;
         return 0;
 }
 
@@ -78,9 +78,9 @@ int code_names_add(struct code_names *names, const char *name, uint32_t *ret_id)
                 *ret_id = 0;
                 return 0;
         }
-        if (names->n_names * 2 >= names->n_slots && grow_slots(names) < 0)
+        if (names->n_names * 2 >= names->n_slots && code_names_grow_slots(names) < 0)
                 return -ENOMEM;
-        slot = find_slot(names, name);
+        slot = code_names_find_slot(names, name);
         if (*slot == 0) {
                 if (names->n_names == 0)
                         names->n_names = 1;
@@ -119,7 +119,7 @@ const char *code_names_path(const struct code_names *names, uint32_t id)
 }
 
 /* Appends @part and, before it, a slash if there is something already. */
-static int add_part(struct code_names *names, size_t *n_bytes, const char *part)
+static int code_names_add_part(struct code_names *names, size_t *n_bytes, const char *part)
 {
         size_t part_bytes = part ? strnlen(part, PATH_PART_MAX + 1) : 0;
 
@@ -150,12 +150,12 @@ int code_names_add_path(struct code_names *names, const char *file, const char *
         if (*file != '/') {
                 /* Directory 0 is often that of the unit itself. */
                 if (!directory || (*directory != '/' && directory != comp_dir))
-                        r = add_part(names, &n_bytes, comp_dir);
+                        r = code_names_add_part(names, &n_bytes, comp_dir);
                 if (r == 0)
-                        r = add_part(names, &n_bytes, directory);
+                        r = code_names_add_part(names, &n_bytes, directory);
         }
         if (r == 0)
-                r = add_part(names, &n_bytes, file);
+                r = code_names_add_part(names, &n_bytes, file);
         if (r == 0)
                 r = intern_add(&names->paths, names->path, n_bytes + 1, ret_id);
         return r < 0 ? r : 0;

@@ -48,7 +48,7 @@ static struct layout lay_out(const struct code_unit *unit)
  * How many of @n ascending numbers are not above @wanted.  No branch depends on the result: processors would
  * guess it wrong half of the time.
  */
-static inline uint32_t count_not_above(const uint8_t *array, uint32_t n, uint32_t wanted)
+static inline uint32_t code_unit_count_not_above(const uint8_t *array, uint32_t n, uint32_t wanted)
 {
         uint32_t low = 0;
 
@@ -100,9 +100,9 @@ static void search_bucket(const struct code_unit *unit, const struct layout *l, 
         if (bucket.node < unit->n_nodes)
                 __builtin_prefetch(l->nodes + (size_t)bucket.node * CODE_NODE_BYTES);
         __builtin_prefetch(bucket.segments);
-        at = count_not_above(bucket.bytes + CODE_BUCKET_BYTES, bucket.n_rows, relative);
+        at = code_unit_count_not_above(bucket.bytes + CODE_BUCKET_BYTES, bucket.n_rows, relative);
         *ret_place = load_u64(bucket.bytes + (at > 0 ? 4 * (size_t)bucket.n_rows + 8 * (size_t)at : 0), 0);
-        at = count_not_above(bucket.segments, bucket.n_segments, relative);
+        at = code_unit_count_not_above(bucket.segments, bucket.n_segments, relative);
         *ret_node = at > 0 ? load_u32(bucket.segments, (size_t)bucket.n_segments + at - 1) : bucket.node;
 }
 
@@ -164,8 +164,8 @@ struct piece {
         uint64_t start, end; /* relative */
 };
 
-static bool find_piece(const struct code_unit *unit, const struct layout *l, uint32_t relative,
-                       struct piece *ret_piece)
+static bool code_unit_find_piece(const struct code_unit *unit, const struct layout *l, uint32_t relative,
+                                 struct piece *ret_piece)
 {
         uint32_t number = relative >> (unit->bucket_shift & 31), n_buckets = code_unit_buckets(unit);
         bool is_last = number + 1 >= n_buckets;
@@ -177,7 +177,7 @@ static bool find_piece(const struct code_unit *unit, const struct layout *l, uin
                 return false;
         piece.start = (uint64_t)(is_last ? n_buckets - 1 : number) << (unit->bucket_shift & 31);
         piece.end = is_last ? UINT32_MAX : piece.start + (UINT64_C(1) << (unit->bucket_shift & 31));
-        at = count_not_above(bucket.segments, bucket.n_segments, relative);
+        at = code_unit_count_not_above(bucket.segments, bucket.n_segments, relative);
         if (at > 0) {
                 piece.start = load_u32(bucket.segments, at - 1);
                 piece.node = load_u32(bucket.segments, (size_t)bucket.n_segments + at - 1);
@@ -212,16 +212,16 @@ bool code_unit_find_extent(const struct code_unit *unit, uint64_t svma, uint64_t
         if (!unit->bytes || svma < unit->base_svma || relative >= UINT32_MAX)
                 return false;
         l = lay_out(unit);
-        if (!find_piece(unit, &l, (uint32_t)relative, &whole))
+        if (!code_unit_find_piece(unit, &l, (uint32_t)relative, &whole))
                 return false;
         root = find_root(unit, &l, whole.node);
         if (root == CODE_UNIT_NONE)
                 return false;
         /* Pieces are never empty, so that each step leads on, also in a damaged block. */
-        while (whole.start > 0 && find_piece(unit, &l, (uint32_t)whole.start - 1, &next) &&
+        while (whole.start > 0 && code_unit_find_piece(unit, &l, (uint32_t)whole.start - 1, &next) &&
                find_root(unit, &l, next.node) == root)
                 whole.start = next.start;
-        while (whole.end < UINT32_MAX && find_piece(unit, &l, (uint32_t)whole.end, &next) &&
+        while (whole.end < UINT32_MAX && code_unit_find_piece(unit, &l, (uint32_t)whole.end, &next) &&
                find_root(unit, &l, next.node) == root)
                 whole.end = next.end;
         *ret_start_svma = unit->base_svma + whole.start;

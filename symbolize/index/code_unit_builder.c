@@ -77,7 +77,7 @@ static int reserve_file_places(struct code_unit_builder *b)
 }
 
 /* The number of a file among those that the unit uses; 0 if it is unknown. */
-static int find_file(struct code_unit_builder *b, uint64_t number, uint32_t *ret_place)
+static int code_unit_builder_find_file(struct code_unit_builder *b, uint64_t number, uint32_t *ret_place)
 {
         const struct dwarf_line_file *file = dwarf_lines_find_file(&b->lines, number);
         const char *directory = NULL;
@@ -110,7 +110,7 @@ int code_unit_builder_pack(struct code_unit_builder *b, uint64_t file, uint64_t 
                            uint64_t *ret_place)
 {
         uint32_t place;
-        int r = find_file(b, file, &place);
+        int r = code_unit_builder_find_file(b, file, &place);
 
         *ret_place = code_pack(place, line, column);
         return r;
@@ -125,7 +125,7 @@ struct row_run {
         bool is_discarded; /* the sequence is not of this module */
 };
 
-static int add_row(struct code_unit_builder *b, uint32_t start, uint64_t place)
+static int code_unit_builder_add_row(struct code_unit_builder *b, uint32_t start, uint64_t place)
 {
         struct code_sequence *sequence = &b->sequences[b->n_sequences - 1];
         struct code_row *last = sequence->n_rows > 0 ? &b->rows[b->n_rows - 1] : NULL;
@@ -170,14 +170,15 @@ static int take_row(struct code_unit_builder *b, struct row_run *run, const stru
         int r;
 
         if (row->is_end)
-                return add_row(b, (uint32_t)(svma - b->base_svma), 0);
+                return code_unit_builder_add_row(b, (uint32_t)(svma - b->base_svma), 0);
         if (row->file != run->file) {
-                r = find_file(b, row->file, &run->place);
+                r = code_unit_builder_find_file(b, row->file, &run->place);
                 if (r < 0)
                         return r;
                 run->file = row->file;
         }
-        return add_row(b, (uint32_t)(svma - b->base_svma), code_pack(run->place, row->line, row->column));
+        return code_unit_builder_add_row(b, (uint32_t)(svma - b->base_svma),
+                                         code_pack(run->place, row->line, row->column));
 }
 
 int code_unit_builder_add_rows(struct code_unit_builder *b, uint64_t bias, uint64_t first_svma)
@@ -249,7 +250,7 @@ static int sort_ranges(struct code_unit_builder *b)
 }
 
 /* From @start on @node holds.  Room is there: a range puts at most two. */
-static void put_segment(struct code_unit_builder *b, uint32_t start, uint32_t node)
+static void code_unit_builder_put_segment(struct code_unit_builder *b, uint32_t start, uint32_t node)
 {
         size_t n = b->n_segments;
 
@@ -264,7 +265,7 @@ static void put_segment(struct code_unit_builder *b, uint32_t start, uint32_t no
 }
 
 /* Ends the open ranges that end at or before @address; the ranges around them go on after them. */
-static size_t close_ranges(struct code_unit_builder *b, size_t n_open, uint32_t address)
+static size_t code_unit_builder_close_ranges(struct code_unit_builder *b, size_t n_open, uint32_t address)
 {
         while (n_open > 0 && b->ranges[b->open[n_open - 1]].end <= address) {
                 uint32_t end = b->ranges[b->open[--n_open]].end;
@@ -272,13 +273,14 @@ static size_t close_ranges(struct code_unit_builder *b, size_t n_open, uint32_t 
                 /* An enclosing range may have ended earlier, when the two overlap without nesting. */
                 while (n_open > 0 && b->ranges[b->open[n_open - 1]].end <= end)
                         n_open--;
-                put_segment(b, end, n_open ? b->ranges[b->open[n_open - 1]].node : CODE_UNIT_NONE);
+                code_unit_builder_put_segment(b, end,
+                                              n_open ? b->ranges[b->open[n_open - 1]].node : CODE_UNIT_NONE);
         }
         return n_open;
 }
 
 /* Nested ranges become disjoint segments. */
-static int make_segments(struct code_unit_builder *b)
+static int code_unit_builder_make_segments(struct code_unit_builder *b)
 {
         size_t n_open = 0;
 
@@ -288,11 +290,11 @@ static int make_segments(struct code_unit_builder *b)
             array_reserve(&b->open, &b->open_capacity, b->n_ranges, sizeof(*b->open)) < 0)
                 return -ENOMEM;
         for (size_t i = 0; i < b->n_ranges; i++) {
-                n_open = close_ranges(b, n_open, b->ranges[i].start);
-                put_segment(b, b->ranges[i].start, b->ranges[i].node);
+                n_open = code_unit_builder_close_ranges(b, n_open, b->ranges[i].start);
+                code_unit_builder_put_segment(b, b->ranges[i].start, b->ranges[i].node);
                 b->open[n_open++] = (uint32_t)i;
         }
-        (void)close_ranges(b, n_open, UINT32_MAX);
+        (void)code_unit_builder_close_ranges(b, n_open, UINT32_MAX);
         return 0;
 }
 
@@ -343,7 +345,7 @@ static inline uint8_t *put_u32(uint8_t *at, uint32_t v)
         return at + 4;
 }
 
-static inline uint8_t *put_u64(uint8_t *at, uint64_t v)
+static inline uint8_t *code_unit_builder_put_u64(uint8_t *at, uint64_t v)
 {
         return put_u32(put_u32(at, (uint32_t)v), (uint32_t)(v >> 32));
 }
@@ -355,7 +357,7 @@ struct bucket_run {
         uint64_t place;
 };
 
-static uint8_t *write_head(const struct bucket_run *run, uint8_t *at)
+static uint8_t *code_unit_builder_write_head(const struct bucket_run *run, uint8_t *at)
 {
         return put_u32(put_u32(put_u32(at, run->row), run->segment), run->node);
 }
@@ -366,12 +368,12 @@ static uint8_t *write_bucket(const struct code_unit_builder *b, const struct cod
 {
         uint32_t first_row = run->row, first_segment = run->segment, row = first_row, segment = first_segment;
 
-        at = put_u64(at, run->place);
+        at = code_unit_builder_put_u64(at, run->place);
         for (; row < unit->n_rows && b->rows[b->open[row]].start < end; row++)
                 at = put_u32(at, b->rows[b->open[row]].start);
         for (uint32_t i = first_row; i < row; i++) {
                 run->place = b->rows[b->open[i]].place;
-                at = put_u64(at, run->place);
+                at = code_unit_builder_put_u64(at, run->place);
         }
         for (; segment < unit->n_segments && b->segment_starts[segment] < end; segment++)
                 at = put_u32(at, b->segment_starts[segment]);
@@ -391,17 +393,18 @@ static void write_buckets(const struct code_unit_builder *b, const struct code_u
         struct bucket_run run = { .node = CODE_UNIT_NONE };
 
         for (uint64_t i = 1; i <= n_buckets; i++) {
-                head = write_head(&run, head);
+                head = code_unit_builder_write_head(&run, head);
                 /* All that is left is in the last one. */
                 at = write_bucket(b, unit, i < n_buckets ? i << unit->bucket_shift : UINT64_MAX, &run, at);
         }
-        (void)write_head(&run, head);
+        (void)code_unit_builder_write_head(&run, head);
 }
 
 static void write_block(const struct code_unit_builder *b, const struct code_unit *unit, uint8_t *at)
 {
         for (size_t i = 0; i < unit->n_nodes; i++)
-                at = put_u64(put_u32(put_u32(at, b->nodes[i].name), b->nodes[i].parent), b->nodes[i].call);
+                at = code_unit_builder_put_u64(put_u32(put_u32(at, b->nodes[i].name), b->nodes[i].parent),
+                                               b->nodes[i].call);
         for (size_t i = 0; i < unit->n_files; i++)
                 at = put_u32(at, b->files[i]);
         write_buckets(b, unit, at);
@@ -426,7 +429,7 @@ int code_unit_builder_finish(struct code_unit_builder *b, struct code_unit *ret_
         size_t n_rows, n_bytes;
         uint8_t *bytes;
 
-        if (make_segments(b) < 0 || order_rows(b, &n_rows) < 0)
+        if (code_unit_builder_make_segments(b) < 0 || order_rows(b, &n_rows) < 0)
                 return -ENOMEM;
         if (n_rows > UINT32_MAX || b->n_segments > UINT32_MAX || b->n_files > UINT32_MAX)
                 return -EOVERFLOW;

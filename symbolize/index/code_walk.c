@@ -36,8 +36,8 @@ void code_walker_deinit(struct code_walker *walker)
         *walker = (struct code_walker){ .known = NULL };
 }
 
-static struct code_origin *find_slot(struct code_origin *slots, size_t n_slots, uint64_t offset,
-                                     const struct dwarf_units *file)
+static struct code_origin *code_walk_find_slot(struct code_origin *slots, size_t n_slots, uint64_t offset,
+                                               const struct dwarf_units *file)
 {
         size_t mask = n_slots - 1;
         size_t at = (size_t)(offset * UINT64_C(0x9e3779b97f4a7c15) >> 20) & mask;
@@ -56,8 +56,8 @@ static int grow_known(struct code_walker *walker)
                 return -ENOMEM;
         for (size_t i = 0; i < walker->n_slots; i++)
                 if (walker->known[i].file)
-                        *find_slot(slots, n_slots, walker->known[i].offset,
-                                   walker->known[i].file) = walker->known[i];
+                        *code_walk_find_slot(slots, n_slots, walker->known[i].offset,
+                                             walker->known[i].file) = walker->known[i];
         free(walker->known);
         walker->known = slots;
         walker->n_slots = n_slots;
@@ -78,7 +78,7 @@ static int find_origin_name(struct walk *w, const struct dwarf_value *v, uint32_
                 return 0;
         if (2 * walker->n_known >= walker->n_slots && grow_known(walker) < 0)
                 return -ENOMEM;
-        slot = find_slot(walker->known, walker->n_slots, offset, file);
+        slot = code_walk_find_slot(walker->known, walker->n_slots, offset, file);
         if (!slot->file) {
                 const char *name = dwarf_origins_find_name(&walker->origins, w->unit, &walker->abbrevs, file,
                                                            offset);
@@ -94,7 +94,8 @@ static int find_origin_name(struct walk *w, const struct dwarf_value *v, uint32_
         return 0;
 }
 
-static int find_name(struct walk *w, const struct dwarf_value *values, uint32_t seen, uint32_t *ret_name)
+static int code_walk_find_name(struct walk *w, const struct dwarf_value *values, uint32_t seen,
+                               uint32_t *ret_name)
 {
         const char *name = NULL;
         int r;
@@ -148,7 +149,8 @@ static int find_call(struct walk *w, const struct dwarf_value *values, uint32_t 
 }
 
 /* A function with code, or an inlined call.  @outer: the function around it. */
-static int add_function(struct walk *w, const struct dwarf_abbrev *abbrev, uint32_t outer, uint32_t *ret_node)
+static int code_walk_add_function(struct walk *w, const struct dwarf_abbrev *abbrev, uint32_t outer,
+                                  uint32_t *ret_node)
 {
         struct dwarf_value values[DWARF_WANTED_COUNT];
         struct code_node node = { .parent = CODE_UNIT_NONE };
@@ -164,13 +166,13 @@ static int add_function(struct walk *w, const struct dwarf_abbrev *abbrev, uint3
                 r = find_call(w, values, seen, &node.call);
         }
         if (r == 0)
-                r = find_name(w, values, seen, &node.name);
+                r = code_walk_find_name(w, values, seen, &node.name);
         if (r == 0)
                 r = code_unit_builder_add_node(w->b, &node, ret_node);
         return r < 0 ? r : add_ranges(w, values, seen, *ret_node);
 }
 
-static void step_over(struct walk *w, const struct dwarf_abbrev *abbrev)
+static void code_walk_step_over(struct walk *w, const struct dwarf_abbrev *abbrev)
 {
         for (uint32_t i = 0; i < abbrev->n_steps; i++) {
                 const struct dwarf_step *step = &w->walker->abbrevs.steps[abbrev->first_step + i];
@@ -238,12 +240,12 @@ static int visit(struct walk *w, const struct dwarf_abbrev *abbrev)
         bool is_function = abbrev->tag == DW_TAG_subprogram || abbrev->tag == DW_TAG_inlined_subroutine;
 
         if (is_function && abbrev->has_code) {
-                int r = add_function(w, abbrev, outer, &inner);
+                int r = code_walk_add_function(w, abbrev, outer, &inner);
 
                 if (r < 0)
                         return r;
         } else {
-                step_over(w, abbrev);
+                code_walk_step_over(w, abbrev);
                 if (abbrev->tag == DW_TAG_subprogram)
                         inner = CODE_UNIT_NONE;
         }

@@ -173,7 +173,7 @@ int debug_files_find_split(struct debug_files *files, const char *name, const ch
                                 ret_sections);
 }
 
-static bool add_table(struct debug_files_symbols *table, Elf *elf, GElf_Word type, uint64_t bias)
+static bool debug_files_add_table(struct debug_files_symbols *table, Elf *elf, GElf_Word type, uint64_t bias)
 {
         Elf_Scn *section = NULL;
         GElf_Shdr header;
@@ -202,15 +202,16 @@ size_t debug_files_find_symbols(struct debug_files *files,
         struct elf_image *packed;
         size_t n = 0;
 
-        if (add_table(&ret_tables[0], files->image->elf, SHT_SYMTAB, 0))
+        if (debug_files_add_table(&ret_tables[0], files->image->elf, SHT_SYMTAB, 0))
                 return 1;
         separate = find_separate(files);
-        if (separate &&
-            add_table(&ret_tables[0], separate->elf, SHT_SYMTAB, count_bias(files->image, separate->image)))
+        if (separate && debug_files_add_table(&ret_tables[0], separate->elf, SHT_SYMTAB,
+                                              count_bias(files->image, separate->image)))
                 return 1;
-        n += add_table(&ret_tables[n], files->image->elf, SHT_DYNSYM, 0);
+        n += debug_files_add_table(&ret_tables[n], files->image->elf, SHT_DYNSYM, 0);
         packed = find_packed(files);
         if (packed)
-                n += add_table(&ret_tables[n], packed->elf, SHT_SYMTAB, count_bias(files->image, packed));
+                n += debug_files_add_table(&ret_tables[n], packed->elf, SHT_SYMTAB,
+                                           count_bias(files->image, packed));
         return n;
 }

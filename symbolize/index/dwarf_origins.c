@@ -51,7 +51,7 @@ struct hop {
 /*
  * Returns the name that ends the search, or NULL: then the hop is at the next entry, or `offset` is invalid.
  */
-static const char *follow(struct dwarf_origins *origins, struct hop *hop)
+static const char *dwarf_origins_follow(struct dwarf_origins *origins, struct hop *hop)
 {
         struct dwarf_value values[DWARF_WANTED_COUNT];
         const struct dwarf_abbrev *abbrev;
@@ -94,7 +94,7 @@ const char *dwarf_origins_find_name(struct dwarf_origins *origins, const struct 
         struct hop hop = { .unit = unit, .abbrevs = abbrevs, .file = file, .offset = offset };
 
         for (unsigned i = 0; i < HOPS_MAX && hop.offset != DWARF_NO_OFFSET; i++) {
-                const char *name = follow(origins, &hop);
+                const char *name = dwarf_origins_follow(origins, &hop);
 
                 if (name)
                         return name;

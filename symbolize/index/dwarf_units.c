@@ -292,7 +292,7 @@ static const struct dwarf_abbrev *find_abbrev(struct unit_reader *r, const struc
 }
 
 /* The header; @c is cut to the unit.  Returns false for one that is not understood, which is stepped over. */
-static bool read_header(struct dwarf_cursor *c, struct dwarf_unit *unit)
+static bool dwarf_units_read_header(struct dwarf_cursor *c, struct dwarf_unit *unit)
 {
         struct dwarf_encoding *e = &unit->encoding;
         uint16_t version = dwarf_cursor_u16(c);
@@ -346,7 +346,7 @@ int dwarf_units_load(struct dwarf_units *units)
                 if (!dwarf_cursor_enter(&c, &unit.encoding.is_64))
                         break;
                 unit.end = offset = (uint64_t)(c.r.at - info->bytes) + c.r.left;
-                if (!read_header(&c, &unit))
+                if (!dwarf_units_read_header(&c, &unit))
                         continue;
                 unit.first_die = (uint64_t)(c.r.at - info->bytes);
                 read_first_die(c, &reader, &unit);

@@ -33,7 +33,7 @@ int symbol_table_add(struct symbol_table *table, const struct symbol_table_entry
         return 0;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
+static int symbol_table_compare_numbers(uint64_t a, uint64_t b)
 {
         return a < b ? -1 : a > b;
 }
@@ -42,15 +42,15 @@ static int compare_numbers(uint64_t a, uint64_t b)
 static int compare_entries(const void *a, const void *b)
 {
         const struct symbol_table_entry *x = a, *y = b;
-        int r = compare_numbers(x->svma, y->svma);
+        int r = symbol_table_compare_numbers(x->svma, y->svma);
 
         if (r == 0)
-                r = compare_numbers(x->size_bytes == 0, y->size_bytes == 0);
+                r = symbol_table_compare_numbers(x->size_bytes == 0, y->size_bytes == 0);
         if (r == 0)
-                r = compare_numbers(x->binding, y->binding);
+                r = symbol_table_compare_numbers(x->binding, y->binding);
         if (r == 0)
-                r = compare_numbers(strspn(x->name, "_"), strspn(y->name, "_"));
-        return r != 0 ? r : compare_numbers(x->order, y->order);
+                r = symbol_table_compare_numbers(strspn(x->name, "_"), strspn(y->name, "_"));
+        return r != 0 ? r : symbol_table_compare_numbers(x->order, y->order);
 }
 
 /* Drops all but the first entry of each address; the longest size among them is kept. */
@@ -139,7 +139,7 @@ static bool is_function(const GElf_Sym *symbol, const GElf_Shdr *section)
 }
 
 /* The symbols of one section; those of a 32-bit ARM have the instruction set in their lowest bit. */
-static int load_section(struct symbol_table *table, const struct debug_files_symbols *source)
+static int symbol_table_load_section(struct symbol_table *table, const struct debug_files_symbols *source)
 {
         Elf_Data *data = elf_getdata(source->section, NULL);
         GElf_Shdr header, section;
@@ -261,7 +261,7 @@ int symbol_table_load(struct symbol_table *table, struct debug_files *files, str
         int r = 0;
 
         for (size_t i = 0; i < n_sources && r == 0; i++)
-                r = load_section(table, &sources[i]);
+                r = symbol_table_load_section(table, &sources[i]);
         if (r < 0)
                 goto fail;
         r = plt_table_load(&table->stubs, debug_files_image(files)->elf);

@@ -49,7 +49,7 @@ int code_listing_add_part(struct code_listing *l, const struct listing_part *par
         return 0;
 }
 
-static int add_symbols(struct code_listing *l, const struct symbol *symbols, uint32_t n_symbols)
+static int code_listing_add_symbols(struct code_listing *l, const struct symbol *symbols, uint32_t n_symbols)
 {
         int r = array_reserve(&l->symbols, &l->symbols_capacity, l->n_symbols + n_symbols,
                               sizeof(*l->symbols));
@@ -84,7 +84,7 @@ int code_listing_add(struct code_listing *l, const struct listing_instruction *i
                               sizeof(*l->instructions));
 
         if (r == 0)
-                r = add_symbols(l, symbols, n_symbols);
+                r = code_listing_add_symbols(l, symbols, n_symbols);
         if (r < 0)
                 return r;
         row = &l->instructions[l->n_instructions];
@@ -233,7 +233,7 @@ static int decode_parts(struct code_listing *l, struct byte_reader *in)
         return 0;
 }
 
-static bool is_sound(const struct code_listing *l, const struct listing_instruction *row)
+static bool code_listing_is_sound(const struct code_listing *l, const struct listing_instruction *row)
 {
         return row->n_bytes != 0 && row->branch <= BRANCH_CALL && row->text <= l->strings.n_items &&
                row->target_name <= l->strings.n_items && row->first_symbol <= l->n_symbols &&
@@ -264,7 +264,7 @@ static int decode_instructions(struct code_listing *l, struct byte_reader *in)
                 row->n_symbols = take_u32(in);
                 row->target_name = take_u32(in);
                 row->target_offset_bytes = take_u32(in);
-                if (!is_sound(l, row))
+                if (!code_listing_is_sound(l, row))
                         in->short_read = true;
         }
         return 0;

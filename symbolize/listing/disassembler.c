@@ -113,7 +113,7 @@ static void *open_library(struct error *err)
         return NULL;
 }
 
-static int create(struct disassembler *d, const struct machine_row *row, struct error *err)
+static int disassembler_create(struct disassembler *d, const struct machine_row *row, struct error *err)
 {
         create_context *create_disassembler;
         set_options *change;
@@ -152,7 +152,7 @@ int disassembler_open(const struct disassembler_options *options, struct disasse
                 return error_set(err, -ENOMEM, "no memory for the disassembler");
         d->options = *options;
         d->library = open_library(err);
-        r = d->library ? create(d, row, err) : -ENOENT;
+        r = d->library ? disassembler_create(d, row, err) : -ENOENT;
         if (r < 0) {
                 disassembler_close(d);
                 return r;
@@ -194,7 +194,7 @@ static size_t spell_bytes(const struct disassembler *d, const uint8_t *bytes, si
 }
 
 /* LLVM's runs of blanks and tabs become one blank; those before the mnemonic are dropped. */
-static void squeeze(char *text)
+static void disassembler_squeeze(char *text)
 {
         char *to = text;
 
@@ -210,7 +210,7 @@ static void squeeze(char *text)
 }
 
 /* A target is the last operand, and LLVM writes it as a distance. */
-static void name_target(char *text, uint64_t svma)
+static void disassembler_name_target(char *text, uint64_t svma)
 {
         char *blank = strrchr(text, ' ');
         size_t left;
@@ -234,9 +234,9 @@ size_t disassembler_decode(struct disassembler *d, uint64_t svma, const uint8_t 
         n_used = d->decode(d->context, copy, n_given, svma, ret_text, DISASSEMBLER_TEXT_BYTES);
         if (n_used == 0 || n_used > n_given)
                 return spell_bytes(d, bytes, n_bytes, ret_text);
-        squeeze(ret_text);
+        disassembler_squeeze(ret_text);
         target = branch_target_decode(d->options.machine, svma, bytes, n_used);
         if (target.kind != BRANCH_NONE)
-                name_target(ret_text, target.svma);
+                disassembler_name_target(ret_text, target.svma);
         return n_used;
 }

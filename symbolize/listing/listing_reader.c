@@ -66,7 +66,7 @@ static int explain_finding(const struct listing_request *request, const struct f
                               : error_set(err, -ENOENT, "the trace does not keep the code");
 }
 
-static int find_image(struct listing_reader *l, struct error *err)
+static int listing_reader_find_image(struct listing_reader *l, struct error *err)
 {
         struct found_image found;
         int r = image_finder_find(l->request->finder, l->request->module, &found);
@@ -87,7 +87,7 @@ static int find_image(struct listing_reader *l, struct error *err)
         return r;
 }
 
-static int open_image(struct listing_reader *l, struct error *err)
+static int listing_reader_open_image(struct listing_reader *l, struct error *err)
 {
         const struct listing_request *request = l->request;
         GElf_Ehdr header;
@@ -97,7 +97,7 @@ static int open_image(struct listing_reader *l, struct error *err)
         if (request->image)
                 r = elf_image_open_memory(request->image, request->image_bytes, &l->image, err);
         else if (request->finder)
-                r = find_image(l, err);
+                r = listing_reader_find_image(l, err);
         else
                 r = error_set(err, -ENOENT, "the trace does not keep the code");
         if (r < 0)
@@ -127,7 +127,8 @@ static int open_image(struct listing_reader *l, struct error *err)
 }
 
 /* The segment that an address is loaded from. */
-static const struct elf_image_segment *find_segment(const struct elf_image *image, uint64_t svma)
+static const struct elf_image_segment *listing_reader_find_segment(const struct elf_image *image,
+                                                                   uint64_t svma)
 {
         for (size_t i = 0; i < image->n_segments; i++) {
                 const struct elf_image_segment *s = &image->segments[i];
@@ -141,7 +142,7 @@ static const struct elf_image_segment *find_segment(const struct elf_image *imag
 /* ---- instructions --------------------------------------------------------------------------------------- */
 
 /* The function that a jump or call out of the part leads to. */
-static int name_target(struct listing_reader *l, struct listing_instruction *row)
+static int listing_reader_name_target(struct listing_reader *l, struct listing_instruction *row)
 {
         const struct symbol *symbols;
         struct function_range range;
@@ -166,7 +167,7 @@ static int add_instruction(struct listing_reader *l, const struct listing_part *
         int r = code_listing_add_string(l->listing, text, &row->text);
 
         if (r == 0 && row->branch != BRANCH_NONE && row->target_svma - part->svma >= part->n_bytes)
-                r = name_target(l, row);
+                r = listing_reader_name_target(l, row);
         if (r < 0)
                 return r;
         n_symbols = l->module ? module_symbols_find(l->module, row->svma, &symbols) : 0;
@@ -174,7 +175,8 @@ static int add_instruction(struct listing_reader *l, const struct listing_part *
 }
 
 /* @bytes are those of the part. */
-static int add_part(struct listing_reader *l, const struct listing_part *part, const uint8_t *bytes)
+static int listing_reader_add_part(struct listing_reader *l, const struct listing_part *part,
+                                   const uint8_t *bytes)
 {
         uint64_t at = 0;
         int r = l->listing->n_parts < CODE_LISTING_PARTS_MAX ? 0 : 1;
@@ -216,7 +218,7 @@ static bool find_svma(const struct listing_reader *l, uint64_t offset, uint64_t 
 /* The part that the place at @svma, the first of those not listed yet, is in.  Extents are the file's to say: checked. */
 static bool find_part(struct listing_reader *l, uint64_t svma, size_t next, struct listing_part *ret_part)
 {
-        const struct elf_image_segment *segment = find_segment(l->image, svma);
+        const struct elf_image_segment *segment = listing_reader_find_segment(l->image, svma);
         struct function_range range = { .start_svma = svma };
         uint64_t end_file_off;
 
@@ -249,7 +251,7 @@ static bool find_part(struct listing_reader *l, uint64_t svma, size_t next, stru
                end_file_off <= l->file_bytes;
 }
 
-static int name_part(struct listing_reader *l, uint64_t svma, struct listing_part *part)
+static int listing_reader_name_part(struct listing_reader *l, uint64_t svma, struct listing_part *part)
 {
         const struct symbol *symbols;
         uint32_t n_symbols = module_symbols_find(l->module, svma, &symbols);
@@ -277,9 +279,9 @@ static int list_image(struct listing_reader *l, struct error *err)
                 code = l->file + part.file_off;
                 if (l->request->region_bytes > 0)
                         part.file_off = offset - (svma - part.svma);
-                r = name_part(l, svma, &part);
+                r = listing_reader_name_part(l, svma, &part);
                 if (r == 0)
-                        r = add_part(l, &part, code);
+                        r = listing_reader_add_part(l, &part, code);
                 end_svma = part.svma + part.n_bytes;
         }
         if (r == 0 && l->listing->n_parts == 0)
@@ -337,7 +339,7 @@ static int list_bytes(struct listing_reader *l, struct error *err)
                 return r;
         r = code_listing_add_string(l->listing, request->name, &part.name);
         if (r == 0)
-                r = add_part(l, &part, request->code);
+                r = listing_reader_add_part(l, &part, request->code);
         return r < 0 ? error_set(err, r, "no memory for the instructions") : 0;
 }
 
@@ -350,7 +352,7 @@ int listing_reader_run(const struct listing_request *request, struct code_listin
         if (request->code) {
                 r = list_bytes(&l, err);
         } else {
-                r = open_image(&l, err);
+                r = listing_reader_open_image(&l, err);
                 if (r == 0)
                         r = list_image(&l, err);
         }

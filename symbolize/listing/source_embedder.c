@@ -24,7 +24,7 @@ struct source_embedder {
         uint32_t n_files;
 };
 
-static bool is_done(const struct source_embedder *e, uint32_t name)
+static bool source_embedder_is_done(const struct source_embedder *e, uint32_t name)
 {
         return e->is_done[name / 8] & 1U << name % 8;
 }
@@ -34,8 +34,8 @@ static void mark_done(struct source_embedder *e, uint32_t name)
         e->is_done[name / 8] |= (uint8_t)(1U << name % 8);
 }
 
-static int write_parts(struct source_embedder *e, uint32_t attachment, const struct byte_buffer *text,
-                       struct error *err)
+static int source_embedder_write_parts(struct source_embedder *e, uint32_t attachment,
+                                       const struct byte_buffer *text, struct error *err)
 {
         struct byte_buffer body = { .data = NULL };
         size_t at = 0;
@@ -65,7 +65,8 @@ static int write_parts(struct source_embedder *e, uint32_t attachment, const str
         return r;
 }
 
-static int keep(struct source_embedder *e, uint32_t name, const struct byte_buffer *text, struct error *err)
+static int source_embedder_keep(struct source_embedder *e, uint32_t name, const struct byte_buffer *text,
+                                struct error *err)
 {
         struct trace_attachment row = {
                 .size_bytes = text->used_bytes,
@@ -80,7 +81,7 @@ static int keep(struct source_embedder *e, uint32_t name, const struct byte_buff
                 return error_set(err, r, "no room for the sources");
         r = trace_writer_put_tables(e->writer, e->dictionary, err);
         if (r == 0)
-                r = write_parts(e, id, text, err);
+                r = source_embedder_write_parts(e, id, text, err);
         if (r < 0)
                 return r;
         e->result->n_kept++;
@@ -102,7 +103,7 @@ static int embed(struct source_embedder *e, uint32_t name, struct error *err)
         if (r == 0 && text.used_bytes > bytes_max - e->result->n_bytes)
                 r = -EFBIG;
         if (r == 0)
-                r = keep(e, name, &text, err);
+                r = source_embedder_keep(e, name, &text, err);
         else if (r == -ENOMEM)
                 (void)error_set(err, r, "no memory for the sources");
         else {
@@ -123,7 +124,7 @@ static void mark_known(struct source_embedder *e)
                 const struct trace_attachment *row = trace_dictionary_row(e->dictionary,
                                                                           TRACE_TABLE_ATTACHMENTS, id);
 
-                if (row->kind != TRACE_ATTACHMENT_SOURCE_TEXT || is_done(e, row->name))
+                if (row->kind != TRACE_ATTACHMENT_SOURCE_TEXT || source_embedder_is_done(e, row->name))
                         continue;
                 mark_done(e, row->name);
                 e->result->n_known += row->name != 0;
@@ -132,7 +133,7 @@ static void mark_known(struct source_embedder *e)
 }
 
 /* Counted as the program's own texts are that found no room. */
-static int count_left_out(struct source_embedder *e, struct error *err)
+static int source_embedder_count_left_out(struct source_embedder *e, struct error *err)
 {
         struct trace_loss loss = { .reason = TRACE_LOSS_ATTACHMENTS_FULL, .count = e->result->n_over_limit };
         uint32_t id;
@@ -158,13 +159,13 @@ int source_embedder_run(const struct source_embedder_options *options, struct tr
         for (uint32_t id = 1; id <= n_symbols && r == 0; id++) {
                 const struct trace_symbol *row = trace_dictionary_row(dictionary, TRACE_TABLE_SYMBOLS, id);
 
-                if (row->line == 0 || is_done(&e, row->file))
+                if (row->line == 0 || source_embedder_is_done(&e, row->file))
                         continue;
                 mark_done(&e, row->file);
                 r = embed(&e, row->file, err);
         }
         if (r == 0)
-                r = count_left_out(&e, err);
+                r = source_embedder_count_left_out(&e, err);
         free(e.is_done);
         return r;
 }

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int join(const struct source_file_path *path, char joined[PATH_MAX], struct error *err)
+static int source_file_join(const struct source_file_path *path, char joined[PATH_MAX], struct error *err)
 {
         const char *root = path->root ? path->root : "";
         int n;
@@ -26,7 +26,7 @@ static int join(const struct source_file_path *path, char joined[PATH_MAX], stru
         return n < PATH_MAX ? 0 : error_set(err, -ENAMETOOLONG, "a source's path is too long");
 }
 
-static int check(const struct stat *st, const char *name, struct error *err)
+static int source_file_check(const struct stat *st, const char *name, struct error *err)
 {
         if (geteuid() == 0 && !(st->st_mode & S_IROTH))
                 return error_set(err, -EACCES, "%s: not readable by everyone", name);
@@ -55,13 +55,13 @@ int source_file_read(const struct source_file_path *path, struct byte_buffer *re
 {
         char name[PATH_MAX];
         struct stat st = { .st_size = 0 };
-        int fd = -1, r = join(path, name, err);
+        int fd = -1, r = source_file_join(path, name, err);
 
         if (r == 0)
                 r = regular_file_open(name, &fd, err);
         if (r < 0)
                 return r;
-        r = fstat(fd, &st) < 0 ? error_errno(err, "%s", name) : check(&st, name, err);
+        r = fstat(fd, &st) < 0 ? error_errno(err, "%s", name) : source_file_check(&st, name, err);
         if (r == 0)
                 r = read_text(fd, (size_t)st.st_size, name, ret_text, err);
         if (r == 0 && ret_modified_ns)

@@ -30,8 +30,9 @@ static bool is_asked_for(const struct trace_module *row, const struct module_fin
                                              : finding->n_lines == 0;
 }
 
-static size_t collect(const struct trace_dictionary *d, const struct symbol_findings *findings,
-                      struct debuginfod_request *requests, size_t n_max)
+static size_t debuginfod_folder_collect(const struct trace_dictionary *d,
+                                        const struct symbol_findings *findings,
+                                        struct debuginfod_request *requests, size_t n_max)
 {
         static const enum debuginfod_kind kinds[] = { DEBUGINFOD_DEBUGINFO, DEBUGINFOD_EXECUTABLE };
         size_t n = 0;
@@ -72,7 +73,7 @@ static int add_link(const struct debuginfod_folder *f, const struct debuginfod_r
         return r;
 }
 
-static int make_folder(struct debuginfod_folder *f, struct error *err)
+static int debuginfod_folder_make_folder(struct debuginfod_folder *f, struct error *err)
 {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         const char *parent = getenv("TMPDIR");
@@ -99,7 +100,7 @@ static int make_folder(struct debuginfod_folder *f, struct error *err)
 static int link_all(struct debuginfod_folder *f, const struct debuginfod_request *requests, size_t n_requests,
                     struct error *err)
 {
-        int r = make_folder(f, err);
+        int r = debuginfod_folder_make_folder(f, err);
 
         for (size_t i = 0; i < n_requests && r == 0; i++) {
                 if (requests[i].state != DEBUGINFOD_FOUND)
@@ -127,7 +128,7 @@ int debuginfod_folder_open(struct debuginfod_folder *f, const struct trace_dicti
         requests = calloc(n_max + 1, sizeof(*requests));
         if (!requests)
                 return error_set(err, -ENOMEM, "no memory to ask for %zu files", n_max);
-        n = collect(dictionary, findings, requests, n_max);
+        n = debuginfod_folder_collect(dictionary, findings, requests, n_max);
         f->n_asked = (uint32_t)n;
         if (n > 0) {
                 int linked;

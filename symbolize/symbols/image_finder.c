@@ -38,7 +38,7 @@ struct lookup {
 
 /* ---- what the trace keeps ------------------------------------------------------------------------------ */
 
-static bool has_build_id(const struct lookup *l, const struct elf_image *image)
+static bool image_finder_has_build_id(const struct lookup *l, const struct elf_image *image)
 {
         return image->build_id_bytes == l->build_id_bytes &&
                memcmp(image->build_id, l->build_id, l->build_id_bytes) == 0;
@@ -65,7 +65,7 @@ static int open_kept(const struct lookup *l, struct elf_image **ret_image, bool 
          * The loader's mapping may have its note elsewhere than where we look; a different note
          * means another file.
          */
-        if (l->build_id_bytes > 0 && image->build_id_bytes > 0 && !has_build_id(l, image)) {
+        if (l->build_id_bytes > 0 && image->build_id_bytes > 0 && !image_finder_has_build_id(l, image)) {
                 elf_image_close(image);
                 return 0;
         }
@@ -106,12 +106,13 @@ static enum image_source judge_inode(const struct lookup *l, int fd)
                        : IMAGE_SOURCE_DIFFERS;
 }
 
-static enum image_source judge(const struct lookup *l, int fd, struct elf_image *image)
+static enum image_source image_finder_judge(const struct lookup *l, int fd, struct elf_image *image)
 {
         enum image_source source;
 
         if (l->build_id_bytes > 0)
-                source = image && has_build_id(l, image) ? IMAGE_SOURCE_FILE : IMAGE_SOURCE_DIFFERS;
+                source = image && image_finder_has_build_id(l, image) ? IMAGE_SOURCE_FILE
+                                                                      : IMAGE_SOURCE_DIFFERS;
         else if (image && l->parts)
                 source = image_code_is_equal(l->parts, image) ? IMAGE_SOURCE_FILE : IMAGE_SOURCE_DIFFERS;
         else
@@ -125,14 +126,14 @@ static enum image_source judge(const struct lookup *l, int fd, struct elf_image 
 }
 
 /* Keeps the file if it is the best so far. */
-static int try_file(struct lookup *l, const char *path)
+static int image_finder_try_file(struct lookup *l, const char *path)
 {
         struct found_image found = { .fd = -1 };
 
         if (regular_file_open(path, &found.fd, NULL) < 0)
                 return 0;
         (void)elf_image_open(found.fd, &found.image, NULL);
-        found.source = judge(l, found.fd, found.image);
+        found.source = image_finder_judge(l, found.fd, found.image);
         if (found.source > l->best.source) {
                 found.path = strdup(path);
                 if (!found.path) {
@@ -163,7 +164,7 @@ static int try_files(struct lookup *l)
 
                 if (more == 0)
                         break;
-                r = more < 0 ? more : try_file(l, path);
+                r = more < 0 ? more : image_finder_try_file(l, path);
         }
         module_candidates_deinit(&candidates);
         return r;
@@ -179,7 +180,8 @@ static void take_vdso(struct lookup *l)
         if (elf_image_open_vdso(&image, NULL) < 0)
                 return;
         /* A trace that does not tell its build-id can only mean the one vdso that there is on its machine. */
-        if (l->build_id_bytes > 0 ? has_build_id(l, image) : !(search && search->is_other_machine)) {
+        if (l->build_id_bytes > 0 ? image_finder_has_build_id(l, image)
+                                  : !(search && search->is_other_machine)) {
                 found_image_close(&l->best);
                 l->best = (struct found_image){ .image = image, .source = IMAGE_SOURCE_MACHINE, .fd = -1 };
                 return;

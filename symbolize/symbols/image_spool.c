@@ -76,8 +76,8 @@ static int add_item(struct image_spool *s, uint32_t attachment, uint64_t size_by
         return 1;
 }
 
-static int write_at(const struct image_spool *s, uint64_t at, const uint8_t *bytes, size_t n_bytes,
-                    struct error *err)
+static int image_spool_write_at(const struct image_spool *s, uint64_t at, const uint8_t *bytes,
+                                size_t n_bytes, struct error *err)
 {
         while (n_bytes > 0) {
                 ssize_t n = pwrite(s->fd, bytes, n_bytes, (off_t)at);
@@ -93,10 +93,10 @@ static int write_at(const struct image_spool *s, uint64_t at, const uint8_t *byt
         return 0;
 }
 
-static int append(const struct image_spool *s, struct image_spool_item *item, const void *bytes,
-                  size_t n_bytes, struct error *err)
+static int image_spool_append(const struct image_spool *s, struct image_spool_item *item, const void *bytes,
+                              size_t n_bytes, struct error *err)
 {
-        int r = write_at(s, item->offset_bytes + item->size_bytes, bytes, n_bytes, err);
+        int r = image_spool_write_at(s, item->offset_bytes + item->size_bytes, bytes, n_bytes, err);
 
         if (r == 0)
                 item->size_bytes += n_bytes;
@@ -112,10 +112,10 @@ int image_spool_add(struct image_spool *s, uint32_t attachment, const void *byte
         if (find_item(s, attachment))
                 return 0;
         r = add_item(s, attachment, n_bytes, err);
-        return r <= 0 ? r : append(s, find_item(s, attachment), bytes, n_bytes, err);
+        return r <= 0 ? r : image_spool_append(s, find_item(s, attachment), bytes, n_bytes, err);
 }
 
-static bool is_wanted(uint32_t kind)
+static bool image_spool_is_wanted(uint32_t kind)
 {
         return kind == TRACE_ATTACHMENT_CODE_IMAGE || kind == TRACE_ATTACHMENT_MODULE_FILE ||
                kind == TRACE_ATTACHMENT_MODULE_PARTS || kind == TRACE_ATTACHMENT_CODE_BYTES;
@@ -130,7 +130,7 @@ int image_spool_add_part(struct image_spool *s, const struct trace_dictionary *d
         struct image_spool_item *item = find_item(s, part->attachment);
         int r;
 
-        if (!is_wanted(row->kind) || part->n_bytes == 0)
+        if (!image_spool_is_wanted(row->kind) || part->n_bytes == 0)
                 return 0;
         if (!item && part->offset_bytes == 0) {
                 r = add_item(s, part->attachment, row->size_bytes, err);
@@ -141,7 +141,7 @@ int image_spool_add_part(struct image_spool *s, const struct trace_dictionary *d
         if (!item || part->offset_bytes != item->size_bytes ||
             part->n_bytes > row->size_bytes - item->size_bytes)
                 return 0;
-        return append(s, item, part->bytes, part->n_bytes, err);
+        return image_spool_append(s, item, part->bytes, part->n_bytes, err);
 }
 
 int image_spool_map(const struct image_spool *s, const struct trace_dictionary *dictionary,

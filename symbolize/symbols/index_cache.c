@@ -39,7 +39,7 @@
 /* ---- the folder ---------------------------------------------------------------------------------------- */
 
 /* With all folders above it that are not there. */
-static int make_folder(const char *folder, struct error *err)
+static int index_cache_make_folder(const char *folder, struct error *err)
 {
         char *path = strdup(folder);
 
@@ -56,13 +56,13 @@ static int make_folder(const char *folder, struct error *err)
 }
 
 /* With the rights of its owner, for files only.  Returns the descriptor, or -errno. */
-static int open_folder(const struct index_cache *c, const char *folder, struct error *err)
+static int index_cache_open_folder(const struct index_cache *c, const char *folder, struct error *err)
 {
         int fd, r;
 
         (void)setfsgid(c->owner_gid);
         (void)setfsuid(c->owner_uid);
-        r = make_folder(folder, err);
+        r = index_cache_make_folder(folder, err);
         fd = r == 0 ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
         if (r == 0 && fd < 0)
                 r = error_errno(err, "%s", folder);
@@ -72,7 +72,7 @@ static int open_folder(const struct index_cache *c, const char *folder, struct e
 }
 
 /* Files that root makes for another user belong to that user. */
-static void give(const struct index_cache *c, int fd)
+static void index_cache_give(const struct index_cache *c, int fd)
 {
         if (c->owner_uid != geteuid())
                 (void)!fchown(fd, c->owner_uid, c->owner_gid); /* not all file systems have owners */
@@ -101,7 +101,7 @@ static bool read_key(struct index_cache *c)
 }
 
 /* Under its name it is whole from the beginning: two who make one at once have the same one afterwards. */
-static int make_key(struct index_cache *c, struct error *err)
+static int index_cache_make_key(struct index_cache *c, struct error *err)
 {
         char name[48];
         int fd, r;
@@ -113,7 +113,7 @@ static int make_key(struct index_cache *c, struct error *err)
         fd = openat(c->folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd < 0)
                 return error_errno(err, "making the key of the cache");
-        give(c, fd);
+        index_cache_give(c, fd);
         r = io_write_all(fd, c->key.bytes, sizeof(c->key.bytes), err);
         io_close(&fd);
         if (r == 0 && linkat(c->folder_fd, name, c->folder_fd, KEY_FILE, 0) < 0 &&
@@ -143,13 +143,13 @@ int index_cache_open_for(struct index_cache *c, const char *folder, uint32_t uid
                                    .owner_gid = gid,
                                    .bytes_max = INDEX_CACHE_BYTES_MAX,
                                    .entry_bytes_max = INDEX_CACHE_ENTRY_MAX };
-        r = open_folder(c, folder, err);
+        r = index_cache_open_folder(c, folder, err);
         if (r < 0)
                 return r;
         c->folder_fd = r;
         r = check_folder(c, c->folder_fd, folder, err);
         if (r == 0 && !read_key(c))
-                r = make_key(c, err);
+                r = index_cache_make_key(c, err);
         if (r < 0)
                 index_cache_close(c);
         return r;
@@ -172,7 +172,7 @@ int index_cache_prepare(struct index_cache *c, struct error *err)
                 if (fd < 0)
                         file[0] = '\0';
                 else
-                        give(c, fd);
+                        index_cache_give(c, fd);
                 io_close(&fd);
         }
         return 0;
@@ -195,14 +195,14 @@ void index_cache_close(struct index_cache *c)
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-static void add_text(struct byte_buffer *out, const void *text, size_t n_bytes)
+static void index_cache_add_text(struct byte_buffer *out, const void *text, size_t n_bytes)
 {
         byte_buffer_add_varint(out, n_bytes);
         byte_buffer_add(out, text, n_bytes);
 }
 
 /* A folder is what it is now, not how it is called: names are relative, and change their meaning. */
-static void add_folder(struct byte_buffer *out, const char *path)
+static void index_cache_add_folder(struct byte_buffer *out, const char *path)
 {
         struct stat status = { .st_dev = 0 };
 
@@ -220,11 +220,11 @@ static void add_search(struct byte_buffer *out, const struct symbol_search *sear
 
         byte_buffer_add_varint(out, search ? search->n_debug_dirs : 0);
         for (size_t i = 0; search && i < search->n_debug_dirs; i++)
-                add_folder(out, search->debug_dirs[i]);
+                index_cache_add_folder(out, search->debug_dirs[i]);
         byte_buffer_add_u8(out, search && search->sysroot);
         if (search && search->sysroot)
-                add_folder(out, search->sysroot);
-        add_text(out, servers, servers ? strlen(servers) : 0);
+                index_cache_add_folder(out, search->sysroot);
+        index_cache_add_text(out, servers, servers ? strlen(servers) : 0);
 }
 
 /* Returns whether what the trace keeps of the module could be looked at. */
@@ -249,15 +249,15 @@ static bool add_content(struct byte_buffer *out, const struct index_cache *c,
         return true;
 }
 
-static void add_module(struct byte_buffer *out, const struct trace_dictionary *d, uint32_t module)
+static void index_cache_add_module(struct byte_buffer *out, const struct trace_dictionary *d, uint32_t module)
 {
         const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, module);
         size_t n_bytes;
         const char *text = trace_dictionary_string(d, row->path, &n_bytes);
 
-        add_text(out, text, n_bytes);
+        index_cache_add_text(out, text, n_bytes);
         text = trace_dictionary_string(d, row->build_id, &n_bytes);
-        add_text(out, text, n_bytes);
+        index_cache_add_text(out, text, n_bytes);
         byte_buffer_add_u32(out, row->kind);
         byte_buffer_add_u64(out, row->device);
         byte_buffer_add_u64(out, row->inode);
@@ -272,7 +272,7 @@ bool index_cache_name_of(const struct index_cache *c, const struct index_cache_s
         struct byte_buffer facts = { .data = NULL };
         bool is_good;
 
-        add_module(&facts, subject->dictionary, subject->module);
+        index_cache_add_module(&facts, subject->dictionary, subject->module);
         add_search(&facts, subject->search);
         is_good = add_content(&facts, c, subject->dictionary, kept, subject->spool) && !facts.failed;
         if (is_good) {
@@ -382,7 +382,7 @@ int index_cache_begin(const struct index_cache *c, const struct index_cache_name
         w.fd = openat(c->folder_fd, w.file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (w.fd < 0)
                 return error_errno(err, "writing into the cache");
-        give(c, w.fd);
+        index_cache_give(c, w.fd);
         *ret_writer = w;
         return 0;
 }
@@ -424,7 +424,7 @@ struct old_files {
         uint64_t n_bytes;
 };
 
-static bool ends_with(const char *name, const char *suffix)
+static bool index_cache_ends_with(const char *name, const char *suffix)
 {
         size_t n = strlen(name), n_suffix = strlen(suffix);
 
@@ -437,10 +437,10 @@ static void take_file(const struct index_cache *c, struct old_files *all, const 
         struct stat status;
 
         if (strlen(name) >= sizeof(file.name) ||
-            (!ends_with(name, ENTRY_SUFFIX) && !ends_with(name, PART_SUFFIX)) ||
+            (!index_cache_ends_with(name, ENTRY_SUFFIX) && !index_cache_ends_with(name, PART_SUFFIX)) ||
             fstatat(c->folder_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
                 return;
-        if (ends_with(name, PART_SUFFIX)) {
+        if (index_cache_ends_with(name, PART_SUFFIX)) {
                 if (status.st_mtim.tv_sec < time(NULL) - PART_AGE_S)
                         (void)unlinkat(c->folder_fd, name, 0);
                 return;

@@ -15,7 +15,7 @@ static const char name[] = "__jit_debug_descriptor";
  * Hardly any file has it, and some have a million symbols: so the names are searched first, as bytes.  A name may be the
  * end of a longer one.
  */
-static bool find_name(const Elf_Data *names, size_t *ret_off)
+static bool jit_descriptor_find_name(const Elf_Data *names, size_t *ret_off)
 {
         const char *bytes = names && names->d_buf ? names->d_buf : NULL;
         const char *found = bytes ? memmem(bytes, names->d_size, name, sizeof(name)) : NULL;
@@ -32,7 +32,7 @@ static bool find_in_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, u
         GElf_Sym symbol;
         size_t name_off;
 
-        if (!names || !find_name(elf_rawdata(names, NULL), &name_off))
+        if (!names || !jit_descriptor_find_name(elf_rawdata(names, NULL), &name_off))
                 return false;
         symbols = elf_getdata(section, NULL);
         for (int i = 0; symbols && i < INT_MAX && gelf_getsym(symbols, i, &symbol); i++) {

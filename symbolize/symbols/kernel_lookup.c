@@ -26,7 +26,7 @@ void kernel_lookup_close(struct kernel_lookup *k)
         *k = (struct kernel_lookup){ .fd = -1 };
 }
 
-static void load(struct kernel_lookup *k)
+static void kernel_lookup_load(struct kernel_lookup *k)
 {
         k->is_loaded = true;
         if (k->fd >= 0 && kernel_symbols_load(&k->all, k->fd, NULL) < 0)
@@ -38,7 +38,7 @@ const char *kernel_lookup_find(struct kernel_lookup *k, uint64_t address)
         if (!k->is_loaded && k->saved.n_symbols > 0 && saved_kernel_covers(&k->saved, address))
                 return saved_kernel_find(&k->saved, address);
         if (!k->is_loaded)
-                load(k);
+                kernel_lookup_load(k);
         return kernel_symbols_find(&k->all, address);
 }
 

@@ -42,7 +42,7 @@ static int hex_value(char c)
 }
 
 /* "ffffffff81000000 T name\t[module]" without its newline.  Returns false for anything else. */
-static bool parse_line(const char *at, const char *end, struct line *ret_line)
+static bool kernel_symbols_parse_line(const char *at, const char *end, struct line *ret_line)
 {
         struct line line = { .address = 0 };
         const char *tab;
@@ -68,7 +68,7 @@ static bool parse_line(const char *at, const char *end, struct line *ret_line)
 }
 
 /* Global names before local before weak ones; then by leading underscores. */
-static uint32_t rank_of(const struct line *line)
+static uint32_t kernel_symbols_rank_of(const struct line *line)
 {
         uint32_t rank = line->type == 'T' ? 0 : line->type == 't' ? 1 : 2;
         uint32_t n_underscores = 0;
@@ -78,7 +78,7 @@ static uint32_t rank_of(const struct line *line)
         return rank << 16 | n_underscores;
 }
 
-static int add_line(struct kernel_symbols *kernel, const struct line *line)
+static int kernel_symbols_add_line(struct kernel_symbols *kernel, const struct line *line)
 {
         struct byte_buffer *names = &kernel->names;
 
@@ -89,7 +89,7 @@ static int add_line(struct kernel_symbols *kernel, const struct line *line)
         kernel->symbols[kernel->n_symbols] = (struct kernel_symbol){
                 .address = line->address,
                 .name_at = names->used_bytes,
-                .rank = rank_of(line),
+                .rank = kernel_symbols_rank_of(line),
                 .order = (uint32_t)kernel->n_symbols,
         };
         kernel->n_symbols++;
@@ -124,9 +124,9 @@ int kernel_symbols_parse(struct kernel_symbols *kernel, const void *text, size_t
                 const char *line_end = newline ? newline : end;
                 struct line line;
 
-                if (newline && parse_line(at, line_end, &line) && line.address != 0 &&
+                if (newline && kernel_symbols_parse_line(at, line_end, &line) && line.address != 0 &&
                     strchr("tTwW", line.type))
-                        r = add_line(kernel, &line);
+                        r = kernel_symbols_add_line(kernel, &line);
                 at = line_end + 1;
         }
         if (kernel->n_symbols > 0)

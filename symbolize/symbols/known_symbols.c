@@ -61,7 +61,7 @@ static uint32_t next_row(const struct trace_dictionary *d, uint32_t id)
         return id + 1;
 }
 
-static void add_name(struct value *value, bool has_text, uint32_t flags)
+static void known_symbols_add_name(struct value *value, bool has_text, uint32_t flags)
 {
         bool is_unnamed = (flags & TRACE_SYMBOL_UNNAMED) != 0;
 
@@ -74,7 +74,7 @@ static struct value value_of_rows(const struct trace_dictionary *d, uint32_t fir
         struct value value = { .is_named = false };
 
         for (uint32_t id = first; id != 0; id = next_row(d, id)) {
-                add_name(&value, symbol_row(d, id)->function != 0, symbol_row(d, id)->flags);
+                known_symbols_add_name(&value, symbol_row(d, id)->function != 0, symbol_row(d, id)->flags);
                 value.has_line |= symbol_row(d, id)->line != 0;
         }
         return value;
@@ -85,7 +85,7 @@ static struct value value_of_record(const struct symbol_stream_record *record)
         struct value value = { .is_named = false };
 
         for (uint32_t i = 0; i < record->n_rows; i++) {
-                add_name(&value, record->rows[i].function.n_bytes > 0, record->rows[i].flags);
+                known_symbols_add_name(&value, record->rows[i].function.n_bytes > 0, record->rows[i].flags);
                 value.has_line |= record->rows[i].line != 0;
         }
         return value;
@@ -133,7 +133,7 @@ bool known_symbols_is_news(const struct known_symbols *k, const struct symbol_st
         return !is_equal(k->dictionary, first, record);
 }
 
-static void add_value(struct known_symbols_totals *totals, struct value value)
+static void known_symbols_add_value(struct known_symbols_totals *totals, struct value value)
 {
         totals->n_frames++;
         totals->n_named += value.is_named;
@@ -162,9 +162,9 @@ int known_symbols_count(const struct trace_dictionary *dictionary, struct known_
                         continue;
                 if (all.first_rows && all.first_rows[i] != 0)
                         value = value_of_rows(dictionary, all.first_rows[i]);
-                add_value(&totals, value);
+                known_symbols_add_value(&totals, value);
                 if (by_module)
-                        add_value(&by_module[frame->module], value);
+                        known_symbols_add_value(&by_module[frame->module], value);
         }
         known_symbols_deinit(&all);
         *ret_totals = totals;

@@ -53,14 +53,14 @@ static int compare_mappings(const void *a, const void *b)
         return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static const struct trace_module *module_row(const struct trace_dictionary *d, uint32_t id)
+static const struct trace_module *late_images_module_row(const struct trace_dictionary *d, uint32_t id)
 {
         return id ? trace_dictionary_row(d, TRACE_TABLE_MODULES, id) : NULL;
 }
 
 static void add_mapping(struct late_images *l, uint32_t id, const struct trace_mapping *row)
 {
-        const struct trace_module *module = module_row(l->dictionary, row->module);
+        const struct trace_module *module = late_images_module_row(l->dictionary, row->module);
         struct late_mapping m = { .start_avma = row->start_avma,
                                   .file_off = row->file_offset_bytes,
                                   .time_ns = row->time_ns,
@@ -120,7 +120,7 @@ void late_images_free(struct late_images *l)
         free(l);
 }
 
-static size_t find_process(const struct late_images *l, uint32_t process)
+static size_t late_images_find_process(const struct late_images *l, uint32_t process)
 {
         size_t low = 0, high = l->n_mappings;
 
@@ -157,13 +157,13 @@ static bool note_later(const struct late_mapping *m, const struct late_mapping *
 bool late_images_find(struct late_images *l, uint32_t module, uint64_t avma, uint32_t *ret_module,
                       uint64_t *ret_file_off)
 {
-        const struct trace_module *row = module_row(l->dictionary, module);
+        const struct trace_module *row = late_images_module_row(l->dictionary, module);
         const struct late_mapping *before = NULL; /* the mapping of @module that lasts */
         struct late_place found = { .module = 0 };
 
         if (!row || row->kind != TRACE_MODULE_ANONYMOUS)
                 return false;
-        for (size_t i = find_process(l, row->process);
+        for (size_t i = late_images_find_process(l, row->process);
              i < l->n_mappings && l->mappings[i].process == row->process; i++) {
                 const struct late_mapping *m = &l->mappings[i];
 

@@ -65,7 +65,7 @@ static int take_path(struct module_candidates *c, const char *text, size_t n_byt
         return 0;
 }
 
-static int take_build_id(struct module_candidates *c, const uint8_t *bytes, size_t n_bytes)
+static int module_candidates_take_build_id(struct module_candidates *c, const uint8_t *bytes, size_t n_bytes)
 {
         char *at;
 
@@ -91,7 +91,7 @@ int module_candidates_init(struct module_candidates *c, const struct trace_dicti
         if (module->kind == TRACE_MODULE_FILE)
                 r = take_path(c, path, path_bytes);
         if (r == 0)
-                r = take_build_id(c, (const uint8_t *)id, id_bytes);
+                r = module_candidates_take_build_id(c, (const uint8_t *)id, id_bytes);
         if (r < 0)
                 module_candidates_deinit(c);
         return r;
@@ -106,7 +106,7 @@ void module_candidates_deinit(struct module_candidates *c)
 }
 
 /* Returns 1, or 0 if there is no such name, or -ENOMEM. */
-static int make_name(struct module_candidates *c, const char *folder, enum name_kind kind)
+static int module_candidates_make_name(struct module_candidates *c, const char *folder, enum name_kind kind)
 {
         const char *path = c->module_path;
         bool by_id = kind == NAME_BUILD_ID || kind == NAME_BUILD_ID_DEBUG;
@@ -132,16 +132,16 @@ static int make_own_name(struct module_candidates *c, size_t i)
 
         switch (i) {
         case 0:
-                return root ? make_name(c, root, NAME_PATH) : 0;
+                return root ? module_candidates_make_name(c, root, NAME_PATH) : 0;
         case 1:
-                return make_name(c, "", NAME_PATH);
+                return module_candidates_make_name(c, "", NAME_PATH);
         case 2:
                 if (!root || (size_t)snprintf(debug_dir, sizeof(debug_dir), "%s" SYSTEM_DEBUG_DIR, root) >=
                                      sizeof(debug_dir))
                         return 0;
-                return make_name(c, debug_dir, NAME_BUILD_ID_DEBUG);
+                return module_candidates_make_name(c, debug_dir, NAME_BUILD_ID_DEBUG);
         default:
-                return make_name(c, SYSTEM_DEBUG_DIR, NAME_BUILD_ID_DEBUG);
+                return module_candidates_make_name(c, SYSTEM_DEBUG_DIR, NAME_BUILD_ID_DEBUG);
         }
 }
 
@@ -158,8 +158,8 @@ int module_candidates_next(struct module_candidates *c, const char **ret_path)
                 free(c->path);
                 c->path = NULL;
                 if (i < n_below)
-                        r = make_name(c, c->search->debug_dirs[i / NAME_KIND_COUNT],
-                                      (enum name_kind)(i % NAME_KIND_COUNT));
+                        r = module_candidates_make_name(c, c->search->debug_dirs[i / NAME_KIND_COUNT],
+                                                        (enum name_kind)(i % NAME_KIND_COUNT));
                 else
                         r = make_own_name(c, i - n_below);
         }

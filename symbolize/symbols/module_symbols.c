@@ -124,7 +124,8 @@ void module_symbols_close(struct module_symbols *module)
 }
 
 /* The symbol at @svma and its readable name.  False if there is none. */
-static bool find_function(struct module_symbols *module, uint64_t svma, struct saved_function *ret_function)
+static bool module_symbols_find_function(struct module_symbols *module, uint64_t svma,
+                                         struct saved_function *ret_function)
 {
         const struct symbol_table_entry *entry;
         uint32_t *name;
@@ -145,20 +146,20 @@ static bool find_function(struct module_symbols *module, uint64_t svma, struct s
         return true;
 }
 
-static uint32_t find_places(struct module_symbols *module, uint64_t svma)
+static uint32_t module_symbols_find_places(struct module_symbols *module, uint64_t svma)
 {
         if (module->is_saved)
                 return saved_index_find(&module->saved, svma, module->places, SYMBOLIZER_CHAIN_MAX);
         return module->code ? code_index_find(module->code, svma, module->places, SYMBOLIZER_CHAIN_MAX) : 0;
 }
 
-static const char *find_name(struct module_symbols *module, uint32_t id)
+static const char *module_symbols_find_name(struct module_symbols *module, uint32_t id)
 {
         return module->is_saved ? saved_index_name(&module->saved, id)
                                 : code_names_show(code_index_names(module->code), id);
 }
 
-static const char *find_path(const struct module_symbols *module, uint32_t id)
+static const char *module_symbols_find_path(const struct module_symbols *module, uint32_t id)
 {
         return module->is_saved ? saved_index_path(&module->saved, id)
                                 : code_names_path(code_index_names(module->code), id);
@@ -199,7 +200,7 @@ static const struct function_bound *find_bound(struct module_symbols *module, ui
 }
 
 /* "libruby-3.1+0x1a20", valid until the next call; NULL if nothing tells where the function begins. */
-static const char *make_name(struct module_symbols *module, uint64_t svma)
+static const char *module_symbols_make_name(struct module_symbols *module, uint64_t svma)
 {
         const struct function_bound *bound = module->name ? find_bound(module, svma) : NULL;
 
@@ -213,8 +214,8 @@ static const char *make_name(struct module_symbols *module, uint64_t svma)
 uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const struct symbol **ret_symbols)
 {
         struct saved_function function = { .name = NULL };
-        bool is_function = find_function(module, svma, &function);
-        uint32_t n = find_places(module, svma);
+        bool is_function = module_symbols_find_function(module, svma, &function);
+        uint32_t n = module_symbols_find_places(module, svma);
         bool is_known = is_function || n > 0;
 
         for (uint32_t i = 0; i < n; i++) {
@@ -223,9 +224,10 @@ uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const
 
                 /* The symbol table knows which copy of the outermost function it is (".cold", ".isra.0"). */
                 module->found[i] = (struct symbol){
-                        .function = !is_inlined && function.name ? function.name
-                                                                 : find_name(module, place->name),
-                        .file = find_path(module, place->path),
+                        .function = !is_inlined && function.name
+                                            ? function.name
+                                            : module_symbols_find_name(module, place->name),
+                        .file = module_symbols_find_path(module, place->path),
                         .line = place->line,
                         .column = place->column,
                         .flags = is_inlined ? TRACE_SYMBOL_INLINED : 0,
@@ -241,7 +243,7 @@ uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const
                 n = 1;
         }
         if (!module->found[n - 1].function) {
-                module->found[n - 1].function = make_name(module, svma);
+                module->found[n - 1].function = module_symbols_make_name(module, svma);
                 if (module->found[n - 1].function)
                         module->found[n - 1].flags |= TRACE_SYMBOL_UNNAMED;
                 else if (!is_known)
@@ -257,7 +259,7 @@ int module_symbols_find_range(struct module_symbols *module, uint64_t svma, stru
         const struct function_bound *bound;
         struct function_range range;
 
-        if (find_function(module, svma, &function)) {
+        if (module_symbols_find_function(module, svma, &function)) {
                 *ret_range = (struct function_range){ function.start_svma, function.end_svma };
                 return 1;
         }

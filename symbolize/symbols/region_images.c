@@ -77,7 +77,8 @@ static int open_image(const struct region_images *r, struct open_image *o)
         return code == -ENOMEM ? code : 0;
 }
 
-static int find_image(struct region_images *r, uint32_t attachment, struct open_image **ret_open)
+static int region_images_find_image(struct region_images *r, uint32_t attachment,
+                                    struct open_image **ret_open)
 {
         struct open_image *oldest = &r->open[0];
 
@@ -143,7 +144,7 @@ int region_images_find(struct region_images *r, uint32_t region, uint64_t avma,
         attachment = trace_dictionary_row(r->dictionary, TRACE_TABLE_ATTACHMENTS, row->attachment);
         if (attachment->kind != TRACE_ATTACHMENT_CODE_IMAGE)
                 return 0;
-        code = find_image(r, row->attachment, &open);
+        code = region_images_find_image(r, row->attachment, &open);
         if (code < 0 || !open->symbols ||
             !region_images_place(open->image, row->start_avma, row->length_bytes, avma, &svma))
                 return code;

@@ -54,7 +54,7 @@ struct region_symbols {
 
 /* ---- rows in their order ------------------------------------------------------------------------------- */
 
-static int compare_rows(const void *a, const void *b)
+static int region_symbols_compare_rows(const void *a, const void *b)
 {
         const struct ranked_row *x = a, *y = b;
 
@@ -65,7 +65,7 @@ static int compare_rows(const void *a, const void *b)
         return x->region < y->region ? -1 : x->region > y->region;
 }
 
-static uint32_t generation_of(const struct trace_dictionary *d, uint32_t module_id)
+static uint32_t region_symbols_generation_of(const struct trace_dictionary *d, uint32_t module_id)
 {
         const struct trace_module *module = module_id
                                                     ? trace_dictionary_row(d, TRACE_TABLE_MODULES, module_id)
@@ -86,7 +86,8 @@ static int rank_rows(struct region_symbols *s)
                                                                          TRACE_TABLE_CODE_REGIONS, id);
                 struct ranked_row row = { .start_avma = r->start_avma,
                                           .process = r->process,
-                                          .generation = generation_of(s->dictionary, r->module),
+                                          .generation = region_symbols_generation_of(s->dictionary,
+                                                                                     r->module),
                                           .region = id,
                                           .gone = r->gone != 0 };
 
@@ -95,13 +96,13 @@ static int rank_rows(struct region_symbols *s)
                 if (row.start_avma < row.end_avma)
                         s->rows[s->n_rows++] = row;
         }
-        qsort(s->rows, s->n_rows, sizeof(*s->rows), compare_rows);
+        qsort(s->rows, s->n_rows, sizeof(*s->rows), region_symbols_compare_rows);
         return 0;
 }
 
 /* ---- one process --------------------------------------------------------------------------------------- */
 
-static int compare_numbers(const void *a, const void *b)
+static int region_symbols_compare_numbers(const void *a, const void *b)
 {
         const uint64_t *x = a, *y = b;
 
@@ -119,7 +120,7 @@ static int collect_bounds(struct region_tree *t, const struct ranked_row *rows)
                 t->bounds[n++] = rows[i].start_avma;
                 t->bounds[n++] = rows[i].end_avma;
         }
-        qsort(t->bounds, n, sizeof(*t->bounds), compare_numbers);
+        qsort(t->bounds, n, sizeof(*t->bounds), region_symbols_compare_numbers);
         for (size_t i = 0; i < n; i++)
                 if (t->n_bounds == 0 || t->bounds[t->n_bounds - 1] != t->bounds[i])
                         t->bounds[t->n_bounds++] = t->bounds[i];
@@ -196,7 +197,7 @@ static int fill_nodes(const struct region_tree *t, struct region_nodes *to, cons
         return 0;
 }
 
-static int build_tree(struct region_tree *t, const struct ranked_row *rows)
+static int region_symbols_build_tree(struct region_tree *t, const struct ranked_row *rows)
 {
         int r = collect_bounds(t, rows);
 
@@ -220,7 +221,7 @@ static int build_trees(struct region_symbols *s)
                 s->trees[s->n_trees - 1].n_rows++;
         }
         for (size_t i = 0; i < s->n_trees; i++) {
-                int r = build_tree(&s->trees[i], s->rows + s->trees[i].first_row);
+                int r = region_symbols_build_tree(&s->trees[i], s->rows + s->trees[i].first_row);
 
                 if (r < 0)
                         return r;
@@ -234,7 +235,7 @@ struct keyed_line {
         uint32_t region, offset_bytes, id;
 };
 
-static int compare_lines(const void *a, const void *b)
+static int region_symbols_compare_lines(const void *a, const void *b)
 {
         const struct keyed_line *x = a, *y = b;
 
@@ -261,7 +262,7 @@ static int sort_lines(struct region_symbols *s)
 
                 keyed[id - 1] = (struct keyed_line){ line->region, line->offset_bytes, id };
         }
-        qsort(keyed, n, sizeof(*keyed), compare_lines);
+        qsort(keyed, n, sizeof(*keyed), region_symbols_compare_lines);
         for (uint32_t i = 0; i < n; i++)
                 s->lines[i] = keyed[i].id;
         s->n_lines = n;

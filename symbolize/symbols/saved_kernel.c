@@ -70,7 +70,7 @@ void kernel_head_deinit(struct kernel_head *head)
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-static const char *name_of(const struct kernel_symbols *all, size_t i)
+static const char *saved_kernel_name_of(const struct kernel_symbols *all, size_t i)
 {
         return (const char *)all->names.data + all->symbols[i].name_at;
 }
@@ -78,12 +78,12 @@ static const char *name_of(const struct kernel_symbols *all, size_t i)
 /* "fuse_open [fuse]": the kernel's own names have no blanks. */
 static bool is_of_module(const struct kernel_symbols *all, size_t i)
 {
-        return strchr(name_of(all, i), ' ') != NULL;
+        return strchr(saved_kernel_name_of(all, i), ' ') != NULL;
 }
 
 /* The part of the list that is the kernel's own, without gaps.  Returns false if there is no such part. */
-static bool find_own(const struct kernel_symbols *all, const struct kernel_head *head, size_t *ret_first,
-                     size_t *ret_behind)
+static bool saved_kernel_find_own(const struct kernel_symbols *all, const struct kernel_head *head,
+                                  size_t *ret_first, size_t *ret_behind)
 {
         size_t first = 0, behind;
 
@@ -106,10 +106,11 @@ int saved_kernel_write(const struct kernel_symbols *all, const struct kernel_hea
         struct byte_buffer texts = { .data = NULL };
         size_t first, behind;
 
-        if (head->first.n_symbols == 0 || !find_own(all, head, &first, &behind))
+        if (head->first.n_symbols == 0 || !saved_kernel_find_own(all, head, &first, &behind))
                 return -ENODATA;
         for (size_t i = first; i < behind; i++)
-                byte_buffer_add(&texts, name_of(all, i), strlen(name_of(all, i)) + 1);
+                byte_buffer_add(&texts, saved_kernel_name_of(all, i),
+                                strlen(saved_kernel_name_of(all, i)) + 1);
         byte_buffer_add_u64(out, MAGIC);
         byte_buffer_add_u64(out, head->build);
         byte_buffer_add_u64(out, behind - first);
@@ -118,7 +119,7 @@ int saved_kernel_write(const struct kernel_symbols *all, const struct kernel_hea
                 byte_buffer_add_u32(out, (uint32_t)(all->symbols[i].address - all->symbols[first].address));
         for (size_t i = first, place = 0; i < behind; i++) {
                 byte_buffer_add_u32(out, (uint32_t)place);
-                place += strlen(name_of(all, i)) + 1;
+                place += strlen(saved_kernel_name_of(all, i)) + 1;
         }
         byte_buffer_add(out, texts.data, texts.used_bytes);
         if (texts.failed)
@@ -129,7 +130,7 @@ int saved_kernel_write(const struct kernel_symbols *all, const struct kernel_hea
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-static uint32_t number_at(const uint8_t *numbers, uint32_t i)
+static uint32_t saved_kernel_number_at(const uint8_t *numbers, uint32_t i)
 {
         struct byte_reader in = byte_reader_of(numbers + sizeof(uint32_t) * i, sizeof(uint32_t));
 
@@ -138,21 +139,21 @@ static uint32_t number_at(const uint8_t *numbers, uint32_t i)
 
 static const char *saved_name(const struct saved_kernel *k, uint32_t i)
 {
-        uint32_t place = number_at(k->places, i);
+        uint32_t place = saved_kernel_number_at(k->places, i);
 
         return place < k->texts_bytes ? k->texts + place : NULL;
 }
 
 /* The first ones of the list are the same, at one distance. */
-static bool begins_with(const struct saved_kernel *k, const struct kernel_symbols *first)
+static bool saved_kernel_begins_with(const struct saved_kernel *k, const struct kernel_symbols *first)
 {
         if (first->n_symbols > k->n_symbols)
                 return false;
         for (uint32_t i = 0; i < first->n_symbols; i++) {
                 const char *name = saved_name(k, i);
 
-                if (!name || strcmp(name, name_of(first, i)) != 0 ||
-                    first->symbols[i].address - k->base_address != number_at(k->starts, i))
+                if (!name || strcmp(name, saved_kernel_name_of(first, i)) != 0 ||
+                    first->symbols[i].address - k->base_address != saved_kernel_number_at(k->starts, i))
                         return false;
         }
         return true;
@@ -175,13 +176,13 @@ bool saved_kernel_open(struct saved_kernel *k, const struct kernel_head *head, c
                                     .texts_bytes = (size_t)texts_bytes,
                                     .n_symbols = (uint32_t)n_symbols,
                                     .base_address = head->first.symbols[0].address };
-        return begins_with(k, &head->first);
+        return saved_kernel_begins_with(k, &head->first);
 }
 
 bool saved_kernel_covers(const struct saved_kernel *k, uint64_t address)
 {
         return address >= k->base_address &&
-               address - k->base_address <= number_at(k->starts, k->n_symbols - 1);
+               address - k->base_address <= saved_kernel_number_at(k->starts, k->n_symbols - 1);
 }
 
 const char *saved_kernel_find(const struct saved_kernel *k, uint64_t address)
@@ -192,12 +193,12 @@ const char *saved_kernel_find(const struct saved_kernel *k, uint64_t address)
         while (low < high) {
                 uint32_t middle = low + (high - low) / 2;
 
-                if (number_at(k->starts, middle) <= offset)
+                if (saved_kernel_number_at(k->starts, middle) <= offset)
                         low = middle + 1;
                 else
                         high = middle;
         }
-        if (low == 0 || offset - number_at(k->starts, low - 1) >= KERNEL_SYMBOLS_FUNCTION_MAX)
+        if (low == 0 || offset - saved_kernel_number_at(k->starts, low - 1) >= KERNEL_SYMBOLS_FUNCTION_MAX)
                 return NULL;
         return saved_name(k, low - 1);
 }

@@ -73,7 +73,8 @@ static int error_set_foreign(struct error *err, int code, struct symbol_stream_t
 
 /* ---- symbols ------------------------------------------------------------------------------------------- */
 
-static int add_string(struct trace_dictionary *dictionary, struct symbol_stream_text text, uint32_t *ret_id)
+static int symbol_intake_add_string(struct trace_dictionary *dictionary, struct symbol_stream_text text,
+                                    uint32_t *ret_id)
 {
         if (text.bytes && text.n_bytes > 0)
                 return trace_dictionary_add_string(dictionary, text.bytes, text.n_bytes, ret_id);
@@ -81,16 +82,17 @@ static int add_string(struct trace_dictionary *dictionary, struct symbol_stream_
         return 0;
 }
 
-static int add_row(struct trace_dictionary *dictionary, uint32_t frame, const struct symbol_stream_row *row)
+static int symbol_intake_add_row(struct trace_dictionary *dictionary, uint32_t frame,
+                                 const struct symbol_stream_row *row)
 {
         struct trace_symbol symbol = {
                 .frame = frame, .line = row->line, .column = row->column, .flags = row->flags
         };
         uint32_t id;
-        int r = add_string(dictionary, row->function, &symbol.function);
+        int r = symbol_intake_add_string(dictionary, row->function, &symbol.function);
 
         if (r == 0)
-                r = add_string(dictionary, row->file, &symbol.file);
+                r = symbol_intake_add_string(dictionary, row->file, &symbol.file);
         if (r == 0)
                 r = trace_dictionary_add(dictionary, TRACE_TABLE_SYMBOLS, &symbol, &id);
         return r;
@@ -110,7 +112,7 @@ static int take_symbols(struct symbol_intake *in, bool *ret_is_own_failure, stru
                 return 0;
         in->n_news++;
         for (uint32_t i = 0; i < record->n_rows && r == 0; i++)
-                r = add_row(in->dictionary, frame, &record->rows[i]);
+                r = symbol_intake_add_row(in->dictionary, frame, &record->rows[i]);
         if (r == 0)
                 return 0;
         *ret_is_own_failure = true;
@@ -119,7 +121,7 @@ static int take_symbols(struct symbol_intake *in, bool *ret_is_own_failure, stru
 
 /* ---- modules ------------------------------------------------------------------------------------------- */
 
-static int take_module(struct symbol_intake *in, struct error *err)
+static int symbol_intake_take_module(struct symbol_intake *in, struct error *err)
 {
         uint32_t module = in->record->id;
 
@@ -174,7 +176,7 @@ static int take_record(struct symbol_intake *in, bool *ret_is_own_failure, struc
 
         switch (record->kind) {
         case SYMBOL_STREAM_MODULE:
-                return take_module(in, err);
+                return symbol_intake_take_module(in, err);
         case SYMBOL_STREAM_SYMBOLS:
                 return take_symbols(in, ret_is_own_failure, err);
         case SYMBOL_STREAM_FINDING:

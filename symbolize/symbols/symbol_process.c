@@ -37,7 +37,7 @@ struct pool {
         bool is_used[SLOTS_MAX];
 };
 
-static uint32_t count_cpus(void)
+static uint32_t symbol_process_count_cpus(void)
 {
         cpu_set_t cpus;
         int n = sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
@@ -214,7 +214,7 @@ static int take_head(struct pool *p, size_t slot, struct error *err)
 }
 
 /* As far as the turn has come. */
-static int take_in_turn(struct pool *p, struct error *err)
+static int symbol_process_take_in_turn(struct pool *p, struct error *err)
 {
         for (size_t i = 0; i < SLOTS_MAX; i++) {
                 int r;
@@ -244,9 +244,9 @@ static int work(struct pool *p, struct error *err)
                         for (size_t i = 0; i < SLOTS_MAX; i++)
                                 symbol_worker_stop(&p->slots[i]);
                         p->is_over = true;
-                        (void)take_in_turn(p, NULL);
+                        (void)symbol_process_take_in_turn(p, NULL);
                 } else if (r == 0) {
-                        r = take_in_turn(p, err);
+                        r = symbol_process_take_in_turn(p, err);
                 }
         }
         return r;
@@ -267,8 +267,9 @@ static int run_pool(struct pool *p, struct error *err)
         return r;
 }
 
-static int run(struct trace_dictionary *dictionary, const struct symbol_process_options *options,
-               struct symbolizer *symbolizer, symbol_process_task *task, int kallsyms_fd, struct error *err)
+static int symbol_process_run_one(struct trace_dictionary *dictionary,
+                                  const struct symbol_process_options *options, struct symbolizer *symbolizer,
+                                  symbol_process_task *task, int kallsyms_fd, struct error *err)
 {
         struct pool *p = calloc(1, sizeof(*p));
         int r;
@@ -277,7 +278,7 @@ static int run(struct trace_dictionary *dictionary, const struct symbol_process_
                 return error_set(err, -ENOMEM, "no memory for the symbolizer");
         p->options = options;
         p->task_ns = (options->task_s ? options->task_s : SYMBOL_PROCESS_TASK_S_MAX) * NS_PER_S;
-        p->n_workers_max = options->n_workers ? options->n_workers : count_cpus();
+        p->n_workers_max = options->n_workers ? options->n_workers : symbol_process_count_cpus();
         p->n_tasks = symbolizer_count_tasks(symbolizer);
         p->child = (struct symbol_worker_options){
                 .run = task,
@@ -317,7 +318,7 @@ int symbol_process_run_task(struct trace_dictionary *dictionary, const struct sy
         /* Here, because the child is not allowed to see the kernel's addresses. */
         if (kallsyms_fd < 0)
                 kallsyms_fd = own_fd = open(KERNEL_SYMBOLS_PATH, O_RDONLY | O_CLOEXEC);
-        r = run(dictionary, options, symbolizer, task, kallsyms_fd, err);
+        r = symbol_process_run_one(dictionary, options, symbolizer, task, kallsyms_fd, err);
         io_close(&own_fd);
         symbolizer_free(symbolizer);
         return r;

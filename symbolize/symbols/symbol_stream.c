@@ -15,7 +15,7 @@
 #define ERRNO_MAX    4095
 
 /* Opens a record: its length is filled in when it is whole. */
-static size_t begin_record(struct byte_buffer *out, enum symbol_stream_kind kind)
+static size_t symbol_stream_begin_record(struct byte_buffer *out, enum symbol_stream_kind kind)
 {
         size_t begin = out->used_bytes;
 
@@ -24,7 +24,7 @@ static size_t begin_record(struct byte_buffer *out, enum symbol_stream_kind kind
         return begin;
 }
 
-static void end_record(struct byte_buffer *out, size_t begin)
+static void symbol_stream_end_record(struct byte_buffer *out, size_t begin)
 {
         size_t body_bytes;
 
@@ -36,7 +36,7 @@ static void end_record(struct byte_buffer *out, size_t begin)
 }
 
 /* The length + 1, so that 0 is left for an unknown text. */
-static void add_text(struct byte_buffer *out, const char *text)
+static void symbol_stream_add_text(struct byte_buffer *out, const char *text)
 {
         size_t n_bytes = text ? strnlen(text, SYMBOLIZER_TEXT_MAX) : 0;
 
@@ -46,16 +46,16 @@ static void add_text(struct byte_buffer *out, const char *text)
 
 void symbol_stream_encode_module(struct byte_buffer *out, uint32_t module)
 {
-        size_t begin = begin_record(out, SYMBOL_STREAM_MODULE);
+        size_t begin = symbol_stream_begin_record(out, SYMBOL_STREAM_MODULE);
 
         byte_buffer_add_varint(out, module);
-        end_record(out, begin);
+        symbol_stream_end_record(out, begin);
 }
 
 void symbol_stream_encode_symbols(struct byte_buffer *out, uint32_t frame, const struct symbol *symbols,
                                   uint32_t n_symbols)
 {
-        size_t begin = begin_record(out, SYMBOL_STREAM_SYMBOLS);
+        size_t begin = symbol_stream_begin_record(out, SYMBOL_STREAM_SYMBOLS);
 
         byte_buffer_add_varint(out, frame);
         byte_buffer_add_varint(out, n_symbols);
@@ -63,41 +63,41 @@ void symbol_stream_encode_symbols(struct byte_buffer *out, uint32_t frame, const
                 byte_buffer_add_varint(out, symbols[i].flags);
                 byte_buffer_add_varint(out, symbols[i].line);
                 byte_buffer_add_varint(out, symbols[i].column);
-                add_text(out, symbols[i].function);
-                add_text(out, symbols[i].file);
+                symbol_stream_add_text(out, symbols[i].function);
+                symbol_stream_add_text(out, symbols[i].file);
         }
-        end_record(out, begin);
+        symbol_stream_end_record(out, begin);
 }
 
 void symbol_stream_encode_finding(struct byte_buffer *out, const struct module_finding *finding)
 {
-        size_t begin = begin_record(out, SYMBOL_STREAM_FINDING);
+        size_t begin = symbol_stream_begin_record(out, SYMBOL_STREAM_FINDING);
 
         byte_buffer_add_varint(out, finding->module);
         byte_buffer_add_varint(out, finding->source);
         byte_buffer_add_varint(out, finding->n_frames);
         byte_buffer_add_varint(out, finding->n_named);
         byte_buffer_add_varint(out, finding->n_lines);
-        add_text(out, finding->path);
-        end_record(out, begin);
+        symbol_stream_add_text(out, finding->path);
+        symbol_stream_end_record(out, begin);
 }
 
 void symbol_stream_encode_index(struct byte_buffer *out, const void *bytes, size_t n_bytes)
 {
-        size_t begin = begin_record(out, SYMBOL_STREAM_INDEX);
+        size_t begin = symbol_stream_begin_record(out, SYMBOL_STREAM_INDEX);
 
         byte_buffer_add_varint(out, n_bytes + 1);
         byte_buffer_add(out, bytes, n_bytes);
-        end_record(out, begin);
+        symbol_stream_end_record(out, begin);
 }
 
 void symbol_stream_encode_end(struct byte_buffer *out, int code, const char *words)
 {
-        size_t begin = begin_record(out, SYMBOL_STREAM_END);
+        size_t begin = symbol_stream_begin_record(out, SYMBOL_STREAM_END);
 
         byte_buffer_add_varint(out, (uint64_t)-code);
-        add_text(out, words);
-        end_record(out, begin);
+        symbol_stream_add_text(out, words);
+        symbol_stream_end_record(out, begin);
 }
 
 /* A number of at most @max; anything over it spoils the reader. */
@@ -110,7 +110,7 @@ static uint32_t decode_number(struct byte_reader *in, uint32_t max)
         return v > max ? 0 : (uint32_t)v;
 }
 
-static struct symbol_stream_text decode_text(struct byte_reader *in)
+static struct symbol_stream_text symbol_stream_decode_text(struct byte_reader *in)
 {
         uint32_t n = decode_number(in, SYMBOLIZER_TEXT_MAX + 1);
         struct symbol_stream_text text = { .bytes = NULL };
@@ -122,7 +122,7 @@ static struct symbol_stream_text decode_text(struct byte_reader *in)
         return text;
 }
 
-static void decode_rows(struct byte_reader *in, struct symbol_stream_record *record)
+static void symbol_stream_decode_rows(struct byte_reader *in, struct symbol_stream_record *record)
 {
         record->n_rows = decode_number(in, SYMBOLIZER_CHAIN_MAX);
         if (record->n_rows == 0)
@@ -133,8 +133,8 @@ static void decode_rows(struct byte_reader *in, struct symbol_stream_record *rec
                 row->flags = decode_number(in, UINT32_MAX);
                 row->line = decode_number(in, UINT32_MAX);
                 row->column = decode_number(in, UINT32_MAX);
-                row->function = decode_text(in);
-                row->file = decode_text(in);
+                row->function = symbol_stream_decode_text(in);
+                row->file = symbol_stream_decode_text(in);
                 /* A chain goes on exactly where it says so. */
                 if (row->flags & ~KNOWN_FLAGS ||
                     !(row->flags & TRACE_SYMBOL_INLINED) != (i + 1 == record->n_rows))
@@ -149,10 +149,10 @@ static void decode_finding(struct byte_reader *in, struct symbol_stream_record *
         record->finding.n_frames = decode_number(in, UINT32_MAX);
         record->finding.n_named = decode_number(in, record->finding.n_frames);
         record->finding.n_lines = decode_number(in, record->finding.n_frames);
-        record->words = decode_text(in);
+        record->words = symbol_stream_decode_text(in);
 }
 
-static void decode_body(struct byte_reader *body, struct symbol_stream_record *record)
+static void symbol_stream_decode_body(struct byte_reader *body, struct symbol_stream_record *record)
 {
         record->kind = (enum symbol_stream_kind)decode_number(body, SYMBOL_STREAM_INDEX);
         switch (record->kind) {
@@ -161,18 +161,18 @@ static void decode_body(struct byte_reader *body, struct symbol_stream_record *r
                 break;
         case SYMBOL_STREAM_SYMBOLS:
                 record->id = decode_number(body, UINT32_MAX);
-                decode_rows(body, record);
+                symbol_stream_decode_rows(body, record);
                 break;
         case SYMBOL_STREAM_END:
                 record->code = -(int)decode_number(body, ERRNO_MAX);
-                record->words = decode_text(body);
+                record->words = symbol_stream_decode_text(body);
                 break;
         case SYMBOL_STREAM_FINDING:
                 record->id = decode_number(body, UINT32_MAX);
                 decode_finding(body, record);
                 break;
         case SYMBOL_STREAM_INDEX:
-                record->words = decode_text(body);
+                record->words = symbol_stream_decode_text(body);
                 break;
         default:
                 body->short_read = true;
@@ -192,7 +192,7 @@ int symbol_stream_decode(struct byte_reader *in, struct symbol_stream_record *re
         if (body_bytes > ahead.left)
                 return 0;
         body = byte_reader_of(bytes_take(&ahead, body_bytes), body_bytes);
-        decode_body(&body, ret_record);
+        symbol_stream_decode_body(&body, ret_record);
         if (!bytes_all_used(&body))
                 return error_set(err, -EBADMSG, "symbolizer: a malformed record of %u bytes", body_bytes);
         *in = ahead;

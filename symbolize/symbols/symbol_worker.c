@@ -25,7 +25,7 @@ struct sender {
         struct byte_buffer out;
 };
 
-static int flush(struct sender *sender, struct error *err)
+static int symbol_worker_flush(struct sender *sender, struct error *err)
 {
         int r;
 
@@ -36,9 +36,10 @@ static int flush(struct sender *sender, struct error *err)
         return r;
 }
 
-static int flush_if_full(struct sender *sender, struct error *err)
+static int symbol_worker_flush_if_full(struct sender *sender, struct error *err)
 {
-        return sender->out.used_bytes < FLUSH_BYTES && !sender->out.failed ? 0 : flush(sender, err);
+        return sender->out.used_bytes < FLUSH_BYTES && !sender->out.failed ? 0
+                                                                           : symbol_worker_flush(sender, err);
 }
 
 /* Written at once: if the module kills the child, the parent knows that its work had begun. */
@@ -47,7 +48,7 @@ static int send_module(void *context, uint32_t module, struct error *err)
         struct sender *sender = context;
 
         symbol_stream_encode_module(&sender->out, module);
-        return flush(sender, err);
+        return symbol_worker_flush(sender, err);
 }
 
 static int send_symbols(void *context, uint32_t frame, const struct symbol *symbols, uint32_t n_symbols,
@@ -56,7 +57,7 @@ static int send_symbols(void *context, uint32_t frame, const struct symbol *symb
         struct sender *sender = context;
 
         symbol_stream_encode_symbols(&sender->out, frame, symbols, n_symbols);
-        return flush_if_full(sender, err);
+        return symbol_worker_flush_if_full(sender, err);
 }
 
 static int send_finding(void *context, const struct module_finding *finding, struct error *err)
@@ -64,7 +65,7 @@ static int send_finding(void *context, const struct module_finding *finding, str
         struct sender *sender = context;
 
         symbol_stream_encode_finding(&sender->out, finding);
-        return flush_if_full(sender, err);
+        return symbol_worker_flush_if_full(sender, err);
 }
 
 static int send_index(void *context, const void *bytes, size_t n_bytes, struct error *err)
@@ -79,13 +80,13 @@ static int send_index(void *context, const void *bytes, size_t n_bytes, struct e
                 symbol_stream_encode_index(&sender->out, at, n);
                 at += n;
                 n_bytes -= n;
-                r = flush_if_full(sender, err);
+                r = symbol_worker_flush_if_full(sender, err);
         }
         return r;
 }
 
 /* The life of the child, up to its exit status. */
-static int run_child(const struct symbol_worker_options *options, uint32_t task, int pipe_fd)
+static int symbol_worker_run_child(const struct symbol_worker_options *options, uint32_t task, int pipe_fd)
 {
         struct error err = ERROR_NONE;
         struct sender sender = { .fd = -1 };
@@ -105,7 +106,7 @@ static int run_child(const struct symbol_worker_options *options, uint32_t task,
         if (sender.out.failed)
                 byte_buffer_clear(&sender.out);
         symbol_stream_encode_end(&sender.out, r, r < 0 ? err.text : NULL);
-        return flush(&sender, NULL) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+        return symbol_worker_flush(&sender, NULL) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /* ---- the parent ---------------------------------------------------------------------------------------- */
@@ -127,7 +128,7 @@ int symbol_worker_start(struct symbol_worker *w, const struct symbol_worker_opti
                 return r;
         }
         if (pid == 0)
-                _exit(run_child(options, task, pipe_fds[1]));
+                _exit(symbol_worker_run_child(options, task, pipe_fds[1]));
         io_close(&pipe_fds[1]);
         *w = (struct symbol_worker){ .pid = pid, .fd = pipe_fds[0], .task = task };
         return 0;

@@ -69,21 +69,21 @@ struct group {
 
 /* ---- tasks --------------------------------------------------------------------------------------------- */
 
-static const struct trace_module *module_row(const struct symbolizer *s, uint32_t module)
+static const struct trace_module *symbolizer_module_row(const struct symbolizer *s, uint32_t module)
 {
         return trace_dictionary_row(s->dictionary, TRACE_TABLE_MODULES, module);
 }
 
 /* Anonymous memory comes last, all of it together: it needs no file, and there may be many generations of it. */
-static int compare_places(const void *a, const void *b, void *context)
+static int symbolizer_compare_places(const void *a, const void *b, void *context)
 {
         const struct symbolizer *s = context;
         const struct place *x = a, *y = b;
         bool x_is_last, y_is_last;
 
         if (x->module != y->module) {
-                x_is_last = module_row(s, x->module)->kind == TRACE_MODULE_ANONYMOUS;
-                y_is_last = module_row(s, y->module)->kind == TRACE_MODULE_ANONYMOUS;
+                x_is_last = symbolizer_module_row(s, x->module)->kind == TRACE_MODULE_ANONYMOUS;
+                y_is_last = symbolizer_module_row(s, y->module)->kind == TRACE_MODULE_ANONYMOUS;
                 if (x_is_last != y_is_last)
                         return x_is_last ? 1 : -1;
                 return x->module < y->module ? -1 : 1;
@@ -97,15 +97,15 @@ static int compare_places(const void *a, const void *b, void *context)
  * A return address may be the first byte of another line or even of another function, when a call is the
  * last instruction; the byte before it belongs to the call.
  */
-static uint64_t address_of(const struct trace_frame *frame)
+static uint64_t symbolizer_address_of(const struct trace_frame *frame)
 {
         return frame->flags & TRACE_FRAME_RETURN_ADDRESS && frame->offset > 0 ? frame->offset - 1
                                                                               : frame->offset;
 }
 
-static bool is_wanted(const struct symbolizer *s, uint32_t module)
+static bool symbolizer_is_wanted(const struct symbolizer *s, uint32_t module)
 {
-        uint32_t kind = module != 0 ? module_row(s, module)->kind : TRACE_MODULE_MARK;
+        uint32_t kind = module != 0 ? symbolizer_module_row(s, module)->kind : TRACE_MODULE_MARK;
 
         if (s->options.only_kernel)
                 return kind == TRACE_MODULE_KERNEL;
@@ -113,15 +113,15 @@ static bool is_wanted(const struct symbolizer *s, uint32_t module)
 }
 
 /* The module that a frame is looked up in, and where: an image that is in the trace has more than what a program tells by name. */
-static uint32_t find_module(const struct symbolizer *s, const struct trace_frame *frame,
-                            uint64_t *ret_address)
+static uint32_t symbolizer_look_up_module(const struct symbolizer *s, const struct trace_frame *frame,
+                                          uint64_t *ret_address)
 {
-        uint64_t address = address_of(frame), file_off;
+        uint64_t address = symbolizer_address_of(frame), file_off;
         const struct trace_module_image *kept;
         uint32_t module;
 
         *ret_address = address;
-        if (!is_wanted(s, frame->module) ||
+        if (!symbolizer_is_wanted(s, frame->module) ||
             !late_images_find(s->late, frame->module, address, &module, &file_off))
                 return frame->module;
         kept = module_images_find(&s->images, s->dictionary, module);
@@ -147,20 +147,20 @@ static int collect_places(struct symbolizer *s, struct error *err)
 
                 struct place place = { .frame = id };
 
-                place.module = find_module(s, frame, &place.address);
-                if (!is_wanted(s, frame->module))
+                place.module = symbolizer_look_up_module(s, frame, &place.address);
+                if (!symbolizer_is_wanted(s, frame->module))
                         continue;
                 s->module_of_frame[id - first] = place.module;
                 s->places[s->n_places++] = place;
         }
-        qsort_r(s->places, s->n_places, sizeof(*s->places), compare_places, s);
+        qsort_r(s->places, s->n_places, sizeof(*s->places), symbolizer_compare_places, s);
         return 0;
 }
 
 static bool is_same_task(const struct symbolizer *s, uint32_t a, uint32_t b)
 {
-        return a == b || (module_row(s, a)->kind == TRACE_MODULE_ANONYMOUS &&
-                          module_row(s, b)->kind == TRACE_MODULE_ANONYMOUS);
+        return a == b || (symbolizer_module_row(s, a)->kind == TRACE_MODULE_ANONYMOUS &&
+                          symbolizer_module_row(s, b)->kind == TRACE_MODULE_ANONYMOUS);
 }
 
 static int make_tasks(struct symbolizer *s, struct error *err)
@@ -273,8 +273,8 @@ void symbolizer_set_fds(struct symbolizer *s, int kallsyms_fd, int spool_fd, int
 
 /* ---- symbols of a module ------------------------------------------------------------------------------- */
 
-static int add_symbols(const struct symbolizer_sink *sink, struct group *group, uint32_t frame,
-                       const struct symbol *symbols, uint32_t n_symbols, struct error *err)
+static int symbolizer_add_symbols(const struct symbolizer_sink *sink, struct group *group, uint32_t frame,
+                                  const struct symbol *symbols, uint32_t n_symbols, struct error *err)
 {
         bool has_name = false, has_line = false;
 
@@ -293,7 +293,7 @@ static int mark_stale(struct group *group, const struct symbolizer_sink *sink, s
         int r = 0;
 
         for (size_t i = 0; i < group->n_places && r == 0; i++)
-                r = add_symbols(sink, group, group->places[i].frame, &stale, 1, err);
+                r = symbolizer_add_symbols(sink, group, group->places[i].frame, &stale, 1, err);
         return r;
 }
 
@@ -311,7 +311,8 @@ static int resolve_places(struct module_symbols *module, const struct elf_image 
                         continue;
                 n_symbols = module_symbols_find(module, svma, &symbols);
                 if (n_symbols > 0)
-                        r = add_symbols(sink, group, group->places[i].frame, symbols, n_symbols, err);
+                        r = symbolizer_add_symbols(sink, group, group->places[i].frame, symbols, n_symbols,
+                                                   err);
         }
         return r;
 }
@@ -462,7 +463,7 @@ static int resolve_kernel(struct symbolizer *s, struct group *group, const struc
                                                                         group->places[i].address) };
 
                 if (symbol.function)
-                        r = add_symbols(sink, group, group->places[i].frame, &symbol, 1, err);
+                        r = symbolizer_add_symbols(sink, group, group->places[i].frame, &symbol, 1, err);
         }
         if (group->finding.n_named > 0)
                 group->finding.source = IMAGE_SOURCE_MACHINE;
@@ -470,7 +471,7 @@ static int resolve_kernel(struct symbolizer *s, struct group *group, const struc
 }
 
 /* NUL-terminated; NULL for the empty string, and without memory. */
-static char *copy_string(const struct symbolizer *s, uint32_t id)
+static char *symbolizer_copy_string(const struct symbolizer *s, uint32_t id)
 {
         size_t n_bytes;
         const char *text = trace_dictionary_string(s->dictionary, id, &n_bytes);
@@ -491,7 +492,7 @@ static int resolve_region_image(struct symbolizer *s, struct group *group, const
                 n_symbols = module_symbols_find(at.symbols, at.svma, &symbols);
         if (n_symbols == 0)
                 return r < 0 ? r : 0;
-        r = add_symbols(sink, group, place->frame, symbols, n_symbols, err);
+        r = symbolizer_add_symbols(sink, group, place->frame, symbols, n_symbols, err);
         return r < 0 ? r : 1;
 }
 
@@ -509,15 +510,15 @@ static int resolve_region(struct symbolizer *s, struct group *group, const struc
         if (r != 0)
                 return r < 0 ? r : 0;
         row = trace_dictionary_row(s->dictionary, TRACE_TABLE_CODE_REGIONS, found.region);
-        name = copy_string(s, row->name);
+        name = symbolizer_copy_string(s, row->name);
         function = name ? demangle_name(name) : NULL;
-        file = copy_string(s, found.file);
+        file = symbolizer_copy_string(s, found.file);
         if (name || file)
-                r = add_symbols(sink, group, place->frame,
-                                &(struct symbol){ .function = function ? function : name,
-                                                  .file = file,
-                                                  .line = found.line },
-                                1, err);
+                r = symbolizer_add_symbols(sink, group, place->frame,
+                                           &(struct symbol){ .function = function ? function : name,
+                                                             .file = file,
+                                                             .line = found.line },
+                                           1, err);
         free(name);
         free(function);
         free(file);
@@ -573,7 +574,7 @@ int symbolizer_resolve(struct symbolizer *s, uint32_t task, const struct symboli
         while (i < end && r == 0) {
                 uint32_t module = s->places[i].module;
                 struct group group = { .id = module,
-                                       .module = module_row(s, module),
+                                       .module = symbolizer_module_row(s, module),
                                        .places = s->places + i };
 
                 while (i < end && s->places[i].module == module) {

@@ -29,7 +29,8 @@ void trace_origin_read_boot_id(char ret_boot_id[TRACE_ORIGIN_BOOT_ID_BYTES])
 }
 
 /* The last value of @key; NULL if the trace has none.  Not NUL-terminated. */
-static const char *find_value(const struct trace_dictionary *d, const char *key, size_t *ret_bytes)
+static const char *trace_origin_find_value(const struct trace_dictionary *d, const char *key,
+                                           size_t *ret_bytes)
 {
         const char *value = NULL;
 
@@ -44,11 +45,11 @@ static const char *find_value(const struct trace_dictionary *d, const char *key,
         return value;
 }
 
-static bool find_number(const struct trace_dictionary *d, const char *key, uint64_t *ret_number)
+static bool trace_origin_find_number(const struct trace_dictionary *d, const char *key, uint64_t *ret_number)
 {
         char text[NUMBER_BYTES_MAX];
         size_t n_bytes;
-        const char *value = find_value(d, key, &n_bytes);
+        const char *value = trace_origin_find_value(d, key, &n_bytes);
 
         if (!value || n_bytes == 0 || n_bytes >= sizeof(text))
                 return false;
@@ -62,7 +63,7 @@ enum trace_origin trace_origin_of(const struct trace_dictionary *dictionary)
 {
         char here[TRACE_ORIGIN_BOOT_ID_BYTES];
         size_t n_bytes;
-        const char *there = find_value(dictionary, "boot_id", &n_bytes);
+        const char *there = trace_origin_find_value(dictionary, "boot_id", &n_bytes);
 
         if (!there)
                 return TRACE_ORIGIN_UNKNOWN;
@@ -77,8 +78,8 @@ bool trace_origin_find_realtime(const struct trace_dictionary *dictionary, uint3
         uint64_t start_realtime_ns, start_raw_ns;
         uint64_t first_ns = UINT64_MAX;
 
-        if (!find_number(dictionary, "start_realtime_ns", &start_realtime_ns) ||
-            !find_number(dictionary, "start_raw_ns", &start_raw_ns))
+        if (!trace_origin_find_number(dictionary, "start_realtime_ns", &start_realtime_ns) ||
+            !trace_origin_find_number(dictionary, "start_raw_ns", &start_raw_ns))
                 return false;
         for (uint32_t i = 1; i <= trace_dictionary_count(dictionary, TRACE_TABLE_MAPPINGS); i++) {
                 const struct trace_mapping *row = trace_dictionary_row(dictionary, TRACE_TABLE_MAPPINGS, i);

@@ -5,7 +5,7 @@ set -u
 good=$TMPDIR/good
 bad=$TMPDIR/bad
 n=0
-echo "1..33"
+echo "1..42"
 
 licence='/* SPDX-License-Identifier: MIT */'
 mkdir -p "$good"/{base,format,instrument,symbolize,unwind,sampler/merge,analyze,cli,docs/understand,debian}
@@ -55,7 +55,7 @@ silent() { # rule, command...
 
 add() { printf '%s\n' "${@:2}" >>"$1"; }
 
-for rule in include_order file_length no_output spdx unique_names header_line spec_sync doc_links words version; do
+for rule in include_order file_length no_output spdx unique_names unique_statics header_line spec_sync doc_links words version; do
         out=$(sh "tests/lint/$rule.sh" "$good" 2>&1)
         verdict "$rule: silent on a good tree" $?
         [ -z "$out" ] || printf '%s\n' "$out"
@@ -71,6 +71,7 @@ breaks no_output format/y.c add format/y.c 'void f(void) { exit(1); }'
 breaks no_output format/y.c add format/y.c 'void f(FILE *f) { fputs("x", f); }'
 breaks no_output format/y.c add format/y.c 'FILE *f(void) { return stderr; }'
 breaks spdx base/z.c add base/z.c 'int z;'
+breaks unique_statics format/z.c eval "echo 'static int twice(void)' | tee -a format/y.c >>format/z.c"
 breaks unique_names y.c cp format/y.c base/y.c
 breaks header_line cli/c.h add cli/c.h "$licence" '/* c */'
 breaks spec_sync EVENTS sed -i '/EVENTS/d' docs/understand/trace-format.md

@@ -144,7 +144,7 @@ uint8_t *annotation_view_choose(const struct annotation *a, const struct annotat
 /* ---- cells ---------------------------------------------------------------------------------------------- */
 
 /* Events' names are the trace's: a key is of the letters that names of columns have elsewhere. */
-static void make_key(char key[ANNOTATION_VIEW_KEY_BYTES], struct text_view name)
+static void annotation_view_make_key(char key[ANNOTATION_VIEW_KEY_BYTES], struct text_view name)
 {
         static const char fine[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:.";
         size_t n = name.n_bytes < ANNOTATION_VIEW_KEY_BYTES ? name.n_bytes : ANNOTATION_VIEW_KEY_BYTES - 1;
@@ -156,8 +156,8 @@ static void make_key(char key[ANNOTATION_VIEW_KEY_BYTES], struct text_view name)
         key[n] = '\0';
 }
 
-static void add_counters(const struct annotation_view *view, struct view_column *columns, uint32_t n_own,
-                         const struct report_counters *counters)
+static void annotation_view_add_counters(const struct annotation_view *view, struct view_column *columns,
+                                         uint32_t n_own, const struct report_counters *counters)
 {
         for (uint32_t i = 0; i < counters->n_counters; i++)
                 columns[n_own + i] = (struct view_column){ .key = view->keys[i],
@@ -173,7 +173,8 @@ static void put_sum(struct view_document *d, struct view_table *t, const struct 
         view_table_put_number(d, t, sum->weight);
 }
 
-static void put_string(struct view_document *d, struct view_table *t, const struct annotation *a, uint32_t id)
+static void annotation_view_put_string(struct view_document *d, struct view_table *t,
+                                       const struct annotation *a, uint32_t id)
 {
         if (id != 0)
                 view_table_put_string(d, t, annotation_string(a, id));
@@ -242,8 +243,8 @@ static void put_branch(struct view_document *d, struct view_table *t, const stru
 }
 
 /* The functions around the innermost one, up to the one that has the code. */
-static void put_inlined(struct view_document *d, struct view_table *t, const struct annotation *a,
-                        const struct listing_instruction *row)
+static void annotation_view_put_inlined(struct view_document *d, struct view_table *t,
+                                        const struct annotation *a, const struct listing_instruction *row)
 {
         if (row->n_symbols < 2) {
                 view_table_put_unknown(d, t);
@@ -258,8 +259,8 @@ static void put_inlined(struct view_document *d, struct view_table *t, const str
         }
 }
 
-static void put_instruction(struct view_document *d, struct view_table *t, const struct annotation *a,
-                            size_t index)
+static void annotation_view_put_instruction(struct view_document *d, struct view_table *t,
+                                            const struct annotation *a, size_t index)
 {
         static const struct listing_symbol unknown = { .function = 0 };
         const struct listing_instruction *row = &a->listing.instructions[index];
@@ -268,12 +269,12 @@ static void put_instruction(struct view_document *d, struct view_table *t, const
 
         put_sum(d, t, a, &a->instructions[index].sum);
         put_address(d, t, row->svma);
-        put_string(d, t, a, row->text);
+        annotation_view_put_string(d, t, a, row->text);
         put_branch(d, t, a, row);
-        put_string(d, t, a, symbol->function);
-        put_string(d, t, a, symbol->file);
+        annotation_view_put_string(d, t, a, symbol->function);
+        annotation_view_put_string(d, t, a, symbol->file);
         put_line_number(d, t, symbol->line);
-        put_inlined(d, t, a, row);
+        annotation_view_put_inlined(d, t, a, row);
         view_table_put_number(d, t, row->n_bytes);
         put_counters(d, t, a, a->instruction_counters, index);
 }
@@ -286,7 +287,7 @@ static void add_instructions(struct annotation_view *view, struct view_document 
         struct view_table *t;
 
         memcpy(view->instructions, instruction_columns, sizeof(instruction_columns));
-        add_counters(view, view->instructions, N_INSTRUCTION_COLUMNS, &a->counters);
+        annotation_view_add_counters(view, view->instructions, N_INSTRUCTION_COLUMNS, &a->counters);
         t = view_document_add_table(d, "instructions", "Instructions", view->instructions,
                                     N_INSTRUCTION_COLUMNS + a->counters.n_counters);
         view_table_set_about(d, t,
@@ -295,14 +296,14 @@ static void add_instructions(struct annotation_view *view, struct view_document 
         d->failed = d->failed || !shown;
         for (size_t i = 0; shown && i < a->listing.n_instructions; i++) {
                 if (shown[i])
-                        put_instruction(d, t, a, i);
+                        annotation_view_put_instruction(d, t, a, i);
                 else if (t)
                         t->n_left_out++;
         }
         free(shown);
 }
 
-static void add_parts(struct view_document *d, const struct annotation *a)
+static void annotation_view_add_parts(struct view_document *d, const struct annotation *a)
 {
         struct view_table *t = view_document_add_table(d, "parts", "Parts of the function", part_columns,
                                                        COUNT_OF(part_columns));
@@ -313,7 +314,7 @@ static void add_parts(struct view_document *d, const struct annotation *a)
 
                 for (uint32_t k = 0; k < part->n_instructions; k++)
                         n_samples += a->instructions[part->first_instruction + k].sum.n_samples;
-                put_string(d, t, a, part->name);
+                annotation_view_put_string(d, t, a, part->name);
                 put_address(d, t, part->svma);
                 view_table_put_number(d, t, part->n_bytes);
                 view_table_put_number(d, t, part->n_instructions);
@@ -325,8 +326,8 @@ static void add_parts(struct view_document *d, const struct annotation *a)
 
 /* ---- lines ---------------------------------------------------------------------------------------------- */
 
-static void put_line(struct view_document *d, struct view_table *t, const struct annotation *a,
-                     struct source_texts *sources, size_t index)
+static void annotation_view_put_line(struct view_document *d, struct view_table *t,
+                                     const struct annotation *a, struct source_texts *sources, size_t index)
 {
         static const char *const origins[] = { [SOURCE_NOT_FOUND] = "none",
                                                [SOURCE_OF_TRACE] = "trace",
@@ -337,7 +338,7 @@ static void put_line(struct view_document *d, struct view_table *t, const struct
 
         d->failed = d->failed || !text;
         put_sum(d, t, a, &row->sum);
-        put_string(d, t, a, row->file);
+        annotation_view_put_string(d, t, a, row->file);
         put_line_number(d, t, row->line);
         if (text && row->line != 0 && row->line <= text->n_lines)
                 view_table_put_string(d, t, source_text_line(text, row->line));
@@ -348,22 +349,23 @@ static void put_line(struct view_document *d, struct view_table *t, const struct
         put_counters(d, t, a, a->line_counters, index);
 }
 
-static void add_lines(struct annotation_view *view, struct view_document *d, const struct annotation *a,
-                      struct source_texts *sources, const struct annotation_view_options *options)
+static void annotation_view_add_lines(struct annotation_view *view, struct view_document *d,
+                                      const struct annotation *a, struct source_texts *sources,
+                                      const struct annotation_view_options *options)
 {
         uint8_t *shown = annotation_view_choose(a, options, &a->lines[0].sum, sizeof(a->lines[0]),
                                                 a->n_lines);
         struct view_table *t;
 
         memcpy(view->lines, line_columns, sizeof(line_columns));
-        add_counters(view, view->lines, N_LINE_COLUMNS, &a->counters);
+        annotation_view_add_counters(view, view->lines, N_LINE_COLUMNS, &a->counters);
         t = view_document_add_table(d, "lines", "Lines", view->lines,
                                     N_LINE_COLUMNS + a->counters.n_counters);
         view_table_set_about(d, t, "of the function's samples, by their weight");
         d->failed = d->failed || !shown;
         for (size_t i = 0; shown && i < a->n_lines; i++) {
                 if (shown[i])
-                        put_line(d, t, a, sources, i);
+                        annotation_view_put_line(d, t, a, sources, i);
                 else if (t)
                         t->n_left_out++;
         }
@@ -439,8 +441,8 @@ static void add_functions(struct view_document *d, const struct annotation *a,
 /* ---- facts ---------------------------------------------------------------------------------------------- */
 
 /* "hot_loop in /bin/x: 57 samples of cpu-clock, 17.4% of the trace's" */
-static void set_answer(struct view_document *d, const struct annotation *a, struct text_view path,
-                       struct text_view event, bool is_filtered)
+static void annotation_view_set_answer(struct view_document *d, const struct annotation *a,
+                                       struct text_view path, struct text_view event, bool is_filtered)
 {
         struct text_view name = annotation_function_name(a->trace->dictionary, &a->function);
         double share = report_share(a->sum.weight, a->trace->events[a->event - 1].weight);
@@ -468,7 +470,8 @@ static void set_answer(struct view_document *d, const struct annotation *a, stru
         byte_buffer_deinit(&words);
 }
 
-static void add_words(struct view_document *d, const char *key, const char *title, const char *words)
+static void annotation_view_add_words(struct view_document *d, const char *key, const char *title,
+                                      const char *words)
 {
         view_document_add_string(d, key, title, (struct text_view){ words, strlen(words) });
 }
@@ -480,12 +483,13 @@ static void add_build_id(struct view_document *d, struct text_view id)
         for (size_t i = 0; i < id.n_bytes && i < BUILD_ID_BYTES_MAX; i++)
                 (void)snprintf(hex + 2 * i, 3, "%02x", (unsigned)(uint8_t)id.bytes[i]);
         if (id.n_bytes != 0)
-                add_words(d, "build_id", "build-id", hex);
+                annotation_view_add_words(d, "build_id", "build-id", hex);
         else
                 view_document_add_unknown(d, "build_id", "build-id", VIEW_STRING);
 }
 
-static void add_string(struct view_document *d, const char *key, const char *title, struct text_view s)
+static void annotation_view_add_string(struct view_document *d, const char *key, const char *title,
+                                       struct text_view s)
 {
         if (s.n_bytes != 0)
                 view_document_add_string(d, key, title, s);
@@ -493,12 +497,13 @@ static void add_string(struct view_document *d, const char *key, const char *tit
                 view_document_add_unknown(d, key, title, VIEW_STRING);
 }
 
-static void add_handle(struct view_document *d, uint32_t handle)
+static void annotation_view_add_handle(struct view_document *d, uint32_t handle)
 {
         char text[16];
 
         (void)snprintf(text, sizeof(text), "f%" PRIu32, handle);
-        add_string(d, "handle", "handle", (struct text_view){ text, handle != 0 ? strlen(text) : 0 });
+        annotation_view_add_string(d, "handle", "handle",
+                                   (struct text_view){ text, handle != 0 ? strlen(text) : 0 });
 }
 
 /* A sum is said to people where it is not what the answer says. */
@@ -522,8 +527,8 @@ static void add_sums(struct view_document *d, const struct annotation *a)
         view_document_add_number(d, "event_weight", NULL, VIEW_COUNT, all->weight);
 }
 
-static void add_facts(struct view_document *d, const struct annotation *a, uint32_t handle,
-                      struct text_view filter)
+static void annotation_view_add_facts(struct view_document *d, const struct annotation *a, uint32_t handle,
+                                      struct text_view filter)
 {
         const struct trace_dictionary *dictionary = a->trace->dictionary;
         const struct trace_sample_event *event = trace_dictionary_row(dictionary, TRACE_TABLE_SAMPLE_EVENTS,
@@ -537,19 +542,20 @@ static void add_facts(struct view_document *d, const struct annotation *a, uint3
                 path = trace_dictionary_text(dictionary, module->path);
                 build_id = trace_dictionary_text(dictionary, module->build_id);
         }
-        set_answer(d, a, path, trace_dictionary_text(dictionary, event->name), filter.n_bytes != 0);
+        annotation_view_set_answer(d, a, path, trace_dictionary_text(dictionary, event->name),
+                                   filter.n_bytes != 0);
         view_document_add_string(d, "function", NULL, annotation_function_name(dictionary, &a->function));
-        add_handle(d, handle);
-        add_string(d, "module", NULL, path);
+        annotation_view_add_handle(d, handle);
+        annotation_view_add_string(d, "module", NULL, path);
         add_build_id(d, build_id);
-        add_string(d, "event", NULL, trace_dictionary_text(dictionary, event->name));
-        add_string(d, "unit", "unit", trace_dictionary_text(dictionary, event->unit));
-        add_string(d, "filter", "only", filter);
+        annotation_view_add_string(d, "event", NULL, trace_dictionary_text(dictionary, event->name));
+        annotation_view_add_string(d, "unit", "unit", trace_dictionary_text(dictionary, event->unit));
+        annotation_view_add_string(d, "filter", "only", filter);
         view_document_add_bool(d, "is_inlined", NULL, a->function.is_inlined);
         add_sums(d, a);
-        add_words(d, "code", "code", !a->has_code ? "none" : a->is_kept ? "trace" : "file");
+        annotation_view_add_words(d, "code", "code", !a->has_code ? "none" : a->is_kept ? "trace" : "file");
         if (!a->has_code)
-                add_words(d, "why_no_code", "because", a->no_code.text);
+                annotation_view_add_words(d, "why_no_code", "because", a->no_code.text);
         else
                 view_document_add_unknown(d, "why_no_code", "because", VIEW_STRING);
 }
@@ -580,15 +586,16 @@ void annotation_view_fill(struct annotation_view *view, struct view_document *d,
                 return;
         }
         for (uint32_t i = 0; i < a->counters.n_counters; i++)
-                make_key(view->keys[i], a->counters.counters[i].name);
-        add_facts(d, a, annotation_find_handle(&functions, a->trace->dictionary, &a->function),
-                  options->filter);
+                annotation_view_make_key(view->keys[i], a->counters.counters[i].name);
+        annotation_view_add_facts(d, a,
+                                  annotation_find_handle(&functions, a->trace->dictionary, &a->function),
+                                  options->filter);
         if (options->with_code)
                 add_instructions(view, d, a, options);
         if (options->with_source)
-                add_lines(view, d, a, sources, options);
+                annotation_view_add_lines(view, d, a, sources, options);
         if (options->with_code)
-                add_parts(d, a);
+                annotation_view_add_parts(d, a);
         if (options->choice)
                 add_functions(d, a, &functions, options);
         add_warnings_and_hints(d, a, options);

@@ -100,7 +100,7 @@ struct device_order {
         const struct device_stats *stats;
 };
 
-static int compare_rows(const void *left, const void *right, void *context)
+static int devices_view_compare_rows(const void *left, const void *right, void *context)
 {
         const uint32_t *a = left, *b = right;
         const struct device_order *order = context;
@@ -112,7 +112,8 @@ static int compare_rows(const void *left, const void *right, void *context)
         return *a < *b ? -1 : *a > *b;
 }
 
-static void put_zone(struct event_names *n, struct view_table *t, const struct device_stats *s, uint32_t id)
+static void devices_view_put_zone(struct event_names *n, struct view_table *t, const struct device_stats *s,
+                                  uint32_t id)
 {
         const struct device_row_key *key = intern_get(&s->keys, id, NULL);
         const struct trace_dictionary *dictionary = n->trace->dictionary;
@@ -137,7 +138,7 @@ static void put_zone(struct event_names *n, struct view_table *t, const struct d
         view_table_put_number(d, t, key->device);
 }
 
-static void add_zones(struct event_names *n, const struct device_stats *s)
+static void devices_view_add_zones(struct event_names *n, const struct device_stats *s)
 {
         struct view_table *t = view_document_add_table(n->document, "zones",
                                                        "Zones on devices, by total time", zone_columns,
@@ -153,14 +154,14 @@ static void add_zones(struct event_names *n, const struct device_stats *s)
         for (uint32_t i = 0; i < s->n_rows; i++)
                 ids[i] = i + 1;
         if (s->n_rows != 0)
-                qsort_r(ids, s->n_rows, sizeof(*ids), compare_rows, &order);
+                qsort_r(ids, s->n_rows, sizeof(*ids), devices_view_compare_rows, &order);
         n_shown = event_names_limit(n, t, s->n_rows);
         for (size_t i = 0; i < n_shown; i++)
-                put_zone(n, t, s, ids[i]);
+                devices_view_put_zone(n, t, s, ids[i]);
         free(ids);
 }
 
-static void add_warnings(struct event_names *n, const struct device_stats *s)
+static void devices_view_add_warnings(struct event_names *n, const struct device_stats *s)
 {
         const struct device_zones *z = &s->zones;
         uint64_t n_readings = 0, n_unplaced = 0;
@@ -193,7 +194,7 @@ void devices_view_fill(struct view_document *d, const struct device_stats *s, st
 
         event_names_init(&n, d, trace, NULL, options);
         event_names_heading(&n, "Devices", TRACE_LOSS_DROPPED_DEVICES, s->zones.n_late);
-        add_warnings(&n, s);
+        devices_view_add_warnings(&n, s);
         t = view_document_add_table(d, "devices", "Devices", device_columns,
                                     sizeof(device_columns) / sizeof(device_columns[0]));
         view_table_set_about(
@@ -202,7 +203,7 @@ void devices_view_fill(struct view_document *d, const struct device_stats *s, st
         n_shown = event_names_limit(&n, t, s->n_devices);
         for (uint32_t i = 1; i <= n_shown; i++)
                 put_device(&n, t, s, i);
-        add_zones(&n, s);
+        devices_view_add_zones(&n, s);
         event_names_hint_overview(&n);
         event_names_deinit(&n);
 }

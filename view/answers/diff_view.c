@@ -66,7 +66,7 @@ static bool is_shown(const struct diff_item *item, const struct diff_options *op
         return !is_small || view->limit == 0 || (options->only && item->doubt != DIFF_ONE_SIDED);
 }
 
-static int rank(const struct diff_item *item)
+static int diff_view_rank(const struct diff_item *item)
 {
         if (item->is_significant)
                 return 0;
@@ -83,14 +83,14 @@ static double impact(const struct diff_item *item)
         return item->is_significant ? fabs(item->verdict.change) * share : share;
 }
 
-static int compare(const void *a, const void *b)
+static int diff_view_compare(const void *a, const void *b)
 {
         const struct diff_item *x = *(const struct diff_item *const *)a;
         const struct diff_item *y = *(const struct diff_item *const *)b;
         double far = impact(y) - impact(x);
 
-        if (rank(x) != rank(y))
-                return rank(x) - rank(y);
+        if (diff_view_rank(x) != diff_view_rank(y))
+                return diff_view_rank(x) - diff_view_rank(y);
         if (far > 0 || far < 0)
                 return far > 0 ? 1 : -1;
         return x < y ? -1 : x > y;
@@ -123,12 +123,12 @@ static const char *verdict(const struct diff_comparison *c, const struct diff_it
         return diff_comparison_is_pair(c) ? "not certain" : "not significant";
 }
 
-static struct text_view name_of(const struct diff_comparison *c, uint32_t key)
+static struct text_view diff_view_name_of(const struct diff_comparison *c, uint32_t key)
 {
         return diff_names_string(c->names, diff_names_key(c->names, key)->name);
 }
 
-static struct text_view place_of(const struct diff_comparison *c, uint32_t key)
+static struct text_view diff_view_place_of(const struct diff_comparison *c, uint32_t key)
 {
         const struct diff_key *row = diff_names_key(c->names, key);
 
@@ -177,14 +177,14 @@ static void put_change(struct view_document *d, struct view_table *t, const stru
                 view_table_put_unknown(d, t);
 }
 
-static void put_item(struct view_document *d, struct view_table *t, const struct diff_comparison *c,
-                     const struct diff_item *item)
+static void diff_view_put_item(struct view_document *d, struct view_table *t, const struct diff_comparison *c,
+                               const struct diff_item *item)
 {
         bool is_whole = item->kind == DIFF_ZONE || c->weight_is_ns || !c->options.basis.per_unit;
         uint32_t key = item->key_after != 0 ? item->key_after : item->key_before;
 
         view_table_put_words(d, t, verdict(c, item));
-        view_table_put_string(d, t, name_of(c, key));
+        view_table_put_string(d, t, diff_view_name_of(c, key));
         put_value(d, t, item->key_before != 0, is_whole, item->value_before);
         put_value(d, t, item->key_after != 0, is_whole, item->value_after);
         put_change(d, t, item);
@@ -192,21 +192,21 @@ static void put_item(struct view_document *d, struct view_table *t, const struct
         view_table_put_real(d, t, item->share_after);
         view_table_put_number(d, t, item->n_before);
         view_table_put_number(d, t, item->n_after);
-        view_table_put_string(d, t, place_of(c, key));
+        view_table_put_string(d, t, diff_view_place_of(c, key));
         if (item->key_before != 0 && item->key_after != 0 && item->key_before != item->key_after)
                 view_table_put_string(d, t,
                                       diff_names_key(c->names, item->key_before)->name ==
                                                       diff_names_key(c->names, key)->name
-                                              ? place_of(c, item->key_before)
-                                              : name_of(c, item->key_before));
+                                              ? diff_view_place_of(c, item->key_before)
+                                              : diff_view_name_of(c, item->key_before));
         else
                 view_table_put_unknown(d, t);
 }
 
 /* Items of a kind that are shown, in order; heap, NULL without memory. */
-static const struct diff_item **choose(const struct diff_comparison *c, enum diff_kind kind,
-                                       const struct diff_view_options *view, size_t *ret_n,
-                                       uint64_t *ret_n_left_out)
+static const struct diff_item **diff_view_choose(const struct diff_comparison *c, enum diff_kind kind,
+                                                 const struct diff_view_options *view, size_t *ret_n,
+                                                 uint64_t *ret_n_left_out)
 {
         const struct diff_item **chosen = calloc(c->n_items + 1, sizeof(void *));
 
@@ -221,12 +221,12 @@ static const struct diff_item **choose(const struct diff_comparison *c, enum dif
                         ++*ret_n_left_out;
         }
         if (*ret_n > 1)
-                qsort((void *)chosen, *ret_n, sizeof(void *), compare);
+                qsort((void *)chosen, *ret_n, sizeof(void *), diff_view_compare);
         return chosen;
 }
 
-static void add_items(struct view_document *d, const struct diff_comparison *c, enum diff_kind kind,
-                      const struct diff_view_options *options)
+static void diff_view_add_items(struct view_document *d, const struct diff_comparison *c, enum diff_kind kind,
+                                const struct diff_view_options *options)
 {
         const struct view_column *columns = kind == DIFF_ZONE           ? zone_columns
                                             : c->weight_is_ns           ? time_columns
@@ -242,7 +242,7 @@ static void add_items(struct view_document *d, const struct diff_comparison *c, 
         uint64_t n_left_out;
         size_t n;
 
-        chosen = choose(c, kind, options, &n, &n_left_out);
+        chosen = diff_view_choose(c, kind, options, &n, &n_left_out);
         if (!chosen) {
                 d->failed = true;
                 return;
@@ -256,14 +256,14 @@ static void add_items(struct view_document *d, const struct diff_comparison *c, 
                 if (options->limit != 0 && i >= options->limit)
                         n_left_out++;
                 else
-                        put_item(d, t, c, chosen[i]);
+                        diff_view_put_item(d, t, c, chosen[i]);
         }
         if (t)
                 t->n_left_out = n_left_out;
         free((void *)chosen);
 }
 
-static void add_whole(struct view_document *d, const struct diff_comparison *c)
+static void diff_view_add_whole(struct view_document *d, const struct diff_comparison *c)
 {
         const struct diff_whole *whole = &c->whole;
         struct view_table *t = view_document_add_table(d, "whole", "everything together", whole_columns,
@@ -287,9 +287,9 @@ struct answer {
         size_t used_bytes;
 };
 
-static void say(struct answer *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void diff_view_say(struct answer *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void say(struct answer *a, const char *format, ...)
+static void diff_view_say(struct answer *a, const char *format, ...)
 {
         va_list args;
         int n;
@@ -308,17 +308,17 @@ static void say_verdict(struct answer *a, const struct diff_verdict *v)
         double low, high;
 
         diff_comparison_interval(v, &low, &high);
-        say(a, " %+.1f%% (%+.1f to %+.1f)", 100 * expm1(v->change), 100 * low, 100 * high);
+        diff_view_say(a, " %+.1f%% (%+.1f to %+.1f)", 100 * expm1(v->change), 100 * low, 100 * high);
 }
 
 static void say_name(struct answer *a, const struct diff_comparison *c, const struct diff_item *item)
 {
-        struct text_view name = name_of(c, item->key_after);
+        struct text_view name = diff_view_name_of(c, item->key_after);
         bool is_cut = name.n_bytes > NAME_BYTES_MAX;
 
-        say(a, "%s%.*s%s", item->kind == DIFF_ZONE ? "zone " : "",
-            is_cut ? NAME_BYTES_MAX : (int)name.n_bytes, name.n_bytes > 0 ? name.bytes : "",
-            is_cut ? "…" : "");
+        diff_view_say(a, "%s%.*s%s", item->kind == DIFF_ZONE ? "zone " : "",
+                      is_cut ? NAME_BYTES_MAX : (int)name.n_bytes, name.n_bytes > 0 ? name.bytes : "",
+                      is_cut ? "…" : "");
 }
 
 /* The items that became significantly slower, or faster. */
@@ -333,29 +333,29 @@ static void say_direction(struct answer *a, const struct diff_comparison *c,
                 if ((items[i]->verdict.change > 0) != is_up || n++ >= N_NAMED_MAX)
                         continue;
                 if (n == 1)
-                        say(a, "%s%s: ", a->used_bytes > 0 ? "; " : "", word);
+                        diff_view_say(a, "%s%s: ", a->used_bytes > 0 ? "; " : "", word);
                 else
-                        say(a, ", ");
+                        diff_view_say(a, ", ");
                 say_name(a, c, items[i]);
                 say_verdict(a, &items[i]->verdict);
         }
         if (n > N_NAMED_MAX)
-                say(a, ", and %zu more", n - N_NAMED_MAX);
+                diff_view_say(a, ", and %zu more", n - N_NAMED_MAX);
         if (!is_whole)
                 return;
         if (n == 0)
-                say(a, "%s%s: the whole run", a->used_bytes > 0 ? "; " : "", word);
+                diff_view_say(a, "%s%s: the whole run", a->used_bytes > 0 ? "; " : "", word);
         else
-                say(a, ", the whole run");
+                diff_view_say(a, ", the whole run");
         say_verdict(a, &c->whole.verdict);
 }
 
 static void say_percent(struct answer *a, double change)
 {
         if (100 * change > DETECTABLE_PERCENT_MAX)
-                say(a, "%.0f times as much", change + 1);
+                diff_view_say(a, "%.0f times as much", change + 1);
         else
-                say(a, "%.*f%%", change < 0.1 ? 1 : 0, 100 * change);
+                diff_view_say(a, "%.*f%%", change < 0.1 ? 1 : 0, 100 * change);
 }
 
 static void say_counts(struct answer *a, const struct diff_comparison *c)
@@ -363,10 +363,11 @@ static void say_counts(struct answer *a, const struct diff_comparison *c)
         uint32_t n_functions = c->n_judged[DIFF_FUNCTION], n_zones = c->n_judged[DIFF_ZONE];
 
         if (n_functions > 0)
-                say(a, "%u function%s", n_functions, n_functions == 1 ? "" : "s");
+                diff_view_say(a, "%u function%s", n_functions, n_functions == 1 ? "" : "s");
         if (n_zones > 0)
-                say(a, "%s%u zone%s", n_functions > 0 ? " and " : "", n_zones, n_zones == 1 ? "" : "s");
-        say(a, " compared");
+                diff_view_say(a, "%s%u zone%s", n_functions > 0 ? " and " : "", n_zones,
+                              n_zones == 1 ? "" : "s");
+        diff_view_say(a, " compared");
 }
 
 /* The change of what weighs most, as it was recorded, and what would make it certain. */
@@ -375,30 +376,31 @@ static void say_uncertain(struct answer *a, const struct diff_comparison *c)
         const struct diff_item *item = diff_comparison_leading(c);
 
         if (!item) {
-                say(a, "nothing can be compared: %s",
-                    c->has_kind[DIFF_FUNCTION] || c->has_kind[DIFF_ZONE]
-                            ? "no function or zone has enough samples or instances in every recording"
-                            : "not all recordings have samples of the same event, or zones");
+                diff_view_say(
+                        a, "nothing can be compared: %s",
+                        c->has_kind[DIFF_FUNCTION] || c->has_kind[DIFF_ZONE]
+                                ? "no function or zone has enough samples or instances in every recording"
+                                : "not all recordings have samples of the same event, or zones");
                 return;
         }
         if (diff_comparison_is_pair(c)) {
                 say_name(a, c, item);
-                say(a, " %+.1f%%, not certain from one pair; five runs each would detect ",
-                    100 * expm1(item->verdict.change));
+                diff_view_say(a, " %+.1f%%, not certain from one pair; five runs each would detect ",
+                              100 * expm1(item->verdict.change));
                 say_percent(a, diff_comparison_detectable(c, item, DIFF_RUNS_ADVISED, DIFF_RUNS_ADVISED));
                 return;
         }
-        say(a, "no significant change (");
+        diff_view_say(a, "no significant change (");
         say_counts(a, c);
-        say(a, "); largest: ");
+        diff_view_say(a, "); largest: ");
         say_name(a, c, item);
         say_verdict(a, &item->verdict);
-        say(a, ", where ");
+        diff_view_say(a, ", where ");
         say_percent(a, diff_comparison_detectable(c, item, c->n_before, c->n_after));
-        say(a, " would have been detected");
+        diff_view_say(a, " would have been detected");
 }
 
-static void set_answer(struct view_document *d, const struct diff_comparison *c, bool has_title)
+static void diff_view_set_answer(struct view_document *d, const struct diff_comparison *c, bool has_title)
 {
         const struct diff_item **significant = calloc(c->n_items + 1, sizeof(void *));
         struct answer a = { .used_bytes = 0 };
@@ -415,7 +417,7 @@ static void set_answer(struct view_document *d, const struct diff_comparison *c,
                 if (c->items[i].is_significant)
                         significant[n++] = &c->items[i];
         if (n > 1)
-                qsort((void *)significant, n, sizeof(void *), compare);
+                qsort((void *)significant, n, sizeof(void *), diff_view_compare);
         say_direction(&a, c, significant, n, true);
         say_direction(&a, c, significant, n, false);
         if (a.used_bytes == 0)
@@ -437,8 +439,8 @@ static void add_units(struct view_document *d, const char *key, const char *titl
                 view_document_add_real(d, key, title, VIEW_REAL, units);
 }
 
-static void add_facts(struct view_document *d, const struct diff_comparison *c,
-                      const struct diff_view_options *options)
+static void diff_view_add_facts(struct view_document *d, const struct diff_comparison *c,
+                                const struct diff_view_options *options)
 {
         enum view_type type = c->weight_is_ns ? VIEW_DURATION : VIEW_COUNT;
 
@@ -474,7 +476,7 @@ static void add_facts(struct view_document *d, const struct diff_comparison *c,
         view_document_add_number(d, "significant", "significant", VIEW_COUNT, c->n_significant);
 }
 
-static void add_warnings(struct view_document *d, const struct diff_comparison *c)
+static void diff_view_add_warnings(struct view_document *d, const struct diff_comparison *c)
 {
         if (!c->has_kind[DIFF_FUNCTION])
                 view_document_warn(d, "%s: functions are not compared",
@@ -502,12 +504,12 @@ static void add_warnings(struct view_document *d, const struct diff_comparison *
 void diff_view_fill(struct view_document *d, const struct diff_comparison *c,
                     const struct diff_view_options *options)
 {
-        set_answer(d, c, options->has_title);
-        add_facts(d, c, options);
+        diff_view_set_answer(d, c, options->has_title);
+        diff_view_add_facts(d, c, options);
         if (c->has_kind[DIFF_FUNCTION])
-                add_items(d, c, DIFF_FUNCTION, options);
+                diff_view_add_items(d, c, DIFF_FUNCTION, options);
         if (c->has_kind[DIFF_ZONE])
-                add_items(d, c, DIFF_ZONE, options);
-        add_whole(d, c);
-        add_warnings(d, c);
+                diff_view_add_items(d, c, DIFF_ZONE, options);
+        diff_view_add_whole(d, c);
+        diff_view_add_warnings(d, c);
 }

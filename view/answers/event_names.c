@@ -54,7 +54,7 @@ static bool is_about_events(uint32_t reason, uint32_t own)
         }
 }
 
-static void warn_of_losses(struct event_names *n, uint32_t own)
+static void event_names_warn_of_losses(struct event_names *n, uint32_t own)
 {
         const struct trace_dictionary *d = n->trace->dictionary;
         uint32_t n_rows = trace_dictionary_count(d, TRACE_TABLE_LOSSES);
@@ -83,7 +83,7 @@ void event_names_heading(struct event_names *n, const char *title, uint32_t loss
         else
                 view_document_add_unknown(d, "filter", "only", VIEW_STRING);
         report_heading_add_length(d, &n->options->range, duration_ns);
-        warn_of_losses(n, loss_reason);
+        event_names_warn_of_losses(n, loss_reason);
         event_names_warn(n, n_late, "events too far out of order, taken as they came");
         if (trace->ending != TRACE_ENDING_WHOLE && trace->ending_words && trace->ending_words[0] != '\0')
                 view_document_warn(d, "the trace does not end as it should: %s", trace->ending_words);
@@ -126,7 +126,7 @@ struct text_view event_names_zone(const struct event_names *n, uint32_t location
         return trace_dictionary_text(n->trace->dictionary, row->name != 0 ? row->name : row->function);
 }
 
-static void put_words(struct event_names *n, struct view_table *t)
+static void event_names_put_words(struct event_names *n, struct view_table *t)
 {
         if (n->words.failed)
                 n->document->failed = true;
@@ -154,7 +154,7 @@ void event_names_put_path(struct event_names *n, struct view_table *t, uint32_t 
                 if (i > 1)
                         byte_buffer_add_u8(&n->words, '/');
         }
-        put_words(n, t);
+        event_names_put_words(n, t);
 }
 
 uint64_t event_names_since_start(const struct event_names *n, uint64_t time_ns)

@@ -91,7 +91,7 @@ static void find_outside(struct shown_set *s)
 }
 
 /* Returns false without memory. */
-static bool collect(struct shown_set *s)
+static bool frame_zones_view_collect(struct shown_set *s)
 {
         const struct frame_zones *z = s->zones;
 
@@ -112,7 +112,7 @@ static bool collect(struct shown_set *s)
         return true;
 }
 
-static int compare(const void *a, const void *b)
+static int frame_zones_view_compare(const void *a, const void *b)
 {
         const struct shown_row *x = a, *y = b;
 
@@ -126,10 +126,11 @@ static int compare(const void *a, const void *b)
 static void sort(struct shown_set *s)
 {
         if (s->n_rows > 1)
-                qsort(s->rows, s->n_rows, sizeof(*s->rows), compare);
+                qsort(s->rows, s->n_rows, sizeof(*s->rows), frame_zones_view_compare);
 }
 
-static void put_zone(const struct shown_set *s, struct view_table *t, const struct shown_row *row)
+static void frame_zones_view_put_zone(const struct shown_set *s, struct view_table *t,
+                                      const struct shown_row *row)
 {
         struct view_document *document = s->names->document;
 
@@ -142,7 +143,8 @@ static void put_zone(const struct shown_set *s, struct view_table *t, const stru
         view_table_put_string(document, t, event_names_zone(s->names, row->key->location));
 }
 
-static void put_thread(const struct shown_set *s, struct view_table *t, const struct shown_row *row)
+static void frame_zones_view_put_thread(const struct shown_set *s, struct view_table *t,
+                                        const struct shown_row *row)
 {
         if (row->key && row->key->is_marker == 0)
                 view_table_put_words(s->names->document, t, "others");
@@ -150,7 +152,8 @@ static void put_thread(const struct shown_set *s, struct view_table *t, const st
                 event_names_put_thread(s->names, t, set_of(s)->marker);
 }
 
-static void put_place(const struct shown_set *s, struct view_table *t, const struct shown_row *row)
+static void frame_zones_view_put_place(const struct shown_set *s, struct view_table *t,
+                                       const struct shown_row *row)
 {
         const struct trace_dictionary *d = s->names->trace->dictionary;
         const struct trace_location *location;
@@ -163,7 +166,8 @@ static void put_place(const struct shown_set *s, struct view_table *t, const str
         view_table_put_place(s->names->document, t, trace_dictionary_text(d, location->file), location->line);
 }
 
-static void put_row(const struct shown_set *s, struct view_table *t, const struct shown_row *row)
+static void frame_zones_view_put_row(const struct shown_set *s, struct view_table *t,
+                                     const struct shown_row *row)
 {
         struct view_document *d = s->names->document;
         const struct frame_set *set = set_of(s);
@@ -176,14 +180,14 @@ static void put_row(const struct shown_set *s, struct view_table *t, const struc
                 slowest_ns += set->slowest[k].duration_ns;
         }
         view_table_put_string(d, t, frame_zones_view_name(s->names, s->zones->stats, s->id));
-        put_zone(s, t, row);
+        frame_zones_view_put_zone(s, t, row);
         report_heading_put_share(d, t, row->sums->total_ns, split_ns, true);
         view_table_put_number(d, t, n_frames != 0 ? row->sums->total_ns / n_frames : 0);
         report_heading_put_share(d, t, slow_ns, slowest_ns, true);
         view_table_put_number(d, t, row->sums->total_ns);
         event_names_put_known(s->names, t, row->sums->n_zones, row->key != NULL);
-        put_thread(s, t, row);
-        put_place(s, t, row);
+        frame_zones_view_put_thread(s, t, row);
+        frame_zones_view_put_place(s, t, row);
 }
 
 static struct view_table *begin_table(struct event_names *n)
@@ -225,7 +229,7 @@ void frame_zones_view_add(struct event_names *n, const struct frame_zones *z, ui
         for (uint32_t id = 1; id <= n_sets && id <= FRAME_STATS_SPLIT_MAX; id++) {
                 struct shown_set s = { .names = n, .zones = z, .id = id };
 
-                if (!collect(&s)) {
+                if (!frame_zones_view_collect(&s)) {
                         n->document->failed = true;
                         return;
                 }
@@ -235,7 +239,7 @@ void frame_zones_view_add(struct event_names *n, const struct frame_zones *z, ui
                 n_all += s.n_rows;
                 for (size_t i = 0; i < s.n_rows && event_names_limit(n, NULL, n_all) > n_shown;
                      i++, n_shown++)
-                        put_row(&s, t, &s.rows[i]);
+                        frame_zones_view_put_row(&s, t, &s.rows[i]);
                 free(s.rows);
         }
         (void)event_names_limit(n, t, n_all);
@@ -251,14 +255,15 @@ static void put_slow_row(const struct shown_set *s, struct view_table *t, const 
         view_table_put_string(d, t, frame_zones_view_name(s->names, s->zones->stats, s->id));
         view_table_put_number(d, t, frame->number);
         view_table_put_number(d, t, frame->duration_ns);
-        put_zone(s, t, row);
+        frame_zones_view_put_zone(s, t, row);
         view_table_put_number(d, t, row->ns);
         report_heading_put_share(d, t, row->ns, frame->duration_ns, true);
-        put_thread(s, t, row);
+        frame_zones_view_put_thread(s, t, row);
 }
 
 /* For one set: each of its slowest frames by its zones.  A zone without time in a frame has no row in it. */
-static void add_slowest(struct shown_set *s, struct view_table *t, size_t *n_all, size_t *n_shown)
+static void frame_zones_view_add_slowest_rows(struct shown_set *s, struct view_table *t, size_t *n_all,
+                                              size_t *n_shown)
 {
         for (uint32_t k = 0; k < set_of(s)->n_slowest; k++) {
                 for (size_t i = 0; i < s->n_rows; i++)
@@ -286,11 +291,11 @@ void frame_zones_view_add_slowest(struct event_names *n, const struct frame_zone
         for (uint32_t id = 1; id <= n_sets && id <= FRAME_STATS_SPLIT_MAX; id++) {
                 struct shown_set s = { .names = n, .zones = z, .id = id };
 
-                if (!collect(&s)) {
+                if (!frame_zones_view_collect(&s)) {
                         n->document->failed = true;
                         return;
                 }
-                add_slowest(&s, t, &n_all, &n_shown);
+                frame_zones_view_add_slowest_rows(&s, t, &n_all, &n_shown);
                 free(s.rows);
         }
         (void)event_names_limit(n, t, n_all);

@@ -70,7 +70,7 @@ static void add_sets(struct event_names *n, const struct frame_stats *s, size_t 
                 put_set(n, t, s, i);
 }
 
-static void add_slowest(struct event_names *n, const struct frame_stats *s, size_t n_shown)
+static void frames_view_add_slowest(struct event_names *n, const struct frame_stats *s, size_t n_shown)
 {
         struct view_table *t = view_document_add_table(n->document, "slowest", "The slowest frames",
                                                        slow_columns,
@@ -103,7 +103,7 @@ static bool has_zones(const struct frame_zones *z, size_t set)
 }
 
 /* Where to go on: what happened in the slowest frame of each of the first sets. */
-static void add_hints(struct event_names *n, const struct frame_zones *z, size_t n_shown)
+static void frames_view_add_hints(struct event_names *n, const struct frame_zones *z, size_t n_shown)
 {
         const struct frame_stats *s = z->stats;
 
@@ -141,13 +141,13 @@ void frames_view_fill(struct view_document *d, const struct frame_zones *z, stru
         add_sets(&n, s, n_shown, t);
         if (n_shown != 0) {
                 frame_zones_view_add(&n, z, (uint32_t)n_shown);
-                add_slowest(&n, s, n_shown);
+                frames_view_add_slowest(&n, s, n_shown);
                 frame_zones_view_add_slowest(&n, z, (uint32_t)n_shown);
                 t = histogram_rows_begin(d, "Durations", true);
                 for (uint32_t i = 1; i <= n_shown; i++)
                         histogram_rows_add(d, t, 0, frame_zones_view_name(&n, s, i),
                                            &s->sets[i - 1].durations_ns);
-                add_hints(&n, z, n_shown);
+                frames_view_add_hints(&n, z, n_shown);
         }
         event_names_hint_overview(&n);
         event_names_deinit(&n);

@@ -47,7 +47,7 @@ static const struct view_column columns[] = {
 /* ------------------------------------------------------------------ which functions */
 
 /* "f12" -> 12, if there is such a function; else 0. */
-static uint32_t label_of(const struct report *report, const char *handle)
+static uint32_t functions_view_label_of(const struct report *report, const char *handle)
 {
         uint32_t n_labels = report->samples.functions.functions.n_items;
         unsigned long label;
@@ -92,8 +92,8 @@ static bool part_fits(const char *part, struct text_view name)
 }
 
 /* Marks the functions that fit.  Returns how many. */
-static uint32_t mark(const struct report *report, const char *wanted,
-                     bool (*fits)(const char *wanted, struct text_view name), bool *chosen)
+static uint32_t functions_view_mark(const struct report *report, const char *wanted,
+                                    bool (*fits)(const char *wanted, struct text_view name), bool *chosen)
 {
         const struct function_table *functions = &report->samples.functions;
         uint32_t n = 0;
@@ -111,10 +111,10 @@ static uint32_t mark(const struct report *report, const char *wanted,
 }
 
 /* A handle, else a name or a glob, else a part of names, as `hyprof annotate` has it.  By label; to be freed.  NULL without memory. */
-static bool *choose(const struct report *report, const char *wanted, uint32_t *ret_n)
+static bool *functions_view_choose(const struct report *report, const char *wanted, uint32_t *ret_n)
 {
         uint32_t n_labels = report->samples.functions.functions.n_items;
-        uint32_t handle = label_of(report, wanted);
+        uint32_t handle = functions_view_label_of(report, wanted);
         bool *chosen = calloc((size_t)n_labels + 1, sizeof(*chosen));
 
         *ret_n = 0;
@@ -124,9 +124,9 @@ static bool *choose(const struct report *report, const char *wanted, uint32_t *r
                 chosen[handle] = true;
                 *ret_n = 1;
         } else {
-                *ret_n = mark(report, wanted, name_fits, chosen);
+                *ret_n = functions_view_mark(report, wanted, name_fits, chosen);
                 if (*ret_n == 0)
-                        *ret_n = mark(report, wanted, part_fits, chosen);
+                        *ret_n = functions_view_mark(report, wanted, part_fits, chosen);
         }
         return chosen;
 }
@@ -174,7 +174,8 @@ static void put_ratios(struct view_document *d, struct view_table *t, const stru
         put_ratio(d, t, ratios.branch_misses);
 }
 
-static void put_row(struct view_document *d, struct view_table *t, const struct report *report, uint32_t row)
+static void functions_view_put_row(struct view_document *d, struct view_table *t, const struct report *report,
+                                   uint32_t row)
 {
         const struct report_function *function = &report->functions.rows[row];
         uint64_t whole = report->event ? report->event->sum.weight : 0;
@@ -210,7 +211,7 @@ static void add_list(struct view_document *d, const struct report *report, const
                 n_fitting++;
                 if (limit != 0 && n_shown == limit)
                         continue;
-                put_row(d, t, report, i);
+                functions_view_put_row(d, t, report, i);
                 n_shown++;
         }
         if (!t)
@@ -244,8 +245,8 @@ static void add_callers(struct view_document *d, const struct report *report,
         tree_rows_add(d, report, options, &rows);
 }
 
-static void add_hints(struct view_document *d, const struct report *report,
-                      const struct report_view_options *options)
+static void functions_view_add_hints(struct view_document *d, const struct report *report,
+                                     const struct report_view_options *options)
 {
         const struct report_function *first = report->functions.n_rows != 0 ? &report->functions.rows[0]
                                                                             : NULL;
@@ -274,7 +275,7 @@ int functions_view_fill(struct view_document *d, const struct report *report,
         bool both = options->function && !options->top_down && !options->bottom_up;
 
         if (options->function) {
-                chosen = choose(report, options->function, &n_chosen);
+                chosen = functions_view_choose(report, options->function, &n_chosen);
                 if (!chosen)
                         return error_set(err, -ENOMEM, "choosing functions: out of memory");
                 if (n_chosen == 0) {
@@ -291,7 +292,7 @@ int functions_view_fill(struct view_document *d, const struct report *report,
                 add_calls(d, report, options, chosen);
         if (options->bottom_up || both)
                 add_callers(d, report, options, chosen);
-        add_hints(d, report, options);
+        functions_view_add_hints(d, report, options);
         free(chosen);
         return 0;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Appends up to @n_bytes; what does not fit is cut. */
-static void append(struct gap_advice *a, size_t *used, const char *text, size_t n_bytes)
+static void gap_advice_append(struct gap_advice *a, size_t *used, const char *text, size_t n_bytes)
 {
         size_t room = sizeof(a->text) - 1 - *used;
 
@@ -20,7 +20,7 @@ static void append(struct gap_advice *a, size_t *used, const char *text, size_t 
 }
 
 /* The file of standard input is unknown. */
-static bool has_path(const struct report *report)
+static bool gap_advice_has_path(const struct report *report)
 {
         return report->path && strcmp(report->path, "-") != 0;
 }
@@ -35,17 +35,17 @@ struct gap_advice gap_advice_of(const struct report *report, const struct report
         while (*at != '\0') {
                 struct shell_word word;
 
-                if (strncmp(at, trace, sizeof(trace) - 1) == 0 && has_path(report)) {
+                if (strncmp(at, trace, sizeof(trace) - 1) == 0 && gap_advice_has_path(report)) {
                         word = shell_word_of(report->path);
                         at += sizeof(trace) - 1;
                 } else if (strncmp(at, module, sizeof(module) - 1) == 0) {
                         word = shell_word_of_name(gap->detail);
                         at += sizeof(module) - 1;
                 } else {
-                        append(&advice, &used, at++, 1);
+                        gap_advice_append(&advice, &used, at++, 1);
                         continue;
                 }
-                append(&advice, &used, word.text, strlen(word.text));
+                gap_advice_append(&advice, &used, word.text, strlen(word.text));
         }
         return advice;
 }

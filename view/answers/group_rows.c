@@ -98,7 +98,7 @@ struct row {
         uint32_t id;
 };
 
-static int compare_rows(const void *a, const void *b)
+static int group_rows_compare_rows(const void *a, const void *b)
 {
         const struct row *x = a;
         const struct row *y = b;
@@ -128,8 +128,8 @@ static void put_times(struct view_document *d, struct view_table *t, const struc
         view_table_put_number(d, t, group->n_unclosed);
 }
 
-static void put_group(struct view_document *d, struct view_table *t, const struct report *report,
-                      const struct row *row)
+static void group_rows_put_group(struct view_document *d, struct view_table *t, const struct report *report,
+                                 const struct row *row)
 {
         const struct zone_groups *all = &report->totals.groups;
         struct zone_group_label label = zone_groups_label(all, row->id);
@@ -155,8 +155,8 @@ static void put_others(struct view_document *d, struct view_table *t, const stru
         put_times(d, t, report, &all->others);
 }
 
-static void add_table(struct view_document *d, const struct report *report, const struct row *rows,
-                      uint32_t n_rows, bool has_others)
+static void group_rows_add_table(struct view_document *d, const struct report *report, const struct row *rows,
+                                 uint32_t n_rows, bool has_others)
 {
         const struct zone_groups *all = &report->totals.groups;
         struct view_table *t = view_document_add_table(d, "groups", kinds[all->by].title,
@@ -165,15 +165,15 @@ static void add_table(struct view_document *d, const struct report *report, cons
 
         view_table_set_about(d, t, "%% of the zones' total");
         for (uint32_t i = 0; i < n_rows; i++)
-                put_group(d, t, report, &rows[i]);
+                group_rows_put_group(d, t, report, &rows[i]);
         if (has_others)
                 put_others(d, t, report);
         if (t)
                 t->n_left_out = zone_groups_count(all) - n_rows;
 }
 
-static void add_histograms(struct view_document *d, const struct report *report, const struct row *rows,
-                           uint32_t n_rows)
+static void group_rows_add_histograms(struct view_document *d, const struct report *report,
+                                      const struct row *rows, uint32_t n_rows)
 {
         const struct zone_groups *all = &report->totals.groups;
         struct view_table *t = histogram_rows_begin(d, "Durations", true);
@@ -189,7 +189,7 @@ static void add_histograms(struct view_document *d, const struct report *report,
         }
 }
 
-static void add_facts(struct view_document *d, const struct zone_groups *all)
+static void group_rows_add_facts(struct view_document *d, const struct zone_groups *all)
 {
         uint64_t n_others = all->others.n_closed + all->others.n_unclosed;
 
@@ -221,10 +221,10 @@ void group_rows_add(struct view_document *d, const struct report *report, uint32
         }
         for (uint32_t i = 0; i < n_groups; i++)
                 rows[i] = (struct row){ .group = &all->groups[i], .id = i };
-        qsort(rows, n_groups, sizeof(*rows), compare_rows);
-        add_facts(d, all);
-        add_table(d, report, rows, n_rows, has_others);
+        qsort(rows, n_groups, sizeof(*rows), group_rows_compare_rows);
+        group_rows_add_facts(d, all);
+        group_rows_add_table(d, report, rows, n_rows, has_others);
         if (has_histograms)
-                add_histograms(d, report, rows, n_rows);
+                group_rows_add_histograms(d, report, rows, n_rows);
         free(rows);
 }

@@ -55,7 +55,8 @@ static const struct view_column wait_columns[] = {
         { .key = "id", .title = "id", .type = VIEW_ID, .n_columns_max = 10 },
 };
 
-static struct text_view lock_name(const struct event_names *n, const struct lock_stats *s, uint32_t lock)
+static struct text_view locks_view_lock_name(const struct event_names *n, const struct lock_stats *s,
+                                             uint32_t lock)
 {
         const struct trace_dictionary *d = n->trace->dictionary;
         const struct trace_lock *row = trace_dictionary_row(d, TRACE_TABLE_LOCKS, lock);
@@ -68,7 +69,7 @@ static struct text_view lock_name(const struct event_names *n, const struct lock
         return trace_dictionary_text(d, name);
 }
 
-static void put_location(const struct event_names *n, struct view_table *t, uint32_t location)
+static void locks_view_put_location(const struct event_names *n, struct view_table *t, uint32_t location)
 {
         const struct trace_dictionary *d = n->trace->dictionary;
         const struct trace_location *row;
@@ -81,7 +82,8 @@ static void put_location(const struct event_names *n, struct view_table *t, uint
         view_table_put_place(n->document, t, trace_dictionary_text(d, row->file), row->line);
 }
 
-static void put_lock(struct event_names *n, struct view_table *t, const struct lock_stats *s, uint32_t id)
+static void locks_view_put_lock(struct event_names *n, struct view_table *t, const struct lock_stats *s,
+                                uint32_t id)
 {
         const struct lock_state *lock = &s->locks[id - 1];
         const struct trace_lock *row = trace_dictionary_row(n->trace->dictionary, TRACE_TABLE_LOCKS, id);
@@ -91,7 +93,7 @@ static void put_lock(struct event_names *n, struct view_table *t, const struct l
         bool waited = waits->n_values != 0, held = holds->n_values != 0;
         struct view_document *d = n->document;
 
-        view_table_put_string(d, t, lock_name(n, s, id));
+        view_table_put_string(d, t, locks_view_lock_name(n, s, id));
         view_table_put_number(d, t, lock->n_obtains);
         view_table_put_number(d, t, waits->n_values);
         view_table_put_number(d, t, lock->n_contended);
@@ -103,11 +105,11 @@ static void put_lock(struct event_names *n, struct view_table *t, const struct l
         event_names_put_known(n, t, held ? holds->sum / holds->n_values : 0, held);
         event_names_put_known(n, t, holds->largest, held);
         view_table_put_number(d, t, lock->n_shared);
-        put_location(n, t, row->location);
+        locks_view_put_location(n, t, row->location);
         event_names_put_known(n, t, histogram_quantile(holds, 0.99), held);
         view_table_put_number(d, t, lock->blocked_ns);
         view_table_put_number(d, t, lock->n_given_up);
-        put_location(n, t, lock->mark);
+        locks_view_put_location(n, t, lock->mark);
         view_table_put_number(d, t, id);
         view_table_put_number(d, t, process->pid);
 }
@@ -154,11 +156,11 @@ static void add_locks(struct event_names *n, const struct lock_stats *s)
                 qsort_r(ids, n_ids, sizeof(*ids), compare_locks, &order);
         n_shown = event_names_limit(n, t, n_ids);
         for (size_t i = 0; i < n_shown; i++)
-                put_lock(n, t, s, ids[i]);
+                locks_view_put_lock(n, t, s, ids[i]);
         free(ids);
 }
 
-static uint64_t weight_of(const struct lock_stats *s, uint32_t id)
+static uint64_t locks_view_weight_of(const struct lock_stats *s, uint32_t id)
 {
         const struct lock_row_key *key = intern_get(&s->keys, id, NULL);
         const struct lock_row *row = &s->rows[id - 1];
@@ -166,24 +168,25 @@ static uint64_t weight_of(const struct lock_stats *s, uint32_t id)
         return key->holds != 0 ? row->blocked_ns : row->total_ns;
 }
 
-static int compare_rows(const void *left, const void *right, void *context)
+static int locks_view_compare_rows(const void *left, const void *right, void *context)
 {
         const uint32_t *a = left, *b = right;
         const struct lock_order *order = context;
-        uint64_t x = weight_of(order->stats, *a), y = weight_of(order->stats, *b);
+        uint64_t x = locks_view_weight_of(order->stats, *a), y = locks_view_weight_of(order->stats, *b);
 
         if (x != y)
                 return x > y ? -1 : 1;
         return *a < *b ? -1 : *a > *b;
 }
 
-static void put_row(struct event_names *n, struct view_table *t, const struct lock_stats *s, uint32_t id)
+static void locks_view_put_row(struct event_names *n, struct view_table *t, const struct lock_stats *s,
+                               uint32_t id)
 {
         const struct lock_row_key *key = intern_get(&s->keys, id, NULL);
         const struct lock_row *row = &s->rows[id - 1];
         struct view_document *d = n->document;
 
-        view_table_put_string(d, t, lock_name(n, s, key->lock));
+        view_table_put_string(d, t, locks_view_lock_name(n, s, key->lock));
         view_table_put_handle(d, t, 't', key->thread);
         event_names_put_thread(n, t, key->thread);
         if (key->holds != 0) {
@@ -201,8 +204,8 @@ static void put_row(struct event_names *n, struct view_table *t, const struct lo
 }
 
 /* Returns the zones of the row that is shown first; 0 = outside of all, or there is no row. */
-static uint32_t add_rows(struct event_names *n, const struct lock_stats *s, struct view_table *t,
-                         uint32_t holds)
+static uint32_t locks_view_add_rows(struct event_names *n, const struct lock_stats *s, struct view_table *t,
+                                    uint32_t holds)
 {
         uint32_t *ids = calloc((size_t)s->keys.n_items + 1, sizeof(*ids)), n_ids = 0, path = 0;
         struct lock_order order = { .stats = s };
@@ -219,10 +222,10 @@ static uint32_t add_rows(struct event_names *n, const struct lock_stats *s, stru
                         ids[n_ids++] = i;
         }
         if (n_ids != 0)
-                qsort_r(ids, n_ids, sizeof(*ids), compare_rows, &order);
+                qsort_r(ids, n_ids, sizeof(*ids), locks_view_compare_rows, &order);
         n_shown = event_names_limit(n, t, n_ids);
         for (size_t i = 0; i < n_shown; i++)
-                put_row(n, t, s, ids[i]);
+                locks_view_put_row(n, t, s, ids[i]);
         if (n_ids != 0)
                 path = ((const struct lock_row_key *)intern_get(&s->keys, ids[0], NULL))->path;
         free(ids);
@@ -238,10 +241,10 @@ static void add_holders_and_waits(struct event_names *n, const struct lock_stats
         t = view_document_add_table(d, "holders", "Threads that held a lock while others waited for it",
                                     holder_columns, sizeof(holder_columns) / sizeof(holder_columns[0]));
         view_table_set_about(d, t, "blocked: the time of all that waited meanwhile, added up");
-        holder = add_rows(n, s, t, 1);
+        holder = locks_view_add_rows(n, s, t, 1);
         t = view_document_add_table(d, "waits", "Threads that waited, and in which zone", wait_columns,
                                     sizeof(wait_columns) / sizeof(wait_columns[0]));
-        waiter = add_rows(n, s, t, 0);
+        waiter = locks_view_add_rows(n, s, t, 0);
         event_names_hint_zone(n, holder);
         if (waiter != holder)
                 event_names_hint_zone(n, waiter);

@@ -163,7 +163,7 @@ struct site_order {
         bool live;
 };
 
-static uint64_t bytes_of(const struct site_order *order, uint32_t id)
+static uint64_t memory_view_bytes_of(const struct site_order *order, uint32_t id)
 {
         const struct memory_site *site = &order->sites->sums[id - 1];
 
@@ -173,7 +173,7 @@ static uint64_t bytes_of(const struct site_order *order, uint32_t id)
 static int compare_sites(const void *left, const void *right, void *context)
 {
         const uint32_t *a = left, *b = right;
-        uint64_t x = bytes_of(context, *a), y = bytes_of(context, *b);
+        uint64_t x = memory_view_bytes_of(context, *a), y = memory_view_bytes_of(context, *b);
 
         if (x != y)
                 return x > y ? -1 : 1;
@@ -187,7 +187,7 @@ static void put_site(struct event_names *n, struct view_table *t, const struct m
         const struct memory_site *site = &order->sites->sums[id - 1];
         struct wait_place place = { .wait = 0 };
 
-        view_table_put_number(n->document, t, bytes_of(order, id));
+        view_table_put_number(n->document, t, memory_view_bytes_of(order, id));
         view_table_put_number(n->document, t, order->live ? site->n_live : site->n_allocations);
         put_pool_name(n, t, s, key->pool);
         if (key->place != 0) {
@@ -259,7 +259,7 @@ struct memory_sum {
         uint64_t n_twice, n_unknown, n_over, n_untracked;
 };
 
-static struct memory_sum add_up(const struct memory_stats *s)
+static struct memory_sum memory_view_add_up(const struct memory_stats *s)
 {
         struct memory_sum sum = { .n_twice = 0 };
 
@@ -272,9 +272,9 @@ static struct memory_sum add_up(const struct memory_stats *s)
         return sum;
 }
 
-static void add_warnings(struct event_names *n, const struct memory_stats *s)
+static void memory_view_add_warnings(struct event_names *n, const struct memory_stats *s)
 {
-        struct memory_sum sum = add_up(s);
+        struct memory_sum sum = memory_view_add_up(s);
 
         event_names_warn(n, sum.n_twice, "frees of memory that was free already");
         event_names_warn(n, sum.n_unknown,
@@ -311,7 +311,7 @@ void memory_view_fill(struct view_document *d, const struct memory_stats *s, con
 
         event_names_init(&n, d, trace, &walk->walk.paths, options);
         event_names_heading(&n, "Memory", TRACE_LOSS_DROPPED_MEMORY, walk->order.n_late);
-        add_warnings(&n, s);
+        memory_view_add_warnings(&n, s);
         add_pools(&n, s);
         add_peak_hint(&n, s);
         if (s->pool_names.n_items != 0)

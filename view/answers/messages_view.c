@@ -23,7 +23,8 @@ static const struct view_column severity_columns[] = {
         { .key = "count", .title = "messages", .type = VIEW_COUNT, .n_columns_max = 14 },
 };
 
-static void put_message(struct event_names *n, struct view_table *t, const struct message *message)
+static void messages_view_put_message(struct event_names *n, struct view_table *t,
+                                      const struct message *message)
 {
         struct view_document *d = n->document;
 
@@ -56,7 +57,7 @@ static void add_severities(struct event_names *n, const struct message_list *l)
 }
 
 /* The next commands: only severe messages, and the zone of the newest message that was in one. */
-static void add_hints(const struct event_names *n, const struct message_list *l)
+static void messages_view_add_hints(const struct event_names *n, const struct message_list *l)
 {
         uint64_t n_grave = l->n_severities[SEVERITY_ERROR] + l->n_severities[SEVERITY_ERROR + 1];
 
@@ -96,8 +97,8 @@ void messages_view_fill(struct view_document *d, const struct message_list *l, c
         if (t)
                 t->n_left_out = l->n_fit - n_shown;
         for (size_t i = l->n_messages - n_shown; i < l->n_messages; i++)
-                put_message(&n, t, &l->messages[i]);
+                messages_view_put_message(&n, t, &l->messages[i]);
         add_severities(&n, l);
-        add_hints(&n, l);
+        messages_view_add_hints(&n, l);
         event_names_deinit(&n);
 }

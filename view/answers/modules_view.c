@@ -29,7 +29,7 @@ struct module_sum {
         uint32_t n_functions;
 };
 
-static int compare_paths(const void *a, const void *b)
+static int modules_view_compare_paths(const void *a, const void *b)
 {
         const struct module_sum *x = a;
         const struct module_sum *y = b;
@@ -37,7 +37,7 @@ static int compare_paths(const void *a, const void *b)
         return report_compare(x->path, y->path);
 }
 
-static int compare_sums(const void *a, const void *b)
+static int modules_view_compare_sums(const void *a, const void *b)
 {
         const struct module_sum *x = a;
         const struct module_sum *y = b;
@@ -47,7 +47,7 @@ static int compare_sums(const void *a, const void *b)
 }
 
 /* A row for each function, sorted, then those of one path added up. */
-static uint32_t add_up(const struct report *report, struct module_sum *rows)
+static uint32_t modules_view_add_up(const struct report *report, struct module_sum *rows)
 {
         const struct report_functions *functions = &report->functions;
         uint32_t n = 0;
@@ -66,7 +66,7 @@ static uint32_t add_up(const struct report *report, struct module_sum *rows)
         }
         if (n == 0)
                 return 0;
-        qsort(rows, n, sizeof(*rows), compare_paths);
+        qsort(rows, n, sizeof(*rows), modules_view_compare_paths);
         for (uint32_t i = 1, last = 0;; i++) {
                 if (i == n)
                         return last + 1;
@@ -88,7 +88,8 @@ static void find_modules(const struct trace_dictionary *d, struct module_sum *ro
         for (uint32_t i = trace_dictionary_count(d, TRACE_TABLE_MODULES); i > 0; i--) {
                 const struct trace_module *module = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
                 struct module_sum key = { .path = module->path };
-                struct module_sum *row = bsearch(&key, rows, n_rows, sizeof(*rows), compare_paths);
+                struct module_sum *row = bsearch(&key, rows, n_rows, sizeof(*rows),
+                                                 modules_view_compare_paths);
 
                 if (row && row->path != 0)
                         row->module = i;
@@ -128,7 +129,7 @@ static const char *words_of_symbols(const struct module_sum *sum, uint32_t kind)
         return "none: no symbols in the file, no debug file found";
 }
 
-static void put_build_id(struct view_document *d, struct view_table *t, struct text_view id)
+static void modules_view_put_build_id(struct view_document *d, struct view_table *t, struct text_view id)
 {
         char hex[2 * 20 + 1] = "";
 
@@ -140,8 +141,8 @@ static void put_build_id(struct view_document *d, struct view_table *t, struct t
                 view_table_put_unknown(d, t);
 }
 
-static void put_row(struct view_document *d, struct view_table *t, const struct report *report,
-                    const struct module_sum *sum)
+static void modules_view_put_row(struct view_document *d, struct view_table *t, const struct report *report,
+                                 const struct module_sum *sum)
 {
         static const struct trace_module none = { .kind = UINT32_MAX };
         const struct trace_dictionary *dictionary = report->trace.dictionary;
@@ -162,12 +163,12 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
                 view_table_put_words(d, t, words_of_kind(module->kind));
         else
                 view_table_put_unknown(d, t);
-        put_build_id(d, t, trace_dictionary_text(dictionary, module->build_id));
+        modules_view_put_build_id(d, t, trace_dictionary_text(dictionary, module->build_id));
 }
 
-static void add_hints(struct view_document *d, const struct report *report,
-                      const struct report_view_options *options, const struct module_sum *rows,
-                      uint32_t n_rows)
+static void modules_view_add_hints(struct view_document *d, const struct report *report,
+                                   const struct report_view_options *options, const struct module_sum *rows,
+                                   uint32_t n_rows)
 {
         uint64_t unnamed = 0;
 
@@ -196,19 +197,19 @@ void modules_view_fill(struct view_document *d, const struct report *report,
         report_heading_add(d, report, options->filter);
         t = view_document_add_table(d, "modules", "Modules, by the samples that fell into them", columns,
                                     sizeof(columns) / sizeof(columns[0]));
-        n_all = add_up(report, rows);
+        n_all = modules_view_add_up(report, rows);
         find_modules(report->trace.dictionary, rows, n_all);
         if (n_all != 0)
-                qsort(rows, n_all, sizeof(*rows), compare_sums);
+                qsort(rows, n_all, sizeof(*rows), modules_view_compare_sums);
         n_rows = report_limited(n_all, options->limit);
         if (report->event)
                 view_table_set_about(
                         d, t, "samples: %% of all of %.*s, by their innermost function; named: %% of those",
                         (int)report->event->name.n_bytes, report->event->name.bytes);
         for (uint32_t i = 0; i < n_rows; i++)
-                put_row(d, t, report, &rows[i]);
+                modules_view_put_row(d, t, report, &rows[i]);
         if (t)
                 t->n_left_out = n_all - n_rows;
-        add_hints(d, report, options, rows, n_all);
+        modules_view_add_hints(d, report, options, rows, n_all);
         free(rows);
 }

@@ -30,7 +30,7 @@ static const struct view_column columns[] = {
 };
 
 /* The last row of PLOTS of that name; NULL if the program said nothing about how to show it. */
-static const struct trace_plot *find_row(const struct trace_dictionary *d, uint32_t name)
+static const struct trace_plot *plots_view_find_row(const struct trace_dictionary *d, uint32_t name)
 {
         for (uint32_t i = trace_dictionary_count(d, TRACE_TABLE_PLOTS); i > 0; i--) {
                 const struct trace_plot *row = trace_dictionary_row(d, TRACE_TABLE_PLOTS, i);
@@ -47,7 +47,7 @@ static void put_unit(struct event_names *n, struct view_table *t, uint32_t name)
                                                [TRACE_PLOT_BYTES] = "B",
                                                [TRACE_PLOT_PERCENT] = "%",
                                                [TRACE_PLOT_WATTS] = "W" };
-        const struct trace_plot *row = find_row(n->trace->dictionary, name);
+        const struct trace_plot *row = plots_view_find_row(n->trace->dictionary, name);
 
         if (row && row->unit != 0)
                 view_table_put_string(n->document, t, trace_dictionary_text(n->trace->dictionary, row->unit));
@@ -82,7 +82,7 @@ struct plot_manner {
 
 static bool are_bytes(const struct event_names *n, uint32_t name)
 {
-        const struct trace_plot *row = find_row(n->trace->dictionary, name);
+        const struct trace_plot *row = plots_view_find_row(n->trace->dictionary, name);
 
         struct text_view unit;
 
@@ -105,7 +105,8 @@ static void put_reals(struct event_names *n, struct view_table *t, const double 
         }
 }
 
-static void put_plot(struct event_names *n, struct view_table *t, const struct plot_stats *s, uint32_t id)
+static void plots_view_put_plot(struct event_names *n, struct view_table *t, const struct plot_stats *s,
+                                uint32_t id)
 {
         const struct plot_row *row = &s->rows[id - 1];
         uint32_t name = *(const uint32_t *)intern_get(&s->names, id, NULL);
@@ -169,7 +170,7 @@ void plots_view_fill(struct view_document *d, const struct plot_stats *s, struct
                              PLOT_STATS_BINS);
         n_shown = event_names_limit(&n, t, s->names.n_items);
         for (uint32_t i = 1; i <= n_shown; i++)
-                put_plot(&n, t, s, i);
+                plots_view_put_plot(&n, t, s, i);
         add_hint(&n, s);
         event_names_hint_overview(&n);
         event_names_deinit(&n);

@@ -48,8 +48,8 @@ static const char *name_of_source(enum report_gap_source source)
         return "analysis";
 }
 
-static void put_gap(struct view_document *d, struct view_table *t, const struct report *report,
-                    const struct report_gap *gap)
+static void report_heading_put_gap(struct view_document *d, struct view_table *t, const struct report *report,
+                                   const struct report_gap *gap)
 {
         view_table_put_words(d, t, name_of_source(gap->source));
         view_table_put_words(d, t, gap->code);
@@ -81,7 +81,7 @@ void report_heading_add_missing(struct view_document *d, const struct report *re
                 d->warnings_title = "missing or doubtful in the whole recording";
         for (uint32_t i = 0; i < report->gaps.n_rows; i++) {
                 warn_of_gap(d, report, &report->gaps.rows[i]);
-                put_gap(d, t, report, &report->gaps.rows[i]);
+                report_heading_put_gap(d, t, report, &report->gaps.rows[i]);
         }
 }
 

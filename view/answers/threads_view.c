@@ -22,15 +22,16 @@ static const struct view_column columns[] = {
         { .key = "last_at_ns", .title = "last", .type = VIEW_TIME, .n_columns_max = 18 },
 };
 
-static void put_time(struct view_document *d, struct view_table *t, const struct report *report, uint64_t ns)
+static void threads_view_put_time(struct view_document *d, struct view_table *t, const struct report *report,
+                                  uint64_t ns)
 {
         uint64_t start_ns = report->trace.start_ns;
 
         view_table_put_number(d, t, ns > start_ns ? ns - start_ns : 0);
 }
 
-static void put_waits(struct view_document *d, struct view_table *t, const struct report *report,
-                      const struct report_thread *thread, const struct wait_thread *waits)
+static void threads_view_put_waits(struct view_document *d, struct view_table *t, const struct report *report,
+                                   const struct report_thread *thread, const struct wait_thread *waits)
 {
         bool known = report->on_cpu_known && !thread->is_fiber;
 
@@ -38,8 +39,8 @@ static void put_waits(struct view_document *d, struct view_table *t, const struc
         report_heading_put_known(d, t, waits->preempted.total_ns, known);
 }
 
-static void put_row(struct view_document *d, struct view_table *t, const struct report *report,
-                    const struct report_thread *thread)
+static void threads_view_put_row(struct view_document *d, struct view_table *t, const struct report *report,
+                                 const struct report_thread *thread)
 {
         static const struct wait_thread none = { .preempted = { .n_waits = 0 } };
         const struct wait_stats *all = &report->totals.waits;
@@ -52,7 +53,7 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
         view_table_put_words(d, t, thread->is_fiber ? "fiber" : "thread");
         report_heading_put_known(d, t, thread->on_cpu_ns, known);
         report_heading_put_share(d, t, thread->on_cpu_ns, thread->last_ns - thread->first_ns, known);
-        put_waits(d, t, report, thread, waits);
+        threads_view_put_waits(d, t, report, thread, waits);
         view_table_put_number(d, t, thread->n_samples);
         view_table_put_number(d, t, thread->n_zones);
         view_table_put_number(d, t, thread->pid);
@@ -60,8 +61,8 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
         report_heading_put_known(d, t, waits->waits.ended.n_waits + waits->waits.n_open,
                                  known && !thread->is_fiber);
         view_table_put_number(d, t, report->totals.walk.threads[thread->thread - 1].n_migrations);
-        put_time(d, t, report, thread->first_ns);
-        put_time(d, t, report, thread->last_ns);
+        threads_view_put_time(d, t, report, thread->first_ns);
+        threads_view_put_time(d, t, report, thread->last_ns);
 }
 
 void threads_view_add_list(struct view_document *d, const struct report *report, uint32_t limit)
@@ -75,7 +76,7 @@ void threads_view_add_list(struct view_document *d, const struct report *report,
                 "%% of the time from a thread's first event to its last; preempted: it could have run "
                 "on and did not; a fiber's time is also in that of the threads that it ran on");
         for (uint32_t i = 0; i < n_rows; i++)
-                put_row(d, t, report, &report->threads[i]);
+                threads_view_put_row(d, t, report, &report->threads[i]);
         if (t)
                 t->n_left_out = report->n_threads - n_rows;
 }

@@ -90,7 +90,7 @@ static bool is_chosen(struct tree_printing *p, const struct call_tree_node *node
 
 /* ------------------------------------------------------------------ rows */
 
-static void add_row(struct tree_printing *p, const struct call_tree_node *node)
+static void tree_rows_add_row(struct tree_printing *p, const struct call_tree_node *node)
 {
         const struct report_samples *samples = &p->report->samples;
         const struct function *function = function_table_get(&samples->functions, node->label);
@@ -109,7 +109,7 @@ static void add_row(struct tree_printing *p, const struct call_tree_node *node)
 }
 
 /* Without recursion: a tree may be thousands of nodes deep.  Each node is left by its next sibling, or that of a parent. */
-static void add_rows(struct tree_printing *p, uint32_t root)
+static void tree_rows_add_rows(struct tree_printing *p, uint32_t root)
 {
         const struct call_tree_node *nodes = p->tree->nodes;
         uint32_t at = nodes[root].n_children != 0 ? nodes[root].first_child : 0;
@@ -120,7 +120,7 @@ static void add_rows(struct tree_printing *p, uint32_t root)
                 const struct call_tree_node *parent = &nodes[node->parent];
 
                 if (is_new && is_chosen(p, node)) {
-                        add_row(p, node);
+                        tree_rows_add_row(p, node);
                         if (node->n_children != 0) {
                                 at = node->first_child;
                                 continue;
@@ -134,8 +134,8 @@ static void add_rows(struct tree_printing *p, uint32_t root)
 /* ------------------------------------------------------------------ the frames around */
 
 /* Adds " > name" of the node. */
-static void add_name(const struct tree_printing *p, const struct call_tree_node *node,
-                     struct byte_buffer *names)
+static void tree_rows_add_name(const struct tree_printing *p, const struct call_tree_node *node,
+                               struct byte_buffer *names)
 {
         const struct report_samples *samples = &p->report->samples;
         const struct function *function = function_table_get(&samples->functions, node->label);
@@ -163,7 +163,7 @@ static uint32_t skip_common(struct tree_printing *p, struct byte_buffer *names)
                     child->self.weight != 0 || child->n_children == 0)
                         break;
                 at = nodes[at].first_child;
-                add_name(p, child, names);
+                tree_rows_add_name(p, child, names);
         }
         return at;
 }
@@ -194,7 +194,7 @@ static void say_about(const struct tree_printing *p, const struct report_view_op
         byte_buffer_deinit(&left);
 }
 
-static void fill_table(struct tree_printing *p, const struct report_view_options *options)
+static void tree_rows_fill_table(struct tree_printing *p, const struct report_view_options *options)
 {
         struct byte_buffer names = { .data = NULL };
         uint32_t root = 0;
@@ -206,7 +206,7 @@ static void fill_table(struct tree_printing *p, const struct report_view_options
         if (choose_nodes(p, options->tree_limit) < 0)
                 p->document->failed = true;
         say_about(p, options, &names);
-        add_rows(p, root);
+        tree_rows_add_rows(p, root);
         n_rows = p->table ? view_table_count(p->table) : 0;
         if (p->table)
                 p->table->n_left_out = p->tree->n_nodes - 1 - n_rows - (root != 0 ? p->first_depth : 0);
@@ -241,6 +241,6 @@ void tree_rows_add(struct view_document *d, const struct report *report,
                 d->failed = true;
                 return;
         }
-        fill_table(&p, options);
+        tree_rows_fill_table(&p, options);
         call_tree_deinit(&tree);
 }

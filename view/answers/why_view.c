@@ -67,7 +67,7 @@ static void add_string_fact(const struct filling *f, const char *key, const char
 }
 
 /* All facts, for programs that read them. */
-static void add_groups(const struct filling *f)
+static void why_view_add_groups(const struct filling *f)
 {
         const struct why *w = f->why;
         struct view_document *d = f->document;
@@ -110,7 +110,7 @@ static void add_groups(const struct filling *f)
         view_document_add_number(d, "candidates", "candidates", VIEW_COUNT, w->n_tests);
 }
 
-static void add_duration(struct byte_buffer *out, const char *before, double ns)
+static void why_view_add_duration(struct byte_buffer *out, const char *before, double ns)
 {
         struct text_number number = text_number_duration(whole_positive(ns));
 
@@ -118,14 +118,14 @@ static void add_duration(struct byte_buffer *out, const char *before, double ns)
         byte_buffer_add(out, number.text, strlen(number.text));
 }
 
-static void add_count(struct byte_buffer *out, uint64_t n)
+static void why_view_add_count(struct byte_buffer *out, uint64_t n)
 {
         struct text_number number = text_number_count(n);
 
         byte_buffer_add(out, number.text, strlen(number.text));
 }
 
-static void add_counted(struct byte_buffer *out, uint64_t n, const char *words)
+static void why_view_add_counted(struct byte_buffer *out, uint64_t n, const char *words)
 {
         struct text_counted counted = text_number_counted(n, words);
 
@@ -133,19 +133,19 @@ static void add_counted(struct byte_buffer *out, uint64_t n, const char *words)
 }
 
 /* "4 from 2.10 ms on, 2.20 ms in the mean, 40 samples" */
-static void add_group(const struct filling *f, const char *title, int group)
+static void why_view_add_group(const struct filling *f, const char *title, int group)
 {
         const struct why *w = f->why;
         const struct why_group_sum *g = &w->groups[group];
         struct byte_buffer words = { .data = NULL };
 
-        add_count(&words, group == WHY_SLOW ? w->collector.n_slow : w->collector.n_typical);
+        why_view_add_count(&words, group == WHY_SLOW ? w->collector.n_slow : w->collector.n_typical);
         if (group == WHY_SLOW)
-                add_duration(&words, " from ", w->rank.slow_ns);
+                why_view_add_duration(&words, " from ", w->rank.slow_ns);
         if (g->n != 0)
-                add_duration(&words, ", mean ", g->duration / (double)g->n);
+                why_view_add_duration(&words, ", mean ", g->duration / (double)g->n);
         byte_buffer_add(&words, ", ", 2);
-        add_counted(&words, w->n_samples[group], "samples");
+        why_view_add_counted(&words, w->n_samples[group], "samples");
         add_string_fact(f, title, title, &words);
 }
 
@@ -157,23 +157,23 @@ static void add_summary(const struct filling *f)
 
         if (w->survey.durations.n == 0)
                 return;
-        add_count(&instances, w->survey.durations.n);
-        add_duration(&instances, ", median ", w->rank.median_ns);
+        why_view_add_count(&instances, w->survey.durations.n);
+        why_view_add_duration(&instances, ", median ", w->rank.median_ns);
         add_string_fact(f, "instances", "instances", &instances);
         if (w->survey.lost.n_lost != 0)
                 report_heading_add_lost(f->document, &w->survey.lost);
-        add_group(f, "slow", WHY_SLOW);
-        add_group(f, "others", WHY_TYPICAL);
+        why_view_add_group(f, "slow", WHY_SLOW);
+        why_view_add_group(f, "others", WHY_TYPICAL);
         view_document_add_delta(f->document, "extra_ns", "extra time", whole(w->extra_ns));
         byte_buffer_add(&ranked, why_words_by(w->by), strlen(why_words_by(w->by)));
         if (w->cost.is_known && w->by != WHY_BY_WAITING) {
-                add_duration(&ranked, " without what samples cost, ", w->cost.cost_ns);
+                why_view_add_duration(&ranked, " without what samples cost, ", w->cost.cost_ns);
                 byte_buffer_add(&ranked, " each", 5);
         }
         add_string_fact(f, "ranked_by", "ranked by", &ranked);
 }
 
-static void add_facts(const struct filling *f)
+static void why_view_add_facts(const struct filling *f)
 {
         if (f->options->filter.n_bytes != 0)
                 view_document_add_string(f->document, "filter", "only", f->options->filter);
@@ -182,10 +182,10 @@ static void add_facts(const struct filling *f)
         if (f->options->has_title)
                 add_summary(f);
         else
-                add_groups(f);
+                why_view_add_groups(f);
 }
 
-static void add_answer(const struct filling *f)
+static void why_view_add_answer(const struct filling *f)
 {
         const struct why_cause *answer = why_find_answer(f->why);
         struct byte_buffer words = { .data = NULL };
@@ -391,7 +391,7 @@ static void add_tree(const struct filling *f)
 
 /* ------------------------------------------------------------------ waits, zones, counters */
 
-static void put_thread(const struct filling *f, struct view_table *t, uint32_t thread)
+static void why_view_put_thread(const struct filling *f, struct view_table *t, uint32_t thread)
 {
         if (thread == 0) {
                 view_table_put_unknown(f->document, t);
@@ -428,7 +428,7 @@ static void add_holders(const struct filling *f)
                         continue;
                 }
                 view_table_put_string(f->document, t, why_words_name(w, WHY_CAUSE_LOCK, row->lock));
-                put_thread(f, t, row->thread);
+                why_view_put_thread(f, t, row->thread);
                 view_table_put_string(f->document, t, loaded_trace_thread_name(f->trace, row->thread));
                 view_table_put_number(f->document, t, row->held_ns);
                 view_table_put_string(f->document, t, why_words_function(w, row->label));
@@ -438,7 +438,7 @@ static void add_holders(const struct filling *f)
         }
 }
 
-static void add_wakers(const struct filling *f)
+static void why_view_add_wakers(const struct filling *f)
 {
         static const struct view_column columns[] = {
                 { .key = "cause", .title = "wait", .type = VIEW_STRING },
@@ -465,7 +465,7 @@ static void add_wakers(const struct filling *f)
                 }
                 view_table_put_words(f->document, t, why_words_key(row->kind));
                 view_table_put_string(f->document, t, why_words_name(w, row->kind, row->id));
-                put_thread(f, t, row->thread);
+                why_view_put_thread(f, t, row->thread);
                 view_table_put_string(f->document, t,
                                       row->thread != 0 ? loaded_trace_thread_name(f->trace, row->thread)
                                                        : trace_dictionary_text(w->dictionary, row->name));
@@ -475,7 +475,7 @@ static void add_wakers(const struct filling *f)
         }
 }
 
-static void add_zones(const struct filling *f)
+static void why_view_add_zones(const struct filling *f)
 {
         static const struct view_column columns[] = {
                 { .key = "zone", .title = "", .type = VIEW_HANDLE },
@@ -513,7 +513,7 @@ static void add_zones(const struct filling *f)
         }
 }
 
-static void add_counters(const struct filling *f)
+static void why_view_add_counters(const struct filling *f)
 {
         static const struct view_column columns[] = {
                 { .key = "event", .title = "event", .type = VIEW_STRING, .n_columns_max = 40 },
@@ -561,13 +561,13 @@ static void put_instance(const struct filling *f, struct view_table *t, const st
                 view_table_put_number(f->document, t, i->on_cpu_ns);
         else
                 view_table_put_unknown(f->document, t);
-        put_thread(f, t, i->thread);
+        why_view_put_thread(f, t, i->thread);
         view_table_put_string(f->document, t, loaded_trace_thread_name(f->trace, i->thread));
         view_table_put_number(f->document, t, i->n_moves);
         view_table_put_number(f->document, t, i->n_samples);
 }
 
-static void add_slowest(const struct filling *f)
+static void why_view_add_slowest(const struct filling *f)
 {
         static const struct view_column columns[] = {
                 { .key = "at_ns", .title = "at", .type = VIEW_TIME },
@@ -603,7 +603,7 @@ static void add_slowest(const struct filling *f)
 
 /* ------------------------------------------------------------------ warnings, next commands */
 
-static void add_warnings(const struct filling *f)
+static void why_view_add_warnings(const struct filling *f)
 {
         char lost_words[LOST_ZONES_WORDS_BYTES];
         const struct why *w = f->why;
@@ -670,7 +670,7 @@ static const char *larger_share(const struct why *w)
         return n * 0.25 >= WHY_SLOW_MIN ? " --slowest 25%" : NULL;
 }
 
-static void add_hints(const struct filling *f)
+static void why_view_add_hints(const struct filling *f)
 {
         const struct why *w = f->why;
         const struct why_cause *answer = why_find_answer(w);
@@ -698,15 +698,15 @@ void why_view_fill(struct view_document *d, const struct why *w, const struct lo
 {
         struct filling f = { .document = d, .why = w, .trace = trace, .options = options };
 
-        add_answer(&f);
-        add_facts(&f);
+        why_view_add_answer(&f);
+        why_view_add_facts(&f);
         add_causes(&f);
         add_tree(&f);
         add_holders(&f);
-        add_wakers(&f);
-        add_zones(&f);
-        add_counters(&f);
-        add_slowest(&f);
-        add_warnings(&f);
-        add_hints(&f);
+        why_view_add_wakers(&f);
+        why_view_add_zones(&f);
+        why_view_add_counters(&f);
+        why_view_add_slowest(&f);
+        why_view_add_warnings(&f);
+        why_view_add_hints(&f);
 }

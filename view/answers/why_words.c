@@ -69,7 +69,7 @@ const char *why_words_by(enum why_by by)
         return words[by];
 }
 
-static struct text_view words_of(const char *words)
+static struct text_view why_words_words_of(const char *words)
 {
         return (struct text_view){ .bytes = words, .n_bytes = strlen(words) };
 }
@@ -79,17 +79,17 @@ struct text_view why_words_function(const struct why *w, uint32_t label)
         const struct function *f;
 
         if (label == 0)
-                return words_of("");
+                return why_words_words_of("");
         f = function_table_get(&w->places.functions, label);
         switch ((enum function_kind)f->kind) {
         case FUNCTION_NO_SYMBOL:
-                return words_of("[no symbol]");
+                return why_words_words_of("[no symbol]");
         case FUNCTION_STALE_FILE:
-                return words_of("[file changed]");
+                return why_words_words_of("[file changed]");
         case FUNCTION_NO_MODULE:
-                return words_of("[unknown memory]");
+                return why_words_words_of("[unknown memory]");
         case FUNCTION_NO_CALLSTACK:
-                return words_of("[no call stack]");
+                return why_words_words_of("[no call stack]");
         case FUNCTION_NAMED:
         case FUNCTION_MARK:
         case FUNCTION_UNNAMED:
@@ -118,7 +118,7 @@ static struct text_view place_name(const struct why *w, uint32_t id)
         label = label_of_place(&w->places, &place);
         if (label != 0)
                 return why_words_function(w, label);
-        return place.has_stack ? words_of("[kernel]") : words_of("[no call stack]");
+        return place.has_stack ? why_words_words_of("[kernel]") : why_words_words_of("[no call stack]");
 }
 
 struct text_view why_words_kernel(const struct why *w, uint32_t id)
@@ -129,7 +129,7 @@ struct text_view why_words_kernel(const struct why *w, uint32_t id)
         return why_words_function(w, place.kernel_label);
 }
 
-static struct text_view lock_name(const struct why *w, uint32_t id)
+static struct text_view why_words_lock_name(const struct why *w, uint32_t id)
 {
         const struct trace_lock *lock = trace_dictionary_row(w->dictionary, TRACE_TABLE_LOCKS, id);
         const struct trace_location *location = trace_dictionary_row(w->dictionary, TRACE_TABLE_LOCATIONS,
@@ -138,7 +138,7 @@ static struct text_view lock_name(const struct why *w, uint32_t id)
 
         if (name == 0)
                 name = location->name != 0 ? location->name : location->function;
-        return name != 0 ? trace_dictionary_text(w->dictionary, name) : words_of("[no name]");
+        return name != 0 ? trace_dictionary_text(w->dictionary, name) : why_words_words_of("[no name]");
 }
 
 static struct text_view zone_name(const struct why *w, uint32_t id)
@@ -153,9 +153,9 @@ static struct text_view zone_name(const struct why *w, uint32_t id)
 struct text_view why_words_name(const struct why *w, enum why_cause_kind kind, uint32_t id)
 {
         if (id == 0)
-                return words_of("");
+                return why_words_words_of("");
         if (kind == WHY_CAUSE_LOCK)
-                return lock_name(w, id);
+                return why_words_lock_name(w, id);
         if (kind == WHY_CAUSE_WAIT)
                 return place_name(w, id);
         if (kind == WHY_CAUSE_ZONE)
@@ -178,16 +178,16 @@ __attribute__((format(printf, 2, 3))) static void add(struct byte_buffer *out, c
                 byte_buffer_add(out, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
-static void add_string(struct byte_buffer *out, struct text_view s)
+static void why_words_add_string(struct byte_buffer *out, struct text_view s)
 {
         if (s.n_bytes != 0)
                 byte_buffer_add(out, s.bytes, s.n_bytes);
 }
 
 /* "flush()", and as it is where it has parameters or is no name. */
-static void add_function(struct byte_buffer *out, struct text_view name)
+static void why_words_add_function(struct byte_buffer *out, struct text_view name)
 {
-        add_string(out, name);
+        why_words_add_string(out, name);
         if (name.n_bytes != 0 && name.bytes[0] != '[' && !memchr(name.bytes, '(', name.n_bytes))
                 add(out, "()");
 }
@@ -195,11 +195,11 @@ static void add_function(struct byte_buffer *out, struct text_view name)
 static void add_quoted(struct byte_buffer *out, struct text_view name)
 {
         add(out, "'");
-        add_string(out, name);
+        why_words_add_string(out, name);
         add(out, "'");
 }
 
-static void add_thread(const struct loaded_trace *trace, struct byte_buffer *out, uint32_t thread)
+static void why_words_add_thread(const struct loaded_trace *trace, struct byte_buffer *out, uint32_t thread)
 {
         struct text_view name = loaded_trace_thread_name(trace, thread);
 
@@ -221,19 +221,19 @@ static void add_lock(const struct why *w, const struct loaded_trace *trace, uint
         const struct why_holder *holder = why_find_holder(w, lock);
 
         add(out, "waiting for the lock ");
-        add_quoted(out, lock_name(w, lock));
+        add_quoted(out, why_words_lock_name(w, lock));
         if (!holder)
                 return;
         add(out, " held by ");
-        add_thread(trace, out, holder->thread);
+        why_words_add_thread(trace, out, holder->thread);
         if (holder->label == 0)
                 return;
         add(out, holder->is_waiting ? ", which waits in " : " in ");
-        add_function(out, why_words_function(w, holder->label));
+        why_words_add_function(out, why_words_function(w, holder->label));
 }
 
-static void add_wait(const struct why *w, const struct loaded_trace *trace, uint32_t place,
-                     struct byte_buffer *out)
+static void why_words_add_wait(const struct why *w, const struct loaded_trace *trace, uint32_t place,
+                               struct byte_buffer *out)
 {
         const struct why_waker *waker = why_find_waker(w, WHY_CAUSE_WAIT, place);
         struct text_view kernel = why_words_kernel(w, place);
@@ -242,20 +242,20 @@ static void add_wait(const struct why *w, const struct loaded_trace *trace, uint
         add(out, "waiting");
         if (name.n_bytes != 0 && name.bytes[0] != '[') {
                 add(out, " in ");
-                add_function(out, name);
+                why_words_add_function(out, name);
         }
         if (kernel.n_bytes != 0) {
                 add(out, " (");
-                add_string(out, kernel);
+                why_words_add_string(out, kernel);
                 add(out, ")");
         }
         if (!waker || waker->thread == 0)
                 return;
         add(out, ", ended by ");
-        add_thread(trace, out, waker->thread);
+        why_words_add_thread(trace, out, waker->thread);
         if (waker->label != 0) {
                 add(out, " in ");
-                add_function(out, why_words_function(w, waker->label));
+                why_words_add_function(out, why_words_function(w, waker->label));
         }
 }
 
@@ -267,19 +267,19 @@ static void add_cause(const struct why *w, const struct loaded_trace *trace, con
         if (cause->kind == WHY_CAUSE_LOCK) {
                 add_lock(w, trace, cause->id, out);
         } else if (cause->kind == WHY_CAUSE_WAIT) {
-                add_wait(w, trace, cause->id, out);
+                why_words_add_wait(w, trace, cause->id, out);
         } else if (cause->kind == WHY_CAUSE_FUNCTION) {
                 add(out, "running ");
-                add_function(out, name);
+                why_words_add_function(out, name);
                 if (cause->place != 0 && cause->place != cause->id) {
                         add(out, ", mostly in ");
-                        add_function(out, why_words_function(w, cause->place));
+                        why_words_add_function(out, why_words_function(w, cause->place));
                 }
         } else if (cause->kind == WHY_CAUSE_FAULTS) {
                 add(out, "page faults");
                 if (name.n_bytes != 0) {
                         add(out, " in ");
-                        add_function(out, name);
+                        why_words_add_function(out, name);
                 }
         } else if (cause->kind == WHY_CAUSE_MOVED) {
                 add(out, "moving to another CPU (%.1f moves an instance, %.1f in others)",
@@ -308,7 +308,7 @@ static bool ranks_without_others(const struct why *w)
 }
 
 /* Others had the CPU: of the extra time, or, where that is not ranked by, of what the slowest by wall time take longer. */
-static double machine_share(const struct why *w)
+static double why_words_machine_share(const struct why *w)
 {
         double share = 0;
 
@@ -320,7 +320,7 @@ static double machine_share(const struct why *w)
         return share;
 }
 
-static const struct why_cause *find_kind(const struct why *w, enum why_cause_kind kind)
+static const struct why_cause *why_words_find_kind(const struct why *w, enum why_cause_kind kind)
 {
         for (size_t i = 0; i < w->n_causes; i++)
                 if (w->causes[i].kind == kind)
@@ -331,7 +331,7 @@ static const struct why_cause *find_kind(const struct why *w, enum why_cause_kin
 /* Running, of which too few samples say where. */
 static bool lacks_samples(const struct why *w)
 {
-        const struct why_cause *rest = find_kind(w, WHY_CAUSE_UNEXPLAINED);
+        const struct why_cause *rest = why_words_find_kind(w, WHY_CAUSE_UNEXPLAINED);
 
         return !why_compares_functions(w) && w->collector.event != 0 && rest && rest->share.value >= 0.25;
 }
@@ -357,7 +357,7 @@ static void add_counter(const struct why *w, struct byte_buffer *out)
                 return;
         event = trace_dictionary_row(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS, best->id);
         add(out, "; %.1f times as many ", best_rise);
-        add_string(out, trace_dictionary_text(w->dictionary, event->name));
+        why_words_add_string(out, trace_dictionary_text(w->dictionary, event->name));
         add(out, " in the same time on a CPU");
 }
 
@@ -398,7 +398,7 @@ static void add_same(const struct why *w, const struct why_cause *same, struct b
 {
         add_share(out, same->share.value);
         add(out, " of the extra time: the same code took longer, mostly in ");
-        add_function(out, why_words_function(w, same->id));
+        why_words_add_function(out, why_words_function(w, same->id));
         add(out, ": more work of the same kind, or slower memory");
         add_counter(w, out);
         add_links(w, out);
@@ -406,7 +406,7 @@ static void add_same(const struct why *w, const struct why_cause *same, struct b
 
 static void add_largest(const struct why *w, struct byte_buffer *out)
 {
-        const struct why_cause *same = find_kind(w, WHY_CAUSE_SAME);
+        const struct why_cause *same = why_words_find_kind(w, WHY_CAUSE_SAME);
         const struct why_cause *largest = why_find_largest(w);
 
         if (lacks_samples(w)) {
@@ -431,7 +431,7 @@ static void add_largest(const struct why *w, struct byte_buffer *out)
 /* No cause in the program is certain enough: names the largest part for what it is. */
 static void add_no_cause(const struct why *w, struct byte_buffer *out)
 {
-        double machine = machine_share(w);
+        double machine = why_words_machine_share(w);
 
         if (w->groups[WHY_SLOW].n < WHY_SLOW_MIN || w->groups[WHY_TYPICAL].n < WHY_SLOW_MIN) {
                 add(out,
@@ -496,8 +496,8 @@ static void add_unplaced(const struct why *w, struct byte_buffer *out)
 }
 
 /* A function that writes to a disk runs and waits: neither half alone is what it costs. */
-static void add_answer(const struct why *w, const struct loaded_trace *trace, const struct why_cause *answer,
-                       struct byte_buffer *out)
+static void why_words_add_answer(const struct why *w, const struct loaded_trace *trace,
+                                 const struct why_cause *answer, struct byte_buffer *out)
 {
         double other = other_share(w, answer);
 
@@ -518,9 +518,9 @@ static void add_answer(const struct why *w, const struct loaded_trace *trace, co
                 add(out, "; ranked without the time that others had the CPU, ");
                 add_share(out, w->machine_share);
                 add(out, " of the extra time of the slowest instances");
-        } else if (w->by == WHY_BY_WALL && machine_share(w) >= MACHINE_MIN) {
+        } else if (w->by == WHY_BY_WALL && why_words_machine_share(w) >= MACHINE_MIN) {
                 add(out, "; others had the CPU for ");
-                add_share(out, machine_share(w));
+                add_share(out, why_words_machine_share(w));
                 add(out, " of it");
         }
 }
@@ -531,10 +531,10 @@ void why_words_answer(const struct why *w, const struct loaded_trace *trace, str
         const struct why_group_sum *typical = &w->groups[WHY_TYPICAL];
 
         if (answer) {
-                add_answer(w, trace, answer, out);
+                why_words_add_answer(w, trace, answer, out);
         } else if (w->survey.durations.n == 0) {
                 add(out, "no instance of a zone called ");
-                add_string(out, words_of(w->request.zone));
+                why_words_add_string(out, why_words_words_of(w->request.zone));
                 add(out, " ended");
         } else if (w->groups[WHY_SLOW].n == 0 && w->request.slower_than_ns == 0 &&
                    typical->n >= WHY_SLOW_MIN) {

@@ -17,7 +17,8 @@
 
 /* ------------------------------------------------------------------ summary */
 
-static void add_number(struct view_document *d, const char *key, const char *title, uint64_t ns, bool known)
+static void zone_view_add_number(struct view_document *d, const char *key, const char *title, uint64_t ns,
+                                 bool known)
 {
         if (known)
                 view_document_add_number(d, key, title, VIEW_DURATION, ns);
@@ -25,7 +26,7 @@ static void add_number(struct view_document *d, const char *key, const char *tit
                 view_document_add_unknown(d, key, title, VIEW_DURATION);
 }
 
-static void add_times(struct view_document *d, const struct report *report)
+static void zone_view_add_times(struct view_document *d, const struct report *report)
 {
         const struct zone_stat *stat = &report->totals.instances.stat;
         const struct histogram *h = &stat->durations_ns;
@@ -37,34 +38,36 @@ static void add_times(struct view_document *d, const struct report *report)
         view_document_add_number(d, "n_unclosed", "n_unclosed", VIEW_COUNT, stat->n_unclosed);
         view_document_add_number(d, "total_ns", "total", VIEW_DURATION, stat->total_ns);
         view_document_add_number(d, "self_ns", "self", VIEW_DURATION, stat->self_ns);
-        add_number(d, "on_cpu_ns", "on-CPU", stat->on_cpu_ns, report->on_cpu_known);
-        add_number(d, "waiting_ns", "waiting", waiting_ns, report->on_cpu_known);
-        add_number(d, "preempted_ns", "preempted", report->waits.preempted.total_ns, report->on_cpu_known);
-        add_number(d, "min_ns", "min", h->smallest, closed);
-        add_number(d, "mean_ns", "mean", closed ? h->sum / h->n_values : 0, closed);
-        add_number(d, "p50_ns", "p50", histogram_quantile(h, 0.5), closed);
-        add_number(d, "p90_ns", "p90", histogram_quantile(h, 0.9), closed);
-        add_number(d, "p99_ns", "p99", histogram_quantile(h, 0.99), closed);
-        add_number(d, "p99_9_ns", "p99.9", histogram_quantile(h, 0.999), closed);
-        add_number(d, "max_ns", "max", h->largest, closed);
+        zone_view_add_number(d, "on_cpu_ns", "on-CPU", stat->on_cpu_ns, report->on_cpu_known);
+        zone_view_add_number(d, "waiting_ns", "waiting", waiting_ns, report->on_cpu_known);
+        zone_view_add_number(d, "preempted_ns", "preempted", report->waits.preempted.total_ns,
+                             report->on_cpu_known);
+        zone_view_add_number(d, "min_ns", "min", h->smallest, closed);
+        zone_view_add_number(d, "mean_ns", "mean", closed ? h->sum / h->n_values : 0, closed);
+        zone_view_add_number(d, "p50_ns", "p50", histogram_quantile(h, 0.5), closed);
+        zone_view_add_number(d, "p90_ns", "p90", histogram_quantile(h, 0.9), closed);
+        zone_view_add_number(d, "p99_ns", "p99", histogram_quantile(h, 0.99), closed);
+        zone_view_add_number(d, "p99_9_ns", "p99.9", histogram_quantile(h, 0.999), closed);
+        zone_view_add_number(d, "max_ns", "max", h->largest, closed);
 }
 
 /* The cost that sampling added to these times: the times above are as they were recorded. */
-static void add_cost(struct view_document *d, const struct report *report)
+static void zone_view_add_cost(struct view_document *d, const struct report *report)
 {
         struct zone_cost cost;
 
         if (zone_cost_find(&cost, &report->totals.instances.stat) < 0)
                 d->failed = true;
-        add_number(d, "sample_cost_ns", "a sample costs", (uint64_t)cost.sample.cost_ns, cost.is_known);
+        zone_view_add_number(d, "sample_cost_ns", "a sample costs", (uint64_t)cost.sample.cost_ns,
+                             cost.is_known);
         if (cost.is_known)
                 view_document_add_real(d, "sample_cost_share", "samples' share", VIEW_SHARE, cost.share);
         else
                 view_document_add_unknown(d, "sample_cost_share", "samples' share", VIEW_SHARE);
-        add_number(d, "mean_without_samples_ns", "mean, without", cost.mean_ns, cost.is_known);
-        add_number(d, "p50_without_samples_ns", "p50, without", cost.p50_ns, cost.is_known);
-        add_number(d, "p90_without_samples_ns", "p90, without", cost.p90_ns, cost.is_known);
-        add_number(d, "p99_without_samples_ns", "p99, without", cost.p99_ns, cost.is_known);
+        zone_view_add_number(d, "mean_without_samples_ns", "mean, without", cost.mean_ns, cost.is_known);
+        zone_view_add_number(d, "p50_without_samples_ns", "p50, without", cost.p50_ns, cost.is_known);
+        zone_view_add_number(d, "p90_without_samples_ns", "p90, without", cost.p90_ns, cost.is_known);
+        zone_view_add_number(d, "p99_without_samples_ns", "p99, without", cost.p99_ns, cost.is_known);
 }
 
 static void add_ratio(struct view_document *d, const char *key, const char *title, double ratio)
@@ -95,7 +98,7 @@ static const struct view_column counter_columns[] = {
         { .key = "per_zone", .title = "each", .type = VIEW_REAL },
 };
 
-static void add_counters(struct view_document *d, const struct report *report)
+static void zone_view_add_counters(struct view_document *d, const struct report *report)
 {
         const struct report_counters *c = &report->counters;
         uint64_t n = report->totals.instances.stat.durations_ns.n_values;
@@ -140,7 +143,7 @@ static const struct view_column waker_columns[] = {
         { .key = "max_ns", .title = "max", .type = VIEW_DURATION, .n_columns_max = 10 },
 };
 
-static struct text_view name_of_place(const struct report_wait_place *place)
+static struct text_view zone_view_name_of_place(const struct report_wait_place *place)
 {
         uint32_t i = place->frame < place->n_frames ? place->frame : 0;
 
@@ -159,7 +162,7 @@ static void put_wait(struct view_document *d, struct view_table *t, const struct
         view_table_put_number(d, t, wait_row_total_ns(&place->sum));
         report_heading_put_share(d, t, wait_row_total_ns(&place->sum), report->totals.instances.stat.total_ns,
                                  true);
-        report_heading_put_name(d, t, name_of_place(place));
+        report_heading_put_name(d, t, zone_view_name_of_place(place));
         report_heading_put_name(d, t, place->kernel);
         view_table_put_number(d, t, ended->n_waits);
         report_heading_put_known(d, t, ended->n_waits != 0 ? ended->total_ns / ended->n_waits : 0,
@@ -229,7 +232,7 @@ static void put_waker(struct view_document *d, struct view_table *t, const struc
 {
         view_table_put_number(d, t, waker->ended.total_ns);
         report_heading_put_share(d, t, waker->ended.total_ns, place->sum.ended.total_ns, true);
-        report_heading_put_name(d, t, name_of_place(place));
+        report_heading_put_name(d, t, zone_view_name_of_place(place));
         if (waker->thread.n_bytes != 0)
                 view_table_put_string(d, t, waker->thread);
         else
@@ -242,7 +245,7 @@ static void put_waker(struct view_document *d, struct view_table *t, const struc
         view_table_put_number(d, t, waker->ended.max_ns);
 }
 
-static void add_wakers(struct view_document *d, const struct report *report, uint32_t limit)
+static void zone_view_add_wakers(struct view_document *d, const struct report *report, uint32_t limit)
 {
         const struct report_waits *waits = &report->waits;
         uint32_t n_places = report_limited(waits->n_places, limit);
@@ -286,7 +289,7 @@ struct thread_row {
         const struct zone_instance_sum *sum;
 };
 
-static int compare_threads(const void *a, const void *b)
+static int zone_view_compare_threads(const void *a, const void *b)
 {
         const struct thread_row *x = a;
         const struct thread_row *y = b;
@@ -295,8 +298,8 @@ static int compare_threads(const void *a, const void *b)
         return order != 0 ? order : report_compare(x->thread->thread, y->thread->thread);
 }
 
-static void put_thread(struct view_document *d, struct view_table *t, const struct report *report,
-                       const struct thread_row *row)
+static void zone_view_put_thread(struct view_document *d, struct view_table *t, const struct report *report,
+                                 const struct thread_row *row)
 {
         const struct zone_instance_sum *sum = row->sum;
         bool closed = sum->n_closed != 0;
@@ -315,7 +318,7 @@ static void put_thread(struct view_document *d, struct view_table *t, const stru
         report_heading_put_known(d, t, row->thread->tid, !row->thread->is_fiber);
 }
 
-static void add_threads(struct view_document *d, const struct report *report, uint32_t limit)
+static void zone_view_add_threads(struct view_document *d, const struct report *report, uint32_t limit)
 {
         const struct zone_instances *all = &report->totals.instances;
         struct thread_row *rows = calloc((size_t)report->n_threads + 1, sizeof(*rows));
@@ -337,10 +340,10 @@ static void add_threads(struct view_document *d, const struct report *report, ui
                 if (sum->n_closed + sum->n_unclosed + thread->n_samples != 0)
                         rows[n_found++] = (struct thread_row){ .thread = thread, .sum = sum };
         }
-        qsort(rows, n_found, sizeof(*rows), compare_threads);
+        qsort(rows, n_found, sizeof(*rows), zone_view_compare_threads);
         n_rows = report_limited(n_found, limit);
         for (uint32_t i = 0; i < n_rows; i++)
-                put_thread(d, t, report, &rows[i]);
+                zone_view_put_thread(d, t, report, &rows[i]);
         if (t)
                 t->n_left_out = n_found - n_rows;
         free(rows);
@@ -366,7 +369,7 @@ static const struct view_column slow_columns[] = {
 #define N_SLOW_COLUMNS  ((uint32_t)(sizeof(slow_columns) / sizeof(slow_columns[0])))
 #define N_WORDS_COLUMNS 3 /* the last ones: most programs say nothing about an instance */
 
-static uint64_t since_start(const struct report *report, uint64_t time_ns)
+static uint64_t zone_view_since_start(const struct report *report, uint64_t time_ns)
 {
         return time_ns > report->trace.start_ns ? time_ns - report->trace.start_ns : 0;
 }
@@ -380,7 +383,7 @@ static struct text_view name_of_location(const struct report *report, uint32_t l
 }
 
 /* The program's texts about this zone alone: which request it was. */
-static void put_words(struct view_document *d, struct view_table *t, const struct slow_zone *zone)
+static void zone_view_put_words(struct view_document *d, struct view_table *t, const struct slow_zone *zone)
 {
         group_rows_put_text(d, t, slow_zone_text(zone), zone->is_text_cut);
         if (zone->has_value)
@@ -397,7 +400,7 @@ static void put_slow(struct view_document *d, struct view_table *t, const struct
         uint64_t waiting_ns = zone->duration_ns > zone->on_cpu_ns ? zone->duration_ns - zone->on_cpu_ns : 0;
 
         view_table_put_number(d, t, zone->duration_ns);
-        view_table_put_number(d, t, since_start(report, zone->begin_ns));
+        view_table_put_number(d, t, zone_view_since_start(report, zone->begin_ns));
         view_table_put_handle(d, t, 't', zone->thread);
         if (thread)
                 report_heading_put_name(d, t, thread->name);
@@ -408,10 +411,10 @@ static void put_slow(struct view_document *d, struct view_table *t, const struct
         view_table_put_number(d, t, zone->self_ns);
         view_table_put_handle(d, t, 'z', zone->location);
         view_table_put_string(d, t, name_of_location(report, zone->location));
-        put_words(d, t, zone);
+        zone_view_put_words(d, t, zone);
 }
 
-static void add_slowest(struct view_document *d, const struct report *report)
+static void zone_view_add_slowest(struct view_document *d, const struct report *report)
 {
         const struct zone_instances *all = &report->totals.instances;
         struct view_table *t = view_document_add_table(d, "slowest", "The slowest", slow_columns,
@@ -427,8 +430,8 @@ static void add_slowest(struct view_document *d, const struct report *report)
 
 /* ------------------------------------------------------------------ all of it */
 
-static void add_hints(struct view_document *d, const struct report *report,
-                      const struct report_view_options *options)
+static void zone_view_add_hints(struct view_document *d, const struct report *report,
+                                const struct report_view_options *options)
 {
         const struct zone_instances *all = &report->totals.instances;
         const struct slow_zone *slow = all->n_slowest != 0 ? &all->slowest[0] : NULL;
@@ -441,8 +444,9 @@ static void add_hints(struct view_document *d, const struct report *report,
         if (slow->text_bytes != 0 && report->totals.group_by == ZONE_GROUP_NONE)
                 report_heading_hint(d, options->path, "report --zone z%u --group-by text", slow->location);
         report_heading_hint(d, options->path, "report --zones --thread t%u --from %lluns --to %lluns",
-                            slow->thread, (unsigned long long)since_start(report, slow->begin_ns),
-                            (unsigned long long)since_start(report, slow->begin_ns) + slow->duration_ns + 1);
+                            slow->thread, (unsigned long long)zone_view_since_start(report, slow->begin_ns),
+                            (unsigned long long)zone_view_since_start(report, slow->begin_ns) +
+                                    slow->duration_ns + 1);
         report_heading_hint(d, options->path, "report --functions --zone z%u", slow->location);
 }
 
@@ -454,8 +458,8 @@ void zone_view_fill(struct view_document *d, const struct report *report,
 
         view_document_set_title(d, "Zone %s", options->zone);
         report_heading_add(d, report, options->filter);
-        add_times(d, report);
-        add_cost(d, report);
+        zone_view_add_times(d, report);
+        zone_view_add_cost(d, report);
         add_ratios(d, report);
         if (report->totals.group_by != ZONE_GROUP_NONE)
                 group_rows_add(d, report, options->group_limit, options->has_group_histograms);
@@ -465,9 +469,9 @@ void zone_view_fill(struct view_document *d, const struct report *report,
         }
         tree_rows_add(d, report, options, &(struct tree_rows){ .key = "calls", .title = "Calls inside" });
         add_waits(d, report, options->limit);
-        add_wakers(d, report, options->limit);
-        add_counters(d, report);
-        add_threads(d, report, options->limit);
-        add_slowest(d, report);
-        add_hints(d, report, options);
+        zone_view_add_wakers(d, report, options->limit);
+        zone_view_add_counters(d, report);
+        zone_view_add_threads(d, report, options->limit);
+        zone_view_add_slowest(d, report);
+        zone_view_add_hints(d, report, options);
 }

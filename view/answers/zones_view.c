@@ -35,8 +35,8 @@ static const struct view_column columns[] = {
         { .key = "function", .title = "function", .type = VIEW_STRING, .n_columns_max = 30, .may_go = true },
 };
 
-static void put_row(struct view_document *d, struct view_table *t, const struct report *report,
-                    const struct report_zone *zone)
+static void zones_view_put_row(struct view_document *d, struct view_table *t, const struct report *report,
+                               const struct report_zone *zone)
 {
         bool closed = zone->n_closed != 0;
         uint64_t waiting_ns = zone->total_ns > zone->on_cpu_ns ? zone->total_ns - zone->on_cpu_ns : 0;
@@ -68,7 +68,7 @@ static void put_row(struct view_document *d, struct view_table *t, const struct 
         report_heading_put_name(d, t, zone->function);
 }
 
-static void add_histograms(struct view_document *d, const struct report *report, uint32_t n_zones)
+static void zones_view_add_histograms(struct view_document *d, const struct report *report, uint32_t n_zones)
 {
         struct view_table *t = histogram_rows_begin(d, "Durations", true);
 
@@ -96,7 +96,7 @@ void zones_view_add_list(struct view_document *d, const struct report *report, u
                 report->lost.n_lost != 0 ? "counts and totals are " : "", lost_words,
                 report->lost.n_lost != 0 ? "; " : "");
         for (uint32_t i = 0; i < n_rows; i++)
-                put_row(d, t, report, &report->zones[i]);
+                zones_view_put_row(d, t, report, &report->zones[i]);
         if (t)
                 t->n_left_out = report->n_zones - n_rows;
 }
@@ -115,7 +115,7 @@ void zones_view_fill(struct view_document *d, const struct report *report,
                 view_document_warn(d, "on-CPU and waiting are unknown: the trace has no context switches");
         zones_view_add_list(d, report, options->limit);
         if (n_rows != 0)
-                add_histograms(d, report, report_limited(n_rows, options->n_histograms));
+                zones_view_add_histograms(d, report, report_limited(n_rows, options->n_histograms));
         if (report->n_zones == 0) {
                 report_heading_hint(d, options->path, "report --functions");
                 return;

@@ -15,7 +15,7 @@
 #define SECTION_FACTS    "facts"
 #define SECTION_WARNINGS "warnings"
 
-static void add_key(struct byte_buffer *keys, const char *key)
+static void document_csv_add_key(struct byte_buffer *keys, const char *key)
 {
         byte_buffer_add(keys, ", ", keys->used_bytes != 0 ? 2 : 0);
         byte_buffer_add(keys, key, strlen(key));
@@ -30,9 +30,9 @@ static int complain_of_section(const struct view_document *d, const char *sectio
                 return error_set(err, -ENOENT, "there is no table in this answer");
         for (size_t i = 0; i < d->n_tables; i++)
                 if (d->tables[i]->key)
-                        add_key(&keys, d->tables[i]->key);
-        add_key(&keys, SECTION_FACTS);
-        add_key(&keys, SECTION_WARNINGS);
+                        document_csv_add_key(&keys, d->tables[i]->key);
+        document_csv_add_key(&keys, SECTION_FACTS);
+        document_csv_add_key(&keys, SECTION_WARNINGS);
         if (keys.failed)
                 r = error_set(err, -ENOMEM, "out of memory");
         else
@@ -43,7 +43,7 @@ static int complain_of_section(const struct view_document *d, const char *sectio
 }
 
 /* The table of the name, or the first that is an answer, or the first; NULL if there is none. */
-static const struct view_table *find_section(const struct view_document *d, const char *section)
+static const struct view_table *document_csv_find_section(const struct view_document *d, const char *section)
 {
         const struct view_table *first = NULL;
 
@@ -59,7 +59,7 @@ static const struct view_table *find_section(const struct view_document *d, cons
         return first;
 }
 
-static void put_titles(struct csv_writer *w, const struct view_table *t)
+static void document_csv_put_titles(struct csv_writer *w, const struct view_table *t)
 {
         if (t->is_tree)
                 csv_writer_put_words(w, "depth");
@@ -69,8 +69,8 @@ static void put_titles(struct csv_writer *w, const struct view_table *t)
         csv_writer_end_row(w);
 }
 
-static void put_cell(struct csv_writer *w, const struct view_document *d, enum view_type type,
-                     const struct view_cell *cell)
+static void document_csv_put_cell(struct csv_writer *w, const struct view_document *d, enum view_type type,
+                                  const struct view_cell *cell)
 {
         struct byte_buffer text = { .data = NULL };
 
@@ -117,14 +117,14 @@ static void put_cell(struct csv_writer *w, const struct view_document *d, enum v
 
 static void put_table(struct csv_writer *w, const struct view_document *d, const struct view_table *t)
 {
-        put_titles(w, t);
+        document_csv_put_titles(w, t);
         for (size_t i = 0; i < t->n_cells; i++) {
                 size_t c = i % t->n_columns;
 
                 if (c == 0 && t->is_tree)
                         csv_writer_put_number(w, t->depths[i / t->n_columns]);
                 if (t->columns[c].type != VIEW_BAR)
-                        put_cell(w, d, t->columns[c].type, &t->cells[i]);
+                        document_csv_put_cell(w, d, t->columns[c].type, &t->cells[i]);
                 if (c + 1 == t->n_columns)
                         csv_writer_end_row(w);
         }
@@ -143,7 +143,7 @@ static void put_facts(struct csv_writer *w, const struct view_document *d)
                 if (!d->facts[i].key)
                         continue;
                 csv_writer_put_words(w, d->facts[i].key);
-                put_cell(w, d, d->facts[i].type, &d->facts[i].cell);
+                document_csv_put_cell(w, d, d->facts[i].type, &d->facts[i].cell);
                 csv_writer_end_row(w);
         }
         for (size_t i = 0; i < d->n_tables; i++) {
@@ -181,7 +181,7 @@ int document_print_csv(const struct view_document *d, const struct document_opti
                        struct error *err)
 {
         const char *section = options->section;
-        const struct view_table *t = find_section(d, section);
+        const struct view_table *t = document_csv_find_section(d, section);
         struct csv_writer w;
         int r;
 

@@ -47,7 +47,7 @@ static void put_in_table(const char *bytes, size_t n_bytes, FILE *out)
 }
 
 /* Returns 0 or -ENOMEM. */
-static int put_name(struct text_view string, FILE *out)
+static int document_markdown_put_name(struct text_view string, FILE *out)
 {
         struct byte_buffer escaped = { .data = NULL };
         size_t n_fence;
@@ -73,7 +73,7 @@ static int put_name(struct text_view string, FILE *out)
 }
 
 /* Our own words, with names of a trace in between: what Markdown would take for itself is escaped. */
-static int put_words(const char *words, size_t n_bytes, FILE *out)
+static int document_markdown_put_words(const char *words, size_t n_bytes, FILE *out)
 {
         struct byte_buffer escaped = { .data = NULL };
 
@@ -95,8 +95,8 @@ static int put_words(const char *words, size_t n_bytes, FILE *out)
         return n_bytes != 0 ? -ENOMEM : 0;
 }
 
-static int put_cell(const struct view_document *d, const struct view_column *column,
-                    const struct view_cell *cell, FILE *out)
+static int document_markdown_put_cell(const struct view_document *d, const struct view_column *column,
+                                      const struct view_cell *cell, FILE *out)
 {
         struct byte_buffer text = { .data = NULL };
         int r = 0;
@@ -112,14 +112,15 @@ static int put_cell(const struct view_document *d, const struct view_column *col
         if (text.failed)
                 r = -ENOMEM;
         else if (view_type_is_text(column->type))
-                r = put_name((struct text_view){ (const char *)text.data, text.used_bytes }, out);
+                r = document_markdown_put_name((struct text_view){ (const char *)text.data, text.used_bytes },
+                                               out);
         else if (text.used_bytes != 0)
                 (void)fwrite(text.data, 1, text.used_bytes, out);
         byte_buffer_deinit(&text);
         return r;
 }
 
-static int print_facts(const struct view_document *d, FILE *out)
+static int document_markdown_print_facts(const struct view_document *d, FILE *out)
 {
         for (size_t i = 0; i < d->n_facts; i++) {
                 const struct view_fact *fact = &d->facts[i];
@@ -129,7 +130,7 @@ static int print_facts(const struct view_document *d, FILE *out)
                 if (!fact->title || !fact->cell.is_known)
                         continue;
                 (void)fprintf(out, "- %s: ", fact->title);
-                r = put_cell(d, &column, &fact->cell, out);
+                r = document_markdown_put_cell(d, &column, &fact->cell, out);
                 (void)fputc('\n', out);
                 if (r < 0)
                         return r;
@@ -137,7 +138,8 @@ static int print_facts(const struct view_document *d, FILE *out)
         return 0;
 }
 
-static int print_lines(const char *title, const struct byte_buffer *lines, bool is_code, FILE *out)
+static int document_markdown_print_lines(const char *title, const struct byte_buffer *lines, bool is_code,
+                                         FILE *out)
 {
         const char *at = (const char *)lines->data;
         size_t n_left = lines->used_bytes;
@@ -150,7 +152,8 @@ static int print_lines(const char *title, const struct byte_buffer *lines, bool 
                 int r;
 
                 (void)fputs("- ", out);
-                r = is_code ? put_name((struct text_view){ at, n }, out) : put_words(at, n, out);
+                r = is_code ? document_markdown_put_name((struct text_view){ at, n }, out)
+                            : document_markdown_put_words(at, n, out);
                 (void)fputc('\n', out);
                 if (r < 0)
                         return r;
@@ -183,7 +186,7 @@ static void put_depth(uint32_t depth, FILE *out)
                 (void)fputs("&nbsp;&nbsp;", out);
 }
 
-static int print_rows(const struct view_document *d, const struct view_table *t, FILE *out)
+static int document_markdown_print_rows(const struct view_document *d, const struct view_table *t, FILE *out)
 {
         bool is_indented = false;
 
@@ -199,7 +202,7 @@ static int print_rows(const struct view_document *d, const struct view_table *t,
                         put_depth(t->depths[i / t->n_columns], out);
                         is_indented = true;
                 }
-                r = put_cell(d, &t->columns[c], &t->cells[i], out);
+                r = document_markdown_put_cell(d, &t->columns[c], &t->cells[i], out);
                 (void)fputs(c + 1 == t->n_columns ? " |\n" : " ", out);
                 if (r < 0)
                         return r;
@@ -214,18 +217,18 @@ static int print_shown(const struct view_document *d, const struct view_table *t
 
         if (r < 0)
                 return r;
-        r = print_rows(d, &packed, out);
+        r = document_markdown_print_rows(d, &packed, out);
         view_table_unpack(&packed);
         return r;
 }
 
-static int print_table(const struct view_document *d, const struct view_table *t, FILE *out)
+static int document_markdown_print_table(const struct view_document *d, const struct view_table *t, FILE *out)
 {
         int r = 0;
 
         (void)fprintf(out, "\n### %s\n\n", t->title);
         if (t->about.used_bytes != 0) {
-                r = put_words((const char *)t->about.data, t->about.used_bytes, out);
+                r = document_markdown_put_words((const char *)t->about.data, t->about.used_bytes, out);
                 (void)fputs("\n\n", out);
         }
         if (r == 0 && t->n_cells == 0 && t->n_left_out == 0)
@@ -246,22 +249,22 @@ int document_print_markdown(const struct view_document *d, FILE *out)
                 return -ENOMEM;
         if (d->title.used_bytes != 0) {
                 (void)fputs("## ", out);
-                r = put_words((const char *)d->title.data, d->title.used_bytes, out);
+                r = document_markdown_put_words((const char *)d->title.data, d->title.used_bytes, out);
                 (void)fputs("\n\n", out);
         }
         if (r != 0)
                 return r;
-        r = print_facts(d, out);
+        r = document_markdown_print_facts(d, out);
         if (r != 0)
                 return r;
-        r = print_lines(d->warnings_title ? d->warnings_title : "missing or doubtful", &d->warnings, false,
-                        out);
+        r = document_markdown_print_lines(d->warnings_title ? d->warnings_title : "missing or doubtful",
+                                          &d->warnings, false, out);
         if (r != 0)
                 return r;
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
                 if (view_table_is_shown(d->tables[i]))
-                        r = print_table(d, d->tables[i], out);
+                        r = document_markdown_print_table(d, d->tables[i], out);
         if (r != 0)
                 return r;
-        return print_lines("Next", &d->hints, true, out);
+        return document_markdown_print_lines("Next", &d->hints, true, out);
 }

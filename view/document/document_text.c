@@ -27,7 +27,7 @@ struct printing {
         struct byte_buffer line;
 };
 
-static struct text_view shorten(const struct printing *p, struct text_view s)
+static struct text_view document_text_shorten(const struct printing *p, struct text_view s)
 {
         if (p->has_limit && !p->full_names && s.n_bytes > STRING_BYTES_MAX)
                 s.n_bytes = STRING_BYTES_MAX;
@@ -53,7 +53,8 @@ static void switch_color(const struct printing *p, const char *code)
 /* Words that may be hostile, on lines of their own. */
 static int print_words(struct printing *p, const char *words, size_t n_bytes, uint32_t n_indent)
 {
-        struct text_view s = shorten(p, (struct text_view){ .bytes = words, .n_bytes = n_bytes });
+        struct text_view s = document_text_shorten(p,
+                                                   (struct text_view){ .bytes = words, .n_bytes = n_bytes });
 
         (void)text_escape(&p->line, s.bytes, s.n_bytes);
         (void)fprintf(p->out, "%*s", (int)n_indent, "");
@@ -90,7 +91,7 @@ static uint32_t find_label_columns(const struct view_document *d)
         return widest < LABEL_COLUMNS_MAX ? (uint32_t)widest : LABEL_COLUMNS_MAX;
 }
 
-static int print_facts(struct printing *p)
+static int document_text_print_facts(struct printing *p)
 {
         const struct view_document *d = p->document;
         uint32_t n_label = find_label_columns(d);
@@ -103,7 +104,7 @@ static int print_facts(struct printing *p)
                         continue;
                 (void)fprintf(p->out, "%*s%-*.*s  ", INDENT, "", (int)n_label, (int)n_label, fact->title);
                 if (view_type_is_text(fact->type)) {
-                        struct text_view s = shorten(p, cell_text_string(d, &fact->cell));
+                        struct text_view s = document_text_shorten(p, cell_text_string(d, &fact->cell));
 
                         (void)text_escape(&p->line, s.bytes, s.n_bytes);
                 } else {
@@ -121,8 +122,8 @@ static int print_facts(struct printing *p)
 /* ------------------------------------------------------------------ lines */
 
 /* Each line of @lines after " - ", or " ". */
-static int print_lines(struct printing *p, const char *title, const struct byte_buffer *lines,
-                       const char *bullet)
+static int document_text_print_lines(struct printing *p, const char *title, const struct byte_buffer *lines,
+                                     const char *bullet)
 {
         const char *at = (const char *)lines->data;
         size_t n_left = lines->used_bytes;
@@ -133,7 +134,8 @@ static int print_lines(struct printing *p, const char *title, const struct byte_
         while (n_left > 0) {
                 const char *end = memchr(at, '\n', n_left);
                 size_t n = end ? (size_t)(end - at) : n_left;
-                struct text_view s = shorten(p, (struct text_view){ .bytes = at, .n_bytes = n });
+                struct text_view s = document_text_shorten(p,
+                                                           (struct text_view){ .bytes = at, .n_bytes = n });
                 int r;
 
                 (void)fprintf(p->out, "%*s%s", INDENT, "", bullet);
@@ -225,7 +227,8 @@ static void add_depth(struct byte_buffer *line, const struct indentation *in, ui
 }
 
 /* Whether the row begins like the one above it, up to this column and with it. */
-static bool is_repeated(const struct printing *p, const struct view_table *t, size_t row, uint32_t column)
+static bool document_text_is_repeated(const struct printing *p, const struct view_table *t, size_t row,
+                                      uint32_t column)
 {
         const struct view_cell *cells = &t->cells[row * t->n_columns];
 
@@ -251,7 +254,7 @@ static void format_cell(struct printing *p, const struct view_column *column, co
                 cell_text_add_string(&p->line, p->document, column->type, cell,
                                      column->type == VIEW_PLACE || (column->is_below && !p->full_names));
         } else {
-                struct text_view s = shorten(p, cell_text_string(p->document, cell));
+                struct text_view s = document_text_shorten(p, cell_text_string(p->document, cell));
 
                 byte_buffer_add(&p->line, s.bytes, s.n_bytes);
         }
@@ -289,7 +292,7 @@ static void add_cells(struct printing *p, const struct view_table *t, struct tex
                         add_depth(line, &indentation, t->depths[i / t->n_columns]);
                         is_indented = true;
                 }
-                if (!is_repeated(p, t, i / t->n_columns, c))
+                if (!document_text_is_repeated(p, t, i / t->n_columns, c))
                         format_cell(p, column, &t->cells[i]);
                 table->failed = table->failed || line->failed;
                 text_table_add(table, line->used_bytes != 0 ? (const char *)line->data : "",
@@ -300,7 +303,8 @@ static void add_cells(struct printing *p, const struct view_table *t, struct tex
 }
 
 /* The omitted parts: rows, then columns for which the line had no room. */
-static int print_left_out(struct printing *p, const struct view_table *t, const uint32_t *widths)
+static int document_text_print_left_out(struct printing *p, const struct view_table *t,
+                                        const uint32_t *widths)
 {
         uint32_t n_before = 0;
         const char *separator = "";
@@ -329,7 +333,7 @@ static int print_left_out(struct printing *p, const struct view_table *t, const 
         return separator[0] != '\0' ? end_line(p, INDENT) : 0;
 }
 
-static int print_rows(struct printing *p, const struct view_table *t)
+static int document_text_print_rows(struct printing *p, const struct view_table *t)
 {
         uint32_t n_columns;
         struct text_column *columns = make_columns(p, t, &n_columns);
@@ -346,7 +350,7 @@ static int print_rows(struct printing *p, const struct view_table *t)
         add_cells(p, t, &table);
         r = text_table_print_fitting(&table, INDENT, p->out, widths);
         if (r == 0)
-                r = print_left_out(p, t, widths);
+                r = document_text_print_left_out(p, t, widths);
 fail:
         text_table_deinit(&table);
         free(widths);
@@ -354,7 +358,7 @@ fail:
         return r;
 }
 
-static int print_table(struct printing *p, const struct view_table *t)
+static int document_text_print_table(struct printing *p, const struct view_table *t)
 {
         struct view_table packed;
         int r;
@@ -371,7 +375,7 @@ static int print_table(struct printing *p, const struct view_table *t)
         r = view_table_pack(t, &packed);
         if (r < 0)
                 return r;
-        r = print_rows(p, &packed);
+        r = document_text_print_rows(p, &packed);
         view_table_unpack(&packed);
         return r;
 }
@@ -385,18 +389,19 @@ static int print_all(struct printing *p)
                 r = print_title(p, (const char *)d->title.data, d->title.used_bytes);
         if (r != 0)
                 return r;
-        r = print_facts(p);
+        r = document_text_print_facts(p);
         if (r != 0)
                 return r;
-        r = print_lines(p, d->warnings_title ? d->warnings_title : "missing or doubtful", &d->warnings, "- ");
+        r = document_text_print_lines(p, d->warnings_title ? d->warnings_title : "missing or doubtful",
+                                      &d->warnings, "- ");
         if (r != 0)
                 return r;
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
                 if (view_table_is_shown(d->tables[i]))
-                        r = print_table(p, d->tables[i]);
+                        r = document_text_print_table(p, d->tables[i]);
         if (r != 0)
                 return r;
-        return print_lines(p, "next", &d->hints, "");
+        return document_text_print_lines(p, "next", &d->hints, "");
 }
 
 int document_print_text(const struct view_document *d, const struct document_options *options, FILE *out)

@@ -276,7 +276,7 @@ static enum view_type next_type(const struct view_table *t)
         return t->columns[t->n_cells % t->n_columns].type;
 }
 
-static void put_cell(struct view_document *d, struct view_table *t, struct view_cell cell)
+static void view_document_put_cell(struct view_document *d, struct view_table *t, struct view_cell cell)
 {
         /* In a failed document the rows may lack cells: nothing is printed, and nothing more comes to it. */
         if (d->failed)
@@ -294,7 +294,7 @@ void view_table_put_string(struct view_document *d, struct view_table *t, struct
         if (!t)
                 return;
         assert(d->failed || view_type_is_text(next_type(t)));
-        put_cell(d, t, string_cell(d, string));
+        view_document_put_cell(d, t, string_cell(d, string));
 }
 
 void view_table_put_words(struct view_document *d, struct view_table *t, const char *words)
@@ -314,7 +314,7 @@ void view_table_put_format(struct view_document *d, struct view_table *t, const 
         va_start(args, format);
         cell.string.n_bytes = add_format(d, &d->strings, format, args);
         va_end(args);
-        put_cell(d, t, cell);
+        view_document_put_cell(d, t, cell);
 }
 
 void view_table_put_handle(struct view_document *d, struct view_table *t, char letter, uint32_t id)
@@ -327,7 +327,7 @@ void view_table_put_number(struct view_document *d, struct view_table *t, uint64
         if (!t)
                 return;
         assert(d->failed || is_number(next_type(t)));
-        put_cell(d, t, (struct view_cell){ .is_known = true, .number = number });
+        view_document_put_cell(d, t, (struct view_cell){ .is_known = true, .number = number });
 }
 
 void view_table_put_amount(struct view_document *d, struct view_table *t, uint64_t number, bool is_time)
@@ -335,7 +335,8 @@ void view_table_put_amount(struct view_document *d, struct view_table *t, uint64
         if (!t)
                 return;
         assert(d->failed || next_type(t) == VIEW_COUNT);
-        put_cell(d, t, (struct view_cell){ .is_known = true, .is_time = is_time, .number = number });
+        view_document_put_cell(d, t,
+                               (struct view_cell){ .is_known = true, .is_time = is_time, .number = number });
 }
 
 void view_table_put_bool(struct view_document *d, struct view_table *t, bool is_so)
@@ -348,7 +349,7 @@ void view_table_put_delta(struct view_document *d, struct view_table *t, int64_t
         if (!t)
                 return;
         assert(d->failed || next_type(t) == VIEW_DELTA);
-        put_cell(d, t, (struct view_cell){ .is_known = true, .delta = delta });
+        view_document_put_cell(d, t, (struct view_cell){ .is_known = true, .delta = delta });
 }
 
 void view_table_put_real(struct view_document *d, struct view_table *t, double real)
@@ -356,7 +357,7 @@ void view_table_put_real(struct view_document *d, struct view_table *t, double r
         if (!t)
                 return;
         assert(d->failed || is_real(next_type(t)));
-        put_cell(d, t, (struct view_cell){ .is_known = true, .real = real });
+        view_document_put_cell(d, t, (struct view_cell){ .is_known = true, .real = real });
 }
 
 void view_table_put_real_bytes(struct view_document *d, struct view_table *t, double n_bytes)
@@ -364,7 +365,8 @@ void view_table_put_real_bytes(struct view_document *d, struct view_table *t, do
         if (!t)
                 return;
         assert(d->failed || next_type(t) == VIEW_REAL);
-        put_cell(d, t, (struct view_cell){ .is_known = true, .is_bytes = true, .real = n_bytes });
+        view_document_put_cell(d, t,
+                               (struct view_cell){ .is_known = true, .is_bytes = true, .real = n_bytes });
 }
 
 void view_table_put_place(struct view_document *d, struct view_table *t, struct text_view file, uint32_t line)
@@ -387,13 +389,13 @@ void view_table_put_place(struct view_document *d, struct view_table *t, struct 
                 cell.string.n_bytes += (size_t)n;
                 d->failed = d->failed || d->strings.failed;
         }
-        put_cell(d, t, cell);
+        view_document_put_cell(d, t, cell);
 }
 
 void view_table_put_unknown(struct view_document *d, struct view_table *t)
 {
         if (t)
-                put_cell(d, t, (struct view_cell){ .is_known = false });
+                view_document_put_cell(d, t, (struct view_cell){ .is_known = false });
 }
 
 void view_table_begin_stack(struct view_document *d, struct view_table *t)
@@ -401,7 +403,7 @@ void view_table_begin_stack(struct view_document *d, struct view_table *t)
         if (!t)
                 return;
         assert(d->failed || next_type(t) == VIEW_STACK);
-        put_cell(d, t, string_cell(d, (struct text_view){ .n_bytes = 0 }));
+        view_document_put_cell(d, t, string_cell(d, (struct text_view){ .n_bytes = 0 }));
 }
 
 void view_table_add_frame(struct view_document *d, struct view_table *t, struct text_view name)

@@ -19,7 +19,7 @@ enum fold {
         DROP_VERSIONS = 8,
 };
 
-static void add_words(struct byte_buffer *out, const char *words)
+static void name_fold_add_words(struct byte_buffer *out, const char *words)
 {
         byte_buffer_add(out, words, strlen(words));
 }
@@ -27,9 +27,9 @@ static void add_words(struct byte_buffer *out, const char *words)
 /* An ellipsis between two words. */
 static void add_between(struct byte_buffer *out, const char *before, const char *after)
 {
-        add_words(out, before);
-        add_words(out, text_charset_ellipsis());
-        add_words(out, after);
+        name_fold_add_words(out, before);
+        name_fold_add_words(out, text_charset_ellipsis());
+        name_fold_add_words(out, after);
 }
 
 static size_t length_at(const char *text, size_t n_bytes, size_t at)
@@ -40,7 +40,7 @@ static size_t length_at(const char *text, size_t n_bytes, size_t at)
         return length != 0 ? length : 1;
 }
 
-static uint32_t count_columns(const char *text, size_t n_bytes)
+static uint32_t name_fold_count_columns(const char *text, size_t n_bytes)
 {
         uint32_t n = 0;
 
@@ -72,7 +72,7 @@ static size_t operator_bytes(const char *text, size_t n_bytes, size_t at)
 }
 
 /* Where what opens at @at is closed again, the byte after it; @n_bytes if it is not. */
-static size_t end_of(const char *text, size_t n_bytes, size_t at)
+static size_t name_fold_end_of(const char *text, size_t n_bytes, size_t at)
 {
         uint32_t depth = 0;
 
@@ -96,9 +96,10 @@ static size_t end_of(const char *text, size_t n_bytes, size_t at)
 }
 
 /* One thing that opens and closes, folded or whole. */
-static size_t add_group(struct byte_buffer *out, const char *text, size_t n_bytes, size_t at, unsigned folds)
+static size_t name_fold_add_group(struct byte_buffer *out, const char *text, size_t n_bytes, size_t at,
+                                  unsigned folds)
 {
-        size_t end = end_of(text, n_bytes, at);
+        size_t end = name_fold_end_of(text, n_bytes, at);
         bool is_name = stands_at(text, n_bytes, at, "(anonymous namespace)");
 
         if (text[at] == '<' && (folds & FOLD_TEMPLATES) && end - at > 3)
@@ -125,7 +126,7 @@ static size_t begin_of_name(const char *text, size_t n_bytes)
                 if (skip == 0 && text[at] == '(' && !stands_at(text, n_bytes, at, "(anonymous namespace)"))
                         return begin;
                 if (skip == 0 && (text[at] == '<' || text[at] == '(' || text[at] == '{'))
-                        skip = end_of(text, n_bytes, at) - at;
+                        skip = name_fold_end_of(text, n_bytes, at) - at;
                 if (skip == 0 && text[at] == ' ')
                         begin = at + 1;
                 at += skip != 0 ? skip : 1;
@@ -144,9 +145,9 @@ static void fold_groups(struct byte_buffer *out, const char *text, size_t n_byte
                         byte_buffer_add(out, text + at, skip);
                         at += skip;
                 } else if (text[at] == '<' || text[at] == '(') {
-                        at = add_group(out, text, n_bytes, at, folds);
+                        at = name_fold_add_group(out, text, n_bytes, at, folds);
                 } else if ((folds & DROP_VERSIONS) && stands_at(text, n_bytes, at, "std::__cxx11::")) {
-                        add_words(out, "std::");
+                        name_fold_add_words(out, "std::");
                         at += strlen("std::__cxx11::");
                 } else {
                         byte_buffer_add_u8(out, (uint8_t)text[at++]);
@@ -176,7 +177,7 @@ static void fold(struct byte_buffer *out, const char *text, size_t n_bytes, unsi
         fold_groups(out, text, n_bytes, folds);
 }
 
-static size_t bytes_of(const char *text, size_t n_bytes, uint32_t n_columns)
+static size_t name_fold_bytes_of(const char *text, size_t n_bytes, uint32_t n_columns)
 {
         size_t at = 0;
 
@@ -196,26 +197,26 @@ static void add_ellipsis(struct byte_buffer *out, uint32_t n_columns)
         const char *ellipsis = text_charset_ellipsis();
         uint32_t n = ellipsis_columns() < n_columns ? ellipsis_columns() : n_columns;
 
-        byte_buffer_add(out, ellipsis, bytes_of(ellipsis, strlen(ellipsis), n));
+        byte_buffer_add(out, ellipsis, name_fold_bytes_of(ellipsis, strlen(ellipsis), n));
 }
 
 /* A name has no spaces, and its end says more than its middle; words are read from their begin. */
-static void cut(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_columns)
+static void name_fold_cut(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_columns)
 {
         uint32_t room = n_columns > ellipsis_columns() ? n_columns - ellipsis_columns() : 0;
-        uint32_t all = count_columns(text, n_bytes), head = room, tail = 0;
+        uint32_t all = name_fold_count_columns(text, n_bytes), head = room, tail = 0;
         size_t head_bytes;
 
         if (n_columns >= 2 * TAIL_SHARES && !memchr(text, ' ', n_bytes)) {
                 tail = room * (TAIL_SHARES - 1) / TAIL_SHARES;
                 head = room - tail;
         }
-        head_bytes = bytes_of(text, n_bytes, head);
+        head_bytes = name_fold_bytes_of(text, n_bytes, head);
         byte_buffer_add(out, text, head_bytes);
         add_ellipsis(out, n_columns);
         if (tail != 0) {
-                size_t tail_at = head_bytes +
-                                 bytes_of(text + head_bytes, n_bytes - head_bytes, all - head - tail);
+                size_t tail_at = head_bytes + name_fold_bytes_of(text + head_bytes, n_bytes - head_bytes,
+                                                                 all - head - tail);
 
                 byte_buffer_add(out, text + tail_at, n_bytes - tail_at);
         }
@@ -237,13 +238,14 @@ void name_fold(struct byte_buffer *out, const char *text, size_t n_bytes, uint32
         for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
                 byte_buffer_clear(&folded);
                 fold(&folded, text, n_bytes, steps[i]);
-                if (folded.failed || count_columns((const char *)folded.data, folded.used_bytes) <= n_columns)
+                if (folded.failed ||
+                    name_fold_count_columns((const char *)folded.data, folded.used_bytes) <= n_columns)
                         break;
         }
         if (folded.failed)
-                cut(out, text, n_bytes, n_columns);
-        else if (count_columns((const char *)folded.data, folded.used_bytes) > n_columns)
-                cut(out, (const char *)folded.data, folded.used_bytes, n_columns);
+                name_fold_cut(out, text, n_bytes, n_columns);
+        else if (name_fold_count_columns((const char *)folded.data, folded.used_bytes) > n_columns)
+                name_fold_cut(out, (const char *)folded.data, folded.used_bytes, n_columns);
         else if (folded.used_bytes != 0)
                 byte_buffer_add(out, folded.data, folded.used_bytes);
         byte_buffer_deinit(&folded);
@@ -292,9 +294,9 @@ uint32_t name_fold_count_same(const char *a, size_t a_bytes, const char *b, size
 static void add_begin(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_columns)
 {
         uint32_t room = n_columns > ellipsis_columns() ? n_columns - ellipsis_columns() : 0;
-        bool fits = count_columns(text, n_bytes) <= n_columns;
+        bool fits = name_fold_count_columns(text, n_bytes) <= n_columns;
 
-        byte_buffer_add(out, text, fits ? n_bytes : bytes_of(text, n_bytes, room));
+        byte_buffer_add(out, text, fits ? n_bytes : name_fold_bytes_of(text, n_bytes, room));
         if (!fits)
                 add_ellipsis(out, n_columns);
 }
@@ -304,11 +306,11 @@ void name_fold_chain(struct byte_buffer *out, const char *text, size_t n_bytes, 
 {
         const char *rest = text;
         size_t rest_bytes = n_bytes, first = frame_bytes(text, n_bytes);
-        uint32_t n_first = count_columns(text, first), used;
+        uint32_t n_first = name_fold_count_columns(text, first), used;
 
         for (uint32_t i = 0; i < n_same; i++)
                 next_frame(&rest, &rest_bytes);
-        if (n_same < 2 || rest_bytes == 0 || count_columns(text, n_bytes) <= n_columns) {
+        if (n_same < 2 || rest_bytes == 0 || name_fold_count_columns(text, n_bytes) <= n_columns) {
                 add_begin(out, text, n_bytes, n_columns);
                 return;
         }

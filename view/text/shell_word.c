@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_plain(const char *bytes, size_t n_bytes)
+static bool shell_word_is_plain(const char *bytes, size_t n_bytes)
 {
         static const char plain[] =
                 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+,:@%=-";
@@ -19,7 +19,7 @@ static bool is_plain(const char *bytes, size_t n_bytes)
 /* After the text in the word so far. */
 static void add_bytes(struct shell_word *word, const char *bytes, size_t n_bytes)
 {
-        const char *mark = is_plain(bytes, n_bytes) ? "" : "'";
+        const char *mark = shell_word_is_plain(bytes, n_bytes) ? "" : "'";
         size_t n = strlen(word->text);
 
         n += (size_t)snprintf(word->text + n, sizeof(word->text) - n, "%s", mark);

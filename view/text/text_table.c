@@ -156,7 +156,7 @@ static uint64_t find_line_columns(const struct text_table *t, const uint32_t *wi
 }
 
 /* Takes the excess from the columns that share the remaining width, then from the widest. */
-static void squeeze(const struct text_table *t, uint32_t *widths, uint64_t room)
+static void text_table_squeeze(const struct text_table *t, uint32_t *widths, uint64_t room)
 {
         uint64_t used = find_line_columns(t, widths, UINT32_MAX);
 
@@ -191,7 +191,7 @@ static void find_widths(const struct text_table *t, uint32_t n_indent, uint32_t 
         for (uint32_t c = t->n_columns; c > 0 && find_line_columns(t, widths, COLUMNS_NAMES) > room; c--)
                 if (t->columns[c - 1].may_go)
                         widths[c - 1] = 0;
-        squeeze(t, widths, room);
+        text_table_squeeze(t, widths, room);
 }
 
 /* How many bytes the first @n_columns characters of escaped text take. */
@@ -214,13 +214,13 @@ static void print_spaces(uint32_t n, FILE *out)
         (void)fprintf(out, "%*s", (int)n, "");
 }
 
-static const char *text_of(const struct text_table *t, const struct text_cell *cell)
+static const char *text_table_text_of(const struct text_table *t, const struct text_cell *cell)
 {
         return cell->n_bytes != 0 ? (const char *)t->text.data + cell->at_bytes : "";
 }
 
 /* With how many frames from its begin on this call stack is no other than one in another row. */
-static uint32_t count_same(const struct text_table *t, const struct text_cell *cell)
+static uint32_t text_table_count_same(const struct text_table *t, const struct text_cell *cell)
 {
         size_t column = (size_t)(cell - t->cells) % t->n_columns;
         uint32_t most = 0;
@@ -229,9 +229,10 @@ static uint32_t count_same(const struct text_table *t, const struct text_cell *c
                 return 0;
         for (size_t i = column; i < t->n_cells; i += t->n_columns) {
                 const struct text_cell *other = &t->cells[i];
-                uint32_t n = other != cell ? name_fold_count_same(text_of(t, cell), cell->n_bytes,
-                                                                  text_of(t, other), other->n_bytes)
-                                           : 0;
+                uint32_t n = other != cell
+                                     ? name_fold_count_same(text_table_text_of(t, cell), cell->n_bytes,
+                                                            text_table_text_of(t, other), other->n_bytes)
+                                     : 0;
 
                 if (n > most)
                         most = n;
@@ -243,12 +244,12 @@ static uint32_t count_same(const struct text_table *t, const struct text_cell *c
 static uint32_t print_folded(const struct text_table *t, const struct text_cell *cell, uint32_t width,
                              FILE *out)
 {
-        const char *text = text_of(t, cell);
+        const char *text = text_table_text_of(t, cell);
         struct byte_buffer folded = { .data = NULL };
         uint32_t n_columns = width;
 
         if (memmem(text, cell->n_bytes, " < ", 3) && memchr(text, '<', cell->n_bytes) != text)
-                name_fold_chain(&folded, text, cell->n_bytes, count_same(t, cell), width);
+                name_fold_chain(&folded, text, cell->n_bytes, text_table_count_same(t, cell), width);
         else
                 name_fold(&folded, text, cell->n_bytes, width);
         if (folded.failed) {
@@ -267,7 +268,7 @@ static uint32_t print_folded(const struct text_table *t, const struct text_cell 
 static void print_cell(const struct text_table *t, const struct text_column *column, uint32_t width,
                        bool last, const struct text_cell *cell, FILE *out)
 {
-        const char *text = cell ? text_of(t, cell) : column->title;
+        const char *text = cell ? text_table_text_of(t, cell) : column->title;
         size_t n_bytes = cell ? cell->n_bytes : strlen(text);
         uint32_t n_columns = cell ? cell->n_columns : (uint32_t)n_bytes;
 
@@ -312,7 +313,8 @@ static void print_below(const struct text_table *t, const struct text_below *bel
         text_wrap_within(text, below->n_bytes, n_indent + BELOW_INDENT + 2, line_columns, out);
 }
 
-static void print_rows(const struct text_table *t, const uint32_t *widths, uint32_t n_indent, FILE *out)
+static void text_table_print_rows(const struct text_table *t, const uint32_t *widths, uint32_t n_indent,
+                                  FILE *out)
 {
         size_t next = 0;
 
@@ -339,7 +341,7 @@ int text_table_print_fitting(const struct text_table *t, uint32_t n_indent, FILE
         if (fitted.line_columns == 0)
                 fitted.line_columns = text_width_of(out);
         find_widths(&fitted, n_indent, ret_widths);
-        print_rows(&fitted, ret_widths, n_indent, out);
+        text_table_print_rows(&fitted, ret_widths, n_indent, out);
         return 0;
 }
 

@@ -81,7 +81,7 @@ static struct hyprof_lock *lock_of(uint32_t id)
         return id >= 1 && id <= LOCKS_MAX ? &locks[id].lock : NULL;
 }
 
-static int is_at(const struct hyprof_location *a, const iree_tracing_location_t *b)
+static int iree_locks_is_at(const struct hyprof_location *a, const iree_tracing_location_t *b)
 {
         return a->name == b->name && a->function == b->function && a->file == b->file && a->line == b->line;
 }
@@ -99,7 +99,7 @@ void iree_tracing_mutex_announce(const iree_tracing_location_t *location, uint32
 
         if (place == 0)
                 place = take_new_place();
-        if (place != 0 && !is_at(&locks[place].lock.location, location))
+        if (place != 0 && !iree_locks_is_at(&locks[place].lock.location, location))
                 hyprof_lock_init(&locks[place].lock, &site);
         *ret_id = place;
 }

@@ -100,7 +100,7 @@ void ___tracy_emit_gpu_time_sync(struct ___tracy_gpu_time_sync_data data)
         calibrate(data.context, data.gpuTime);
 }
 
-static void begin(uint8_t number, struct hyprof_location *location, uint16_t query, int32_t depth)
+static void gpu_calls_begin(uint8_t number, struct hyprof_location *location, uint16_t query, int32_t depth)
 {
         struct hyprof_device *device = find_device(number);
 
@@ -112,14 +112,15 @@ static void begin(uint8_t number, struct hyprof_location *location, uint16_t que
 static void begin_static(uint8_t number, uint64_t srcloc, uint16_t query, int32_t depth)
 {
         if (HYPROF_WANTED_(HYPROF_FAMILY_DEVICES_))
-                begin(number,
-                      source_location_find((const struct ___tracy_source_location_data *)(uintptr_t)srcloc),
-                      query, depth);
+                gpu_calls_begin(
+                        number,
+                        source_location_find((const struct ___tracy_source_location_data *)(uintptr_t)srcloc),
+                        query, depth);
 }
 
 static void begin_made(uint8_t number, uint64_t srcloc, uint16_t query, int32_t depth)
 {
-        begin(number, (struct hyprof_location *)(uintptr_t)srcloc, query, depth);
+        gpu_calls_begin(number, (struct hyprof_location *)(uintptr_t)srcloc, query, depth);
 }
 /* NOLINTEND(performance-no-int-to-ptr) */
 

@@ -30,7 +30,8 @@ enum { FREE = 0, BUSY = 1 };
 
 static struct place places[PLACES] __attribute__((aligned(64)));
 
-static bool is_same(const struct hyprof_location *known, const struct ___tracy_source_location_data *srcloc)
+static bool source_location_is_same(const struct hyprof_location *known,
+                                    const struct ___tracy_source_location_data *srcloc)
 {
         return known->name == srcloc->name && known->function == srcloc->function &&
                known->file == srcloc->file && known->line == srcloc->line && known->color == srcloc->color;
@@ -78,7 +79,8 @@ struct hyprof_location *source_location_find(const struct ___tracy_source_locati
                         return &place->location;
                 }
                 if (found == address)
-                        return is_same(&place->location, srcloc) ? &place->location : find_by_content(srcloc);
+                        return source_location_is_same(&place->location, srcloc) ? &place->location
+                                                                                 : find_by_content(srcloc);
                 if (found == BUSY)
                         break;
         }

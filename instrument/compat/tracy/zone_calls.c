@@ -14,7 +14,7 @@ static TracyCZoneCtx context_of(hyprof_zone zone)
         return (TracyCZoneCtx){ .id = zone, .active = zone != 0 };
 }
 
-static hyprof_zone begin(struct hyprof_location *location, int32_t depth)
+static hyprof_zone zone_calls_begin(struct hyprof_location *location, int32_t depth)
 {
         if (!location)
                 return 0;
@@ -27,7 +27,7 @@ TracyCZoneCtx ___tracy_emit_zone_begin_callstack(const struct ___tracy_source_lo
 {
         if (!active || !HYPROF_WANTED_(HYPROF_FAMILY_ZONES_))
                 return context_of(0);
-        return context_of(begin(source_location_find(srcloc), depth));
+        return context_of(zone_calls_begin(source_location_find(srcloc), depth));
 }
 
 TracyCZoneCtx ___tracy_emit_zone_begin(const struct ___tracy_source_location_data *srcloc, int32_t active)
@@ -62,7 +62,7 @@ TracyCZoneCtx ___tracy_emit_zone_begin_alloc_callstack(uint64_t srcloc, int32_t 
 
         if (!active || !HYPROF_WANTED_(HYPROF_FAMILY_ZONES_))
                 return context_of(0);
-        return context_of(begin(location, depth));
+        return context_of(zone_calls_begin(location, depth));
 }
 
 TracyCZoneCtx ___tracy_emit_zone_begin_alloc(uint64_t srcloc, int32_t active)
