@@ -367,7 +367,7 @@ $(B)/obj/sampler/kernel/switch_program.o: $(BPF_PROGRAM)
 $(B)/obj/sampler/kernel/switch_program.o: private C_FLAGS += -DSWITCH_PROGRAM_FILE='"$(BPF_PROGRAM)"'
 
 # Texts that are built in, one after the other in one file, each after its name: the prose of manuals ("report"), and
-# the schemas of answers ("hyprof.zones/1" is hyprof.zones.1.json).
+# the schemas of answers ("hyprof.zones/2" is hyprof.zones.2.json).
 MANUAL_PROSE := $(B)/obj/cli/manual_prose.txt
 $(MANUAL_PROSE): $(PROSE_TXT) $(SCHEMAS) docs/man docs/schemas $(B)/flags
 	@mkdir -p $(@D)

@@ -2,7 +2,7 @@
 /*
  * analyze/report/report_gaps.h - missing data of a trace, and the reasons
  *
- * Way of the data:  trace_dictionary (notices, losses), report -> [report_gaps] -> cli
+ * Way of the data:  trace_dictionary (notices, losses), report -> [report_gaps] -> report_heading
  *
  * Three sources: the limits that the recorder knew from the start (notices), losses on the way (added up by
  * reason), and the findings of the analysis (the rest).

@@ -31,7 +31,7 @@ struct arguments {
 
 static const struct option_row option_rows[] = {
         { LETTER_SCHEMA, "schema", "[=SCHEMA]",
-          "print the JSON Schema of an answer, such as hyprof.zones/1, which is TOPIC as well; default: list them" },
+          "print the JSON Schema of an answer, such as hyprof.zones/2, which is TOPIC as well; default: list them" },
         COMMON_ROW_HELP,
 };
 
@@ -75,7 +75,7 @@ static int cmd_help_take_option(void *context, int letter, const char *value)
 
 /* ---- schemas ------------------------------------------------------------------------------------------- */
 
-/* "hyprof.zones/1", "zones/1" and "zones" are the same one; of two versions the last is the newest. */
+/* "hyprof.zones/2", "zones/2" and "zones" are the same one; of two versions the last is the newest. */
 static bool help_is_schema(const struct manual_text *text, const char *wanted)
 {
         const char *slash = memchr(text->name, '/', text->n_name_bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/events/event_table.h - the events that have a name in every kernel
+ * sampler/events/event_table.h - the events that have a name and a constant number in every kernel
  *
  * Way of the data:  [event_table] -> event_spec, `hyprof list`
  *

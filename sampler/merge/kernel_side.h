@@ -55,7 +55,7 @@ struct kernel_side {
         bool has_cuts; /* in the last run callstacks were cut: the sooner it is looked, the more can be completed */
         unsigned n_unhurried; /* records since the rings were last looked at */
         uint64_t n_samples, n_switches;
-        uint64_t n_lost_records; /* as LOST records say */
+        uint64_t n_lost_records; /* as PERF_RECORD_LOST says; the collector counts them as KERNEL_RING_FULL */
 };
 
 /* Borrows @recording, in which all but its stacks is there already.  Returns 0 or -ENOMEM. */

@@ -217,7 +217,7 @@ holds "options: detach" detach INT
 holds "options: the program ends in order" dismiss
 read_trace plots
 holds "options: only what was asked for" same 0 "$(reported plots .n_zones)"
-holds "options: a note on rings that are there already" grep -q '^hyprof: note: --client-ring: what is already running ' "$TMPDIR/plots.err"
+holds "options: a note on rings that are there already" grep -q '^hyprof: note: --client-ring: programs that are already running ' "$TMPDIR/plots.err"
 holds "options: the report says so too" same CLIENT_RING_FIXED \
         "$(reported plots '.missing.rows[] | select(.code == "CLIENT_RING_FIXED") | .code')"
 # shellcheck disable=SC2016 # for the recorded shell
@@ -248,7 +248,7 @@ holds "one of two does not exist" fails "no process $gone\$" -p "$$,$gone"
 holds "hyprof itself" ends_with 125 sh -c 'exec "$0" record -o "$1" -p $$' "$HYPROF" "$TMPDIR/none.hyp"
 holds "it says so" grep -q 'error: process [0-9]* is hyprof itself$' "$TMPDIR/err"
 if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
-        holds "a thread of the kernel" fails 'process 2 \(kthreadd\) is a thread of the kernel' -p 2
+        holds "a thread of the kernel" fails 'process 2 \(kthreadd\) is a kernel thread, not a program' -p 2
 fi
 for wrong in 0 -1 x "1," "" 99999999999; do
         holds "no number of a process: \"$wrong\"" ends_with 2 "$HYPROF" record -p "$wrong"

@@ -252,4 +252,4 @@ holds "a trigger without a ring" refuses 'needs --ring' --trigger 'zone:a>1s' -o
 holds "a trigger's time without a unit" refuses 'with a unit' --ring 2s --trigger 'zone:a>5' -o "$TMPDIR/no.hyp"
 holds "a trigger that is none" refuses 'not of the form' --ring 2s --trigger 'a>1s' -o "$TMPDIR/no.hyp"
 holds "totals" refuses 'whole recording' --ring 2s --stat -o "$TMPDIR/no.hyp"
-holds "a limit of the trace's size" refuses 'a size of its own' --ring 2s --max-size 1G -o "$TMPDIR/no.hyp"
+holds "a limit of the trace's size" refuses 'cannot be combined with --ring' --ring 2s --max-size 1G -o "$TMPDIR/no.hyp"

@@ -58,15 +58,15 @@ static void event_names_warn_of_losses(struct event_names *n, uint32_t own)
 {
         const struct trace_dictionary *d = n->trace->dictionary;
         uint32_t n_rows = trace_dictionary_count(d, TRACE_TABLE_LOSSES);
-        uint64_t sums[64] = { 0 };
+        uint64_t sums[TRACE_LOSS_COUNT] = { 0 };
 
         for (uint32_t i = 1; i <= n_rows; i++) {
                 const struct trace_loss *loss = trace_dictionary_row(d, TRACE_TABLE_LOSSES, i);
 
-                if (loss->reason < 64 && is_about_events(loss->reason, own))
+                if (loss->reason < TRACE_LOSS_COUNT && is_about_events(loss->reason, own))
                         sums[loss->reason] += loss->count;
         }
-        for (uint32_t reason = 1; reason < 64; reason++)
+        for (uint32_t reason = 1; reason < TRACE_LOSS_COUNT; reason++)
                 event_names_warn(n, sums[reason], loss_words(reason));
 }
 

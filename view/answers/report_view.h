@@ -66,7 +66,10 @@ void off_cpu_view_fill(struct view_document *d, const struct report *report,
 void cpus_view_fill(struct view_document *d, const struct report *report,
                     const struct report_view_options *options);
 
-/* The tables that have the names of these views, without the facts, warnings and hints around them. */
+/*
+ * The tables that have the names of these views, without the facts, warnings and hints around them.  The overview has
+ * them as well: their columns are in the schemas of both.
+ */
 void functions_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
 void zones_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
 void threads_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);

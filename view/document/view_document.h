@@ -99,7 +99,7 @@ struct view_fact {
 };
 
 struct view_document {
-        const char *schema; /* "hyprof.zones/1" */
+        const char *schema; /* "hyprof.zones/2" */
         struct byte_buffer title;
         struct view_fact *facts; /* heap */
         size_t n_facts, facts_capacity;
@@ -156,7 +156,10 @@ void view_table_set_about(struct view_document *d, struct view_table *t, const c
 /* The next row of a tree; then its cells follow.  Rows of tables begin by themselves. */
 void view_table_begin_row(struct view_document *d, struct view_table *t, uint32_t depth);
 
-/* The next cell of the row; the type of its column says which. */
+/*
+ * The next cell of the row: one put for each column, in their order; the type of the column says which.  Another type
+ * is an assertion; two cells of one type that are swapped go unnoticed.
+ */
 void view_table_put_string(struct view_document *d, struct view_table *t, struct text_view string);
 void view_table_put_words(struct view_document *d, struct view_table *t, const char *words);
 void view_table_put_format(struct view_document *d, struct view_table *t, const char *format, ...)
