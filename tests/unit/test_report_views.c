@@ -424,6 +424,32 @@ START_LOOP_TEST(test_overview_as_tables, 0, N_TRACES)
 }
 END_TEST
 
+/* A share of few samples is no answer. */
+START_LOOP_TEST(test_answer_of_few_samples, 19, 21)
+{
+        struct trace_builder b;
+        struct ran_report output;
+        uint32_t thread, event, stack;
+
+        trace_builder_init(&b);
+        thread = trace_builder_thread(&b, 1, 1);
+        event = trace_builder_sample_event(&b, "cpu-clock");
+        stack = trace_builder_stack(&b, 0,
+                                    trace_builder_frame(&b, trace_builder_module(&b, "/bin/program"), 1));
+        trace_builder_begin_run(&b, thread);
+        for (int i = 0; i < _i; i++)
+                trace_builder_sample(&b, 100 + (uint64_t)i, event, 0, stack);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        output = RUN_REPORT(b.path, "--json");
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        ck_assert_int_eq(strstr(output.out, "\"answer\": \"19 samples: too few to say") != NULL, _i == 19);
+        ck_assert_int_eq(strstr(output.out, "\"answer\": \"100.0% of the samples are in") != NULL, _i == 20);
+        free(output.out);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 /* Of the thread of build_zones(). */
 static void build_switches(struct trace_builder *b)
 {

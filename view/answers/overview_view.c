@@ -7,12 +7,14 @@
 #include "view/document/view_document.h"
 #include "view/text/text_number.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #define ANSWER_BYTES   512
 #define NAME_BYTES_MAX 80 /* in the answer; the tables have names whole */
+#define SAMPLES_MIN    20 /* with fewer, a share is within 20 points or more of the truth */
 
 /* ------------------------------------------------------------------ the answer */
 
@@ -64,7 +66,10 @@ static void overview_answer(struct overview_answer *a, const struct report *repo
         const struct report_zone *zone = report->n_zones != 0 ? &report->zones[0] : NULL;
 
         a->used_bytes = 0;
-        if (function && report->event) {
+        if (function && report->event && report->event->sum.n_samples < SAMPLES_MIN) {
+                overview_say(a, "%" PRIu64 " sample%s: too few to say where the time went",
+                             report->event->sum.n_samples, report->event->sum.n_samples == 1 ? "" : "s");
+        } else if (function && report->event) {
                 overview_say(a, "%s of the samples are in ",
                              text_number_share(report_share(function->self.weight, report->event->sum.weight))
                                      .text);
