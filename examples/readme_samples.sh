@@ -20,7 +20,7 @@ paragraphs() { # pattern...
 }
 
 # Of the functions in the zones those of the first zone.
-first_zone() { awk 'tolower($0) ~ /^functions in/ { zones = 1 } zones && /^  [^ ]/ && zones++ > 1 { exit } { print }'; }
+first_zone() { awk 'tolower($0) ~ /^functions in/ { zones = 1 } zones && /^  [^ ]/ && zones++ > 2 { exit } { print }'; }
 
 sample() { # name, the command as one would type it, pattern of a paragraph...
         local words
@@ -32,7 +32,7 @@ sample() { # name, the command as one would type it, pattern of a paragraph...
 }
 
 export COLUMNS=120
-sample report "hyprof report --limit 4 kernel_pool.hyp" zones: functions.in
+sample report "hyprof report --limit 4 kernel_pool.hyp" zones, functions.in
 sample why "hyprof why --zone task --limit 3 kernel_pool.hyp" . where.the.extra
 
 awk -v folder="$samples" '

@@ -11,7 +11,7 @@ new_samples() { HYPROF_DEMO_TRACE=$TMPDIR/pool.hyp examples/readme_samples.sh "$
 # Commands and columns; figures, names and the columns that the width hides differ.
 form() { # file
         sed -n '/^<!-- sample/,/^<!-- end/p' "$1" |
-                grep -oE '^<!-- .*|^    \$ .*|^ +count +total +self .*|^ +self +total +function|^ +cause +what +of, in +kernel +share' | tr -s ' '
+                grep -oE '^<!-- .*|^    \$ .*|^ +zone +count +total +self|^ +zone +self +total +function|^ +cause +what +of, in +kernel +share' | tr -s ' '
 }
 around() { sed '/^<!-- sample/,/^<!-- end/d' "$1"; } # file
 
