@@ -94,7 +94,7 @@ for program in w_tracy_c w_tracy_cpp; do
         done
 done
 
-holds "--off-cpu as a table" same "place,total_ns,share" \
+holds "--off-cpu as a table" same "id,total_ns,share" \
         "$("$HYPROF" report --off-cpu --csv "$TMPDIR/every.hyp" | head -n 1 | cut -d , -f 1-3)"
 holds "--cpus as a table" same "cpu,busy_ns,busy_share" \
         "$("$HYPROF" report --cpus --csv "$TMPDIR/every.hyp" | head -n 1 | cut -d , -f 1-3)"
