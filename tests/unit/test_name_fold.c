@@ -146,3 +146,11 @@ START_TEST(test_chains)
         expect_chain("alloc < ctl < …", a, 1, 15);
 }
 END_TEST
+
+/* Tests may share a process, and must not depend on the caller's locale. */
+static void set_up(void)
+{
+        ck_assert_int_eq(setenv("LC_ALL", "C.UTF-8", 1), 0);
+}
+
+UNIT_TEST_PLAN(.setup = set_up);
