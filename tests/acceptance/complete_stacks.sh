@@ -32,9 +32,10 @@ is_complete() { # samples, complete, target in percent
                         below += exp(term)
                         term += log((n - k) / (k + 1)) + log(missing / (1 - missing))
                 }
-                if (1 - below > 0.001)
+                chance = below < 1 ? 1 - below : 0 # rounding
+                if (chance > 0.001)
                         exit 0
-                printf "%d of %d callstacks are incomplete; with %s%% complete that is chance in %.1g runs\n", n - complete, n, target, 1 - below
+                printf "%d of %d callstacks are incomplete; with %s%% complete chance does that in a share of %.1g of all runs\n", n - complete, n, target, chance
                 exit 1
         }'
 }
