@@ -332,7 +332,7 @@ int report_views_print(const struct report_views *v, const char *path, struct er
         options.filter = (struct text_view){ .bytes = (const char *)words.data, .n_bytes = words.used_bytes };
         load = choose_load(v, &filter, options.filter);
         r = words.failed ? error_set(err, -ENOMEM, "out of memory") : report_load(path, &load, &report, err);
-        if (r < 0)
+        if (r < 0 || !report)
                 goto fail;
         /* The trace is there, but not all of it: on stderr as well, where a pipe does not swallow it. */
         if (report->ending == TRACE_ENDING_CUT_OFF || report->ending == TRACE_ENDING_DAMAGED)

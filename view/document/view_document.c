@@ -463,9 +463,10 @@ int view_table_pack(const struct view_table *t, struct view_table *ret)
                 if (is_shown[c])
                         columns[n_columns++] = t->columns[c];
         }
-        for (size_t i = 0; i < t->n_cells; i++)
-                if (is_shown[i % t->n_columns])
-                        cells[n_cells++] = t->cells[i];
+        for (size_t row = 0; row < t->n_cells; row += t->n_columns)
+                for (uint32_t c = 0; c < t->n_columns; c++)
+                        if (is_shown[c])
+                                cells[n_cells++] = t->cells[row + c];
         *ret = *t;
         ret->columns = columns;
         ret->n_columns = n_columns;
