@@ -342,7 +342,7 @@ enum trace_loss_reason {
         X(3, KERNEL_SYMBOLS_HIDDEN, "kernel functions without names: kptr_restrict hides the addresses")  \
         X(4, NOT_SYMBOLIZED, "recorded without symbols: --no-symbolize")                                  \
         X(5, SHORT_CHILDREN, "children that live for less than one sampling period are not sampled")      \
-        X(6, NO_CONTEXT_SWITCHES, "no context switches: on-CPU shares are unknown")                       \
+        X(6, NO_CONTEXT_SWITCHES, "no context switches: times on a CPU and waiting are unknown")          \
         X(7, SYMBOLIZER_FAILED, "symbols incomplete: the symbolizer failed")                              \
         X(8, STOPPED_EARLY, "the recording was stopped before the program ended")                         \
         X(9, FRAME_POINTERS_ONLY,                                                                         \

@@ -87,8 +87,6 @@ void threads_view_fill(struct view_document *d, const struct report *report,
         view_document_set_title(d, "Threads");
         report_heading_add(d, report, options->filter);
         view_document_add_number(d, "n_processes", "processes", VIEW_COUNT, report->n_processes);
-        if (!report->on_cpu_known && report->n_threads != 0)
-                view_document_warn(d, "on-CPU and waiting are unknown: the trace has no context switches");
         threads_view_add_list(d, report, options->limit);
         if (report->n_threads == 0)
                 return;

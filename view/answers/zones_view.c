@@ -111,8 +111,6 @@ void zones_view_fill(struct view_document *d, const struct report *report,
         view_document_add_number(d, "n_zones", "zones", VIEW_COUNT, report->n_zone_events);
         report_heading_add_lost(d, &report->lost);
         view_document_add_number(d, "n_unclosed", "unclosed", VIEW_COUNT, report->n_unclosed);
-        if (!report->on_cpu_known && report->n_zones != 0)
-                view_document_warn(d, "on-CPU and waiting are unknown: the trace has no context switches");
         zones_view_add_list(d, report, options->limit);
         if (n_rows != 0)
                 zones_view_add_histograms(d, report, report_limited(n_rows, options->n_histograms));
