@@ -242,7 +242,7 @@ COMPLETIONS := bash-completion/completions/hyprof.bash zsh/site-functions/_hypro
 COMPLETION_FOLDERS := $(patsubst %/,%,$(dir $(COMPLETIONS)))
 installed = $(1:.bash=)
 
-# What is installed is found again when the whole folder has moved: by paths from PREFIX and from where a file lies.
+# An installation is found again when its whole folder has moved: by paths from PREFIX and from where a file lies.
 FROM_PREFIX    = $(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))
 INCLUDE_TO_LIB = $(shell realpath -ms --relative-to='$(LIBDIR)/cmake/hyprof' '$(PREFIX)/include')
 FILLED_IN      = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(FROM_PREFIX)|' -e 's|@INCLUDE@|$(INCLUDE_TO_LIB)|' \
@@ -267,7 +267,7 @@ install: all ## install hyprof and libhyprof under DESTDIR, PREFIX (/usr/local) 
 	$(foreach f,$(CMAKE_FILES),$(FILLED_IN) instrument/client/$(f).in > '$(DESTDIR)$(LIBDIR)/cmake/hyprof/$(f)' &&) true
 	$(if $(DESTDIR),,@$(RUN_LDCONFIG))
 
-# What docs/understand/privileges.md says of each.  The mode first: users outside of the group must never see the capabilities.
+# docs/understand/privileges.md explains each.  The mode first: users outside of the group must never see the capabilities.
 CAPABILITIES := cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore+ep
 install-capabilities: ## after install: members of GROUP (root) record without sudo
 	chgrp '$(GROUP)' '$(DESTDIR)$(PREFIX)/bin/hyprof'

@@ -19,7 +19,7 @@ paragraphs() { # pattern...
                 END { if (next_one <= n) { print "no paragraph " patterns[next_one] >"/dev/stderr"; exit 1 } }'
 }
 
-# Of the functions in the zones those of the first zone.
+# The functions of the first zone alone.
 first_zone() { awk 'tolower($0) ~ /^functions in/ { zones = 1 } zones && /^  [^ ]/ && zones++ > 2 { exit } { print }'; }
 
 sample() { # name, the command as one would type it, pattern of a paragraph...

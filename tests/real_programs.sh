@@ -82,7 +82,7 @@ program_of() { # name, folder, scale
         mkdir -p "$folder"
         [ -f "$folder/work.py" ] || write_scripts "$folder"
         case $1 in
-        # Of the distribution first: others are built in other ways.
+        # The distribution's first: others are built in other ways.
         python3) found=$(first_of /usr/bin/python3) && command=("$found" "$folder/work.py" "$((scale * 50))") ;;
         node)    found=$(first_of /usr/bin/node /usr/bin/nodejs "$(command -v node)") && command=("$found" "$folder/work.js" "$scale") ;;
         perl)    found=$(first_of /usr/bin/perl) && command=("$found" "$folder/work.pl" "$scale") ;;

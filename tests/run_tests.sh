@@ -110,7 +110,7 @@ run_in() { # folder, command...
         mv "$folder/status.now" "$folder/status" # at once: others look for it
 }
 
-# What came of a try.  Sets status, words, and what count_tap() sets.
+# The outcome of a try.  Sets status, words, and what count_tap() sets.
 examine() { # name, folder
         local n_cases n_groups
         status=$(cat "$2/status")
@@ -202,7 +202,7 @@ replay() { # target: its corpus, all files in one run
 
 # ---- scripts: one at a time
 
-# Of the two last runs in which a script passed: "once" or "again", the later one last.
+# The two last runs in which a script passed: "once" or "again", the later one last.
 recent() { # name
         [ ! -e "$history" ] || awk -v name="$1" '$1 == name { $1 = ""; print }' "$history"
 }

@@ -3,7 +3,7 @@
 # Prints which programs can start a thread: those that need the C library's function for it.  Usage: threaded_tests.sh PROGRAM...
 #
 # Each unit test is linked with the objects that it uses and no others, so these are the tests that threads run in, of the
-# test itself or of what it tests.  Exit status 1: none of them, which is an error of the build.
+# test itself or of what it tests.  Exit status 1: there are none, which is an error of the build.
 set -euo pipefail
 n=0
 for program; do
@@ -12,4 +12,4 @@ for program; do
                 n=$((n + 1))
         fi
 done
-[ "$n" -gt 0 ] || { echo "threaded_tests.sh: none of $# programs can start a thread" >&2 && exit 1; }
+[ "$n" -gt 0 ] || { echo "threaded_tests.sh: not one of $# programs can start a thread" >&2 && exit 1; }

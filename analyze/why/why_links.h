@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_links.h - what goes with being slow, but is no part of the extra time by itself
+ * analyze/why/why_links.h - causes that go with being slow, but take no part of the extra time themselves
  *
  * Way of the data:  why_instances, why_causes -> [why_links] -> why_words
  *

@@ -229,7 +229,7 @@ static int export_firefox_take_zone(void *context, struct walked_thread *thread,
                           export_frames_zone_name(p->trace->dictionary, zone->location), err);
 }
 
-/* The callstack that stands before an event belongs to it. */
+/* The call stack right before an event belongs to it. */
 static uint32_t callstack_of(const struct firefox_profile *p, const struct walked_thread *thread,
                              const struct trace_event *event)
 {

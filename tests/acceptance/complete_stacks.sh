@@ -18,7 +18,7 @@ case $VARIANT in
 asan | tsan) skip_all "hardware: the sanitizer's own runtime is what would be measured" ;;
 esac
 
-# What memory that is read later adds needs a free CPU: where other programs take more than a tenth of the CPUs meanwhile,
+# Memory that is read later helps only with a free CPU: where other programs take more than a tenth of the CPUs meanwhile,
 # this is asked for instead of what is promised, which joining alone reaches.  bash, and w_deep 400 deep, have deeper stacks
 # than a copy, which change faster than they could be joined: little is promised.
 declare -A when_busy=([clang]=83 [cc1plus]=96)

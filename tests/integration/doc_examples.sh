@@ -7,7 +7,7 @@ need python3 jq
 need_sampling
 [ "$(id -u)" -eq 0 ] || skip_all "examples record the whole machine, which needs root"
 
-# What the examples name: traces, programs and a process.  Each example runs in a copy of its own.
+# The traces, programs and process that the examples name.  Each example runs in a copy of its own.
 place=$TMPDIR/place
 mkdir -p "$place/target/release" "$TMPDIR/bin"
 for program in program server game a.out target/release/program; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What every command and view prints with --json is what its schema says, which `hyprof help --schema` prints; broken ones are seen
+# The JSON of every command and view is as its schema says, which `hyprof help --schema` prints; broken ones are seen
 set -eu
 . tests/tap.sh
 plan 23

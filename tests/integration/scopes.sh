@@ -162,7 +162,7 @@ if has cpus; then
         done
         holds "-a: hyprof and its helpers are not there" same "" \
                 "$(for pid in $recorder $helpers; do reported all ".threads.rows[] | select(.pid == $pid) | .name"; done)"
-        holds "-a: nobody is without a name" compare "$(reported all '[.threads.rows[] | select(.n_samples > 0 and .name == "")] | length')" "<=" 1
+        holds "-a: every process has a name" compare "$(reported all '[.threads.rows[] | select(.n_samples > 0 and .name == "")] | length')" "<=" 1
         holds "-a: no samples of the idle task" same 0 "$(n_events all 'kind == "sample" && pid == 0')"
         holds "-a: nothing is lost" same "" "$(lost_records all)"
         # shellcheck disable=SC2016 # for jq

@@ -292,7 +292,7 @@ START_LOOP_TEST(test_traces_with_little_in_them, 0, 2)
 }
 END_TEST
 
-/* What the table says of a kind and a thing; -1 = it has no such row. */
+/* The table's row of a kind and a thing; -1 = it has no such row. */
 static long long also_count(json_t *root, const char *kind, const char *what)
 {
         json_t *rows = json_object_get(json_object_get(root, "also_recorded"), "rows");

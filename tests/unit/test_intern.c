@@ -32,7 +32,7 @@ static void expect_string(const struct intern *t, uint32_t id, const char *wante
         ck_assert_int_eq(memcmp(bytes, wanted, wanted_bytes), 0);
 }
 
-/* What is added without a comparison is found as if it had been added with one, whatever lies in its place. */
+/* An item that was added without a comparison is found like any other, whatever lies in its place. */
 START_TEST(test_new)
 {
         struct intern t;

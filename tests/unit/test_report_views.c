@@ -450,7 +450,7 @@ START_LOOP_TEST(test_answer_of_few_samples, 19, 21)
 }
 END_TEST
 
-/* Of the thread of build_zones(). */
+/* In the thread of build_zones(). */
 static void build_switches(struct trace_builder *b)
 {
         trace_builder_begin_run(b, 1);

@@ -24,7 +24,7 @@
 #define CODE   UINT64_C(0x7f0000000000) /* of the module that has a table */
 #define LATE   UINT64_C(0x7e0000000000) /* of another one, whose table comes later */
 #define PLAIN  0x2000                   /* CFA = sp + 16 */
-#define ROOT   0x2100                   /* nobody calls it */
+#define ROOT   0x2100                   /* it has no caller */
 #define WORDS  64
 #define COPIED 8 /* words of a copy that is too short */
 

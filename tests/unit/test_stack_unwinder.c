@@ -25,7 +25,7 @@
 #define JIT    UINT64_C(0x7d0000000000) /* code that never has one */
 #define KERNEL UINT64_C(0xffffffff81000000)
 #define PLAIN  0x2000 /* CFA = sp + 16 */
-#define ROOT   0x2100 /* nobody calls it */
+#define ROOT   0x2100 /* it has no caller */
 #define LARGE  0x2200 /* CFA = sp + 1 MiB */
 #define WIDE   0x2300 /* CFA = sp + 256 */
 #define WORDS  64

@@ -14,7 +14,7 @@
 #define JIT       UINT64_C(0x7e0000000000) /* code without a table */
 #define JIT_END   UINT64_C(0x7e0000100000)
 #define PLAIN     0x2000 /* CFA = sp + 16 */
-#define ROOT      0x2100 /* nobody calls it */
+#define ROOT      0x2100 /* it has no caller */
 #define FRAMED    0x2200 /* CFA = fp + 16, the caller's at CFA - 16 */
 #define EPILOGUE  0x2300 /* CFA = sp + 8, though the caller's fp is said to be at CFA - 16 */
 #define PLT       0x2400

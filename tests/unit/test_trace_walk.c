@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/walk/loaded_trace.c, trace_walk.c, trace_filter.c, name_list.c: what passes is what was asked for, told of whole */
+/* analyze/walk/loaded_trace.c, trace_walk.c, trace_filter.c, name_list.c: what passes is what was asked for, and is whole */
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"

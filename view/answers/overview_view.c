@@ -168,7 +168,7 @@ void overview_view_fill(struct view_document *d, const struct report *report,
         overview_add_inside(d, report);
         counters_view_add(d, report, options->limit);
         threads_view_add_list(d, report, options->limit);
-        /* The lines at the head say what there is none of. */
+        /* The lines at the head name the missing kinds. */
         for (size_t i = 0; i < d->n_tables; i++)
                 d->tables[i]->is_hidden_if_empty = true;
         if (report->functions.n_rows != 0)

@@ -25,7 +25,7 @@ struct view_table;
  */
 void report_heading_add(struct view_document *d, const struct report *report, struct text_view filter);
 
-/* Of these only what is missing: warnings, and for programs the table "missing". */
+/* Only the missing part of these: warnings, and for programs the table "missing". */
 void report_heading_add_missing(struct view_document *d, const struct report *report);
 
 /*
