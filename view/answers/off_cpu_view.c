@@ -29,7 +29,7 @@ static const struct view_column place_columns[] = {
         { .key = "id", .type = VIEW_ID }, /* the order says it */
         SUM_COLUMNS,
         { .key = "place", .title = "place", .type = VIEW_STRING },
-        { .key = "state", .title = "state", .type = VIEW_STRING, .n_columns_max = 28, .may_go = true },
+        { .key = "state", .title = "state", .type = VIEW_STRING, .n_columns_max = 34, .may_go = true },
         DELAY_COLUMNS,
         { .key = "kernel", .title = "in the kernel", .type = VIEW_STRING, .is_below = true },
         { .key = "callstack", .title = "call stack", .type = VIEW_STACK, .is_below = true },
@@ -39,7 +39,7 @@ static const struct view_column place_columns[] = {
 
 static const struct view_column waker_columns[] = {
         { .key = "place_id", .type = VIEW_ID }, /* of `place` */
-        { .key = "place", .title = "waits in", .type = VIEW_STRING, .n_columns_max = 40 },
+        { .key = "place", .title = "waits in", .type = VIEW_STRING },
         { .key = "total_ns", .title = "ended", .type = VIEW_DURATION, .n_columns_max = 10 },
         { .key = "share", .title = "%", .type = VIEW_SHARE, .n_columns_max = 7 },
         { .key = "count", .title = "count", .type = VIEW_COUNT, .n_columns_max = 12 },
