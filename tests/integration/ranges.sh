@@ -33,7 +33,7 @@ same_of_both() { # function, arguments...
         same "$(cat "$TMPDIR/whole.sum")" "$(cat "$TMPDIR/part.sum")"
 }
 
-holds "recorded" record ranges -F 500 --off-cpu --client-ring=16M -- "$WORKLOADS/w_ranges" 4000000
+holds "recorded" record ranges -F 500 --off-cpu --client-ring=512M -- "$WORKLOADS/w_ranges" 4000000
 n_states=$("$BUILD/tools/without_states" "$TMPDIR/ranges.hyp" "$TMPDIR/all.hyp")
 holds "states are in the trace" compare "$n_states" ">=" 2
 
