@@ -23,7 +23,7 @@ struct manual_text {
 /* The next one in the order of their files; zeroed at first.  Returns 1, or 0 after the last. */
 int manual_prose_next(struct manual_text *text);
 
-/* Static text of @ret_n_bytes; NULL = there is no prose of this name. */
+/* Static text of @ret_n_bytes; NULL if no prose has this name. */
 const char *manual_prose_find(const char *name, size_t *ret_n_bytes);
 
 #endif /* CLI_COMMANDS_MANUAL_PROSE_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/recording/attachment.h - what runs already and is to be recorded: processes with their children, threads, a cgroup, all
+ * sampler/recording/attachment.h - finds the running processes and threads to record: by number, by cgroup, or all
  *
  * Way of the data:  event_scope, /proc -> [attachment] -> event_set, process_filter, kernel_side, zone_source
  *
