@@ -304,6 +304,7 @@ deb: ## build/deb/*.deb: the Debian packages hyprof, libhyprof1 and libhyprof-de
 
 check-deb: ## make deb, then the packages' test: lintian, install, use, purge
 	$(Q)tests/install_packages.sh build test deb
+	$(SUBMAKE) all test-programs
 	$(Q)! command -v dpkg-buildpackage dh >/dev/null || $(MAKE) --no-print-directory deb
 	$(Q)tests/run_tests.sh $(B) tests/packages/deb.sh
 

@@ -6,6 +6,7 @@
 set -u
 . tests/tap.sh
 . tests/hello_zones.sh
+plan 13
 need dpkg dpkg-deb lintian
 need_sampling
 shopt -s nullglob
