@@ -7,8 +7,8 @@
 #include <math.h>
 
 #define P_LINKED       0.01
-#define MOVED_MIN      4   /* slow instances that were moved */
-#define MOVED_OF_ALL   0.5 /* the same as a share of them */
+#define MOVED_OF_ALL   0.5 /* slow instances that were moved, of WHY_SLOW_MIN at least */
+#define ZONE_SLOW_MIN  4   /* slow instances with the zone */
 #define ZONE_SHARE_MIN 0.5 /* of the extra time */
 
 /*
@@ -30,7 +30,7 @@ static void find_moves(const struct why *w, struct why_links *links)
                                                 slow_ns / all_ns) *
                                       (double)w->n_tests,
                               1);
-        links->is_moved = links->moved_p < P_LINKED && links->n_moved_slow >= MOVED_MIN &&
+        links->is_moved = links->moved_p < P_LINKED &&
                           (double)links->n_moved_slow >= MOVED_OF_ALL * (double)w->groups[WHY_SLOW].n;
 }
 
@@ -40,7 +40,7 @@ static void why_links_find_zone(const struct why *w, struct why_links *links)
         for (size_t i = 0; i < w->n_zones; i++) {
                 const struct why_part *part = &w->zones[i];
 
-                if (part->share.value < ZONE_SHARE_MIN || part->n_slow < MOVED_MIN ||
+                if (part->share.value < ZONE_SHARE_MIN || part->n_slow < ZONE_SLOW_MIN ||
                     part->p * (double)w->n_tests >= P_LINKED || part->share.value <= links->zone_share)
                         continue;
                 links->zone = part->id;

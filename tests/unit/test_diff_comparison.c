@@ -158,7 +158,7 @@ START_TEST(test_nothing_changed)
         static const struct {
                 int n, n_draws;
                 double alpha;
-        } rows[] = { { 5, 200, DIFF_ALPHA_SETS }, { 8, 200, DIFF_ALPHA_MANY } };
+        } rows[] = { { 5, 200, 0.05 }, { 7, 10, 0.05 }, { 8, 200, 0.005 } };
 
         for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
                 int n_false = 0, n = rows[row].n;
@@ -311,7 +311,7 @@ START_TEST(test_pair_is_not_certain)
         add_samples(&l, 0, function_key(&l, "small", "prog"), 200);
         add_samples(&l, 1, function_key(&l, "small", "prog"), 350);
         compare(&l, 1, 1);
-        ck_assert_double_eq(l.comparison.alpha, DIFF_ALPHA_PAIR);
+        ck_assert_double_eq(l.comparison.alpha, 0.01);
         ck_assert_uint_eq(l.comparison.n_significant, 0);
         ck_assert_double_gt(l.comparison.whole.verdict.change, 0);
         ck_assert_double_eq(diff_comparison_worst(&l.comparison, &item), 0);
@@ -384,8 +384,8 @@ START_TEST(test_too_few_and_too_small)
         small = function_key(&l, "small", "prog");
         for (int run = 0; run < 4; run++) {
                 add_run(&l, run, 0, -1, 1);
-                add_samples(&l, run, few, run == 3 ? DIFF_SAMPLES_MIN - 1 : 100);
-                add_samples(&l, run, enough, DIFF_SAMPLES_MIN);
+                add_samples(&l, run, few, run == 3 ? 29 : 100);
+                add_samples(&l, run, enough, 30);
                 add_samples(&l, run, small, 12);
         }
         compare(&l, 2, 2);
@@ -393,6 +393,37 @@ START_TEST(test_too_few_and_too_small)
         ck_assert_int_eq(find(&l, enough)->doubt, DIFF_JUDGED);
         ck_assert_int_eq(find(&l, small)->doubt, DIFF_TOO_SMALL);
         lab_deinit(&l);
+}
+END_TEST
+
+/* By default: half a percent of the samples. */
+START_LOOP_TEST(test_the_least_share, 0, 2)
+{
+        struct lab l;
+        uint32_t all, small;
+
+        lab_init(&l);
+        all = function_key(&l, "all", "prog");
+        small = function_key(&l, "small", "prog");
+        for (int run = 0; run < 2; run++) {
+                add_samples(&l, run, all, 19900 + (_i == 0 ? 1 : -1));
+                add_samples(&l, run, small, 100 + (_i == 0 ? -1 : 1));
+        }
+        compare(&l, 1, 1);
+        ck_assert_int_eq(find(&l, small)->doubt, _i == 0 ? DIFF_TOO_SMALL : DIFF_JUDGED);
+        lab_deinit(&l);
+}
+END_TEST
+
+/* The interval is that of 95 %: 4 degrees of freedom, and 2.776 standard errors on each side. */
+START_TEST(test_interval)
+{
+        struct diff_verdict v = { .change = 0.1, .se = 0.02, .df = 4 };
+        double low, high;
+
+        diff_comparison_interval(&v, &low, &high);
+        ck_assert_double_eq_tol(log1p(low), 0.1 - 2.776445 * 0.02, 1e-5);
+        ck_assert_double_eq_tol(log1p(high), 0.1 + 2.776445 * 0.02, 1e-5);
 }
 END_TEST
 
@@ -470,9 +501,9 @@ START_TEST(test_few_samples)
                 lab_init(&l);
                 all = function_key(&l, "all", "prog");
                 new = function_key(&l, "new", "prog");
-                add_samples(&l, 0, all, DIFF_SAMPLES_MIN - !is_enough);
+                add_samples(&l, 0, all, is_enough ? 30 : 29);
                 add_samples(&l, 1, all, 100);
-                add_samples(&l, 1, new, DIFF_NEW_MIN - !is_enough);
+                add_samples(&l, 1, new, is_enough ? 15 : 14);
                 compare(&l, 1, 1);
                 ck_assert_int_eq(find(&l, all)->doubt, is_enough ? DIFF_JUDGED : DIFF_TOO_FEW);
                 ck_assert_int_eq(find(&l, new)->doubt, is_enough ? DIFF_ONE_SIDED : DIFF_TOO_FEW);
@@ -507,13 +538,14 @@ END_TEST
 /* Of a zone each instance counts; there may be more of them.  With a unit of work, its cost. */
 START_TEST(test_zones)
 {
-        uint32_t steady, slower, few;
+        uint32_t steady, slower, few, enough;
         struct lab l;
 
         lab_init(&l);
         steady = zone_key(&l, "steady");
         slower = zone_key(&l, "slower");
         few = zone_key(&l, "few");
+        enough = zone_key(&l, "enough");
         for (int run = 0; run < 2; run++) {
                 uint32_t n = run == 0 ? 64 : 128;
 
@@ -522,7 +554,8 @@ START_TEST(test_zones)
                 l.runs[run].n_units = n;
                 add_zones(&l, run, steady, n, 1000);
                 add_zones(&l, run, slower, n, run == 0 ? 1000 : 8000);
-                add_zones(&l, run, few, DIFF_ZONES_MIN - 1, 3000);
+                add_zones(&l, run, few, 9, 3000);
+                add_zones(&l, run, enough, 10, 3000);
                 diff_run_finish(&l.runs[run]);
         }
         for (int per_unit = 0; per_unit < 2; per_unit++) {
@@ -533,6 +566,7 @@ START_TEST(test_zones)
                 ck_assert(find(&l, slower)->is_significant);
                 ck_assert(!find(&l, steady)->is_significant);
                 ck_assert_int_eq(find(&l, few)->doubt, DIFF_TOO_FEW);
+                ck_assert_int_eq(find(&l, enough)->doubt, DIFF_JUDGED);
         }
         lab_deinit(&l);
 }

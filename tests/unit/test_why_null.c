@@ -126,6 +126,7 @@ static uint64_t choose(struct world *w, uint64_t n)
 
 struct finding {
         bool is_named;
+        enum why_by by;
         uint32_t n_judged;
         double p; /* of the first cause, before it is corrected for the number of candidates */
 };
@@ -150,6 +151,7 @@ static struct finding ask(struct world *w, const struct why_request *request)
         ck_assert_int_eq(f.is_named, why_find_answer(&why) != NULL);
         if (why.n_causes > 0)
                 f.p = why.causes[0].p / (double)why.n_tests;
+        f.by = why.by;
         why_deinit(&why);
         loaded_trace_close(&trace);
         trace_builder_deinit(&w->b);
@@ -394,6 +396,21 @@ START_LOOP_TEST(test_too_little_is_not_named, 0, N_LACKS)
                 build_lack(&w, (enum lack)_i, is_good != 0);
                 ck_assert_int_eq(ask(&w, &request).is_named, is_good);
         }
+}
+END_TEST
+
+/* Others had the CPU for a quarter of what slow instances take longer: then instances are ranked without that time. */
+START_LOOP_TEST(test_time_of_others_dominates, 0, 2)
+{
+        static const struct why_request request = { .zone = "request",
+                                                    .slowest = 0.025,
+                                                    .by = WHY_BY_AUTOMATIC };
+        uint64_t others = _i == 0 ? 24 : 26;
+        static struct world w; /* large */
+
+        world_init(&w, 1);
+        build_part(&w, (100 - others) * UNIT_NS, others * UNIT_NS);
+        ck_assert_int_eq(ask(&w, &request).by, _i == 0 ? WHY_BY_WALL : WHY_BY_OWN);
 }
 END_TEST
 
