@@ -5,7 +5,7 @@ set -u
 good=$TMPDIR/good
 bad=$TMPDIR/bad
 n=0
-echo "1..42"
+echo "1..43"
 
 licence='/* SPDX-License-Identifier: MIT */'
 mkdir -p "$good"/{base,format,instrument,symbolize,unwind,sampler/merge,analyze,cli,docs/understand,debian}
@@ -91,3 +91,13 @@ breaks words docs/README.md add docs/README.md "It is told of by the kernel."
 breaks words base/x.h add base/x.h '/* Adds it.  What is there stays. */'
 breaks words docs/README.md add docs/README.md 'All is read. Of files only names.'
 silent words add base/x.h '/* What if it is a question? */'
+
+# All lints of this tree on the small one, but one.
+rm -rf "$bad"
+cp -r "$good" "$bad"
+mkdir -p "$bad/tests"
+cp -r tests/lint "$bad/tests"
+rm "$bad/tests/lint/words.sh"
+"$bad/tests/lint/run_lint.sh" >"$TMPDIR/lint.out" 2>&1
+grep -q '^failed: 19 checks are planned, there are 18$' "$TMPDIR/lint.out"
+verdict "run_lint.sh: a lint that vanished" $?

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # All static checks, cheap ones first.  A tool that is not installed is left out with a line; in CI that fails.
+# A check that vanished fails as well: there are n_planned.
 #
 # HYPROF_LINT_NODES=225000: how far clang's analyzer follows the paths through a function.  That is its own limit; ours
 # takes less than half of the time.
@@ -13,11 +14,14 @@ mapfile -t library < <(printf '%s\n' "${sources[@]}" | grep -E '^(base|format|in
 flags=(-std=c11 -D_GNU_SOURCE -I. -Iinstrument/client/include "-DHYPROF_VERSION=\"0\"" "-DSWITCH_PROGRAM_FILE=\"/dev/null\""
         "-DMANUAL_PROSE_FILE=\"/dev/null\"" "-DHYPROF_DATE=\"\"" "-DHYPROF_GIT_ID=\"\"" "-DHYPROF_MACHINE=\"\""
         "-DHYPROF_VARIANT=\"\"" -DHYPROF_HAS_BPF=1)
+n_planned=19
+n_checks=0
 failed=()
 
 check() { # name, tool, command...
         local name=$1 tool=$2 began=$SECONDS
         shift 2
+        n_checks=$((n_checks + 1))
         if ! command -v "$tool" >/dev/null; then
                 echo "LEFT OUT  $name: $tool is not installed"
                 [ "${CI:-}" != true ] || failed+=("$name")
@@ -49,6 +53,8 @@ check cppcheck cppcheck cppcheck --quiet -j "$(nproc)" --std=c11 --platform=unix
         --suppress=unmatchedSuppression --suppress=variableScope -D_GNU_SOURCE -I. -Iinstrument/client/include --error-exitcode=1 "${library[@]}"
 check clang-tidy clang-tidy run_tidy
 
+[ "$n_checks" -eq "$n_planned" ] || failed+=("$n_planned checks are planned, there are $n_checks")
+[ ${#sources[@]} -gt 0 ] || failed+=("no source file was found: is this a git repository?")
 for name in "${failed[@]}"; do
         printf 'failed: %s\n' "$name"
 done

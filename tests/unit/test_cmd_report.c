@@ -501,6 +501,7 @@ START_TEST(test_no_waits_and_no_cpus)
         output = RUN("report", "--off-cpu", "--cpus", b.path);
         ck_assert_int_eq(output.status, EXIT_STATUS_OK);
         ck_assert_ptr_nonnull(strstr(output.out, "\n  - waiting: nothing is known; hyprof record --off-cpu"));
+        ck_assert_ptr_nonnull(strstr(output.out, "\n  - CPUs: nothing is known; "));
         ck_assert_ptr_nonnull(strstr(output.out, "--no-switches"));
         check_text(output.out);
         free_output(&output);
