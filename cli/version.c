@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/version.h"
 
+#include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
-#include "cli/terminal/complaint.h"
-#include "cli/terminal/standard_output.h"
+#include "cli/options/output_options.h"
 #include "format/trace_spec.h"
 #include "instrument/client_abi.h"
+#include "view/document/view_document.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -40,48 +40,87 @@ static const struct feature features[] = {
 
 #define N_FEATURES (sizeof(features) / sizeof(features[0]))
 
-static int print_json(void)
-{
-        json_t *list = json_object();
-        json_t *root;
-        int r = 0;
+static const struct option_row option_rows[] = {
+        OUTPUT_OPTION_ROWS,
+        COMMON_ROW_HELP,
+};
 
-        for (size_t i = 0; list && i < N_FEATURES; i++)
-                r |= json_object_set_new(list, features[i].name, json_boolean(features[i].is_there));
-        root = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:{s:i, s:i}, s:i, s:o}", "schema",
-                         VERSION_JSON_SCHEMA, "version", HYPROF_VERSION, "git", HYPROF_GIT_ID, "machine",
-                         HYPROF_MACHINE, "variant", HYPROF_VARIANT, "compiler", COMPILER, "trace_format",
-                         "major", TRACE_VERSION_MAJOR, "minor", TRACE_VERSION_MINOR, "client_abi",
-                         CLIENT_ABI_MAJOR, "features", list);
-        if (r == 0 && root)
-                r = json_dumpf(root, stdout, JSON_INDENT(2));
-        (void)putchar('\n');
-        if (r < 0 || !root)
-                complain("error: no memory for the version");
-        json_decref(root);
-        return r < 0 || !root ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
+static const struct option_table table = {
+        .command = "hyprof --version",
+        .operands = "",
+        .about = "Shows which hyprof this is, what it was built from, and what is built in.\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing = "exit status: 0 = shown; 2 = usage\n",
+};
+
+static const struct view_column feature_columns[] = {
+        { .key = "is_built_in", .title = "", .type = VIEW_BOOL },
+        { .key = "name", .title = "feature", .type = VIEW_STRING, .n_columns_max = 16 },
+        { .key = "about", .title = "for", .type = VIEW_STRING },
+};
+
+static struct text_view version_text(const char *words)
+{
+        return (struct text_view){ words, strlen(words) };
 }
 
-static int print_text(void)
+static void version_fill(struct view_document *d)
 {
-        (void)printf("hyprof %s%s%s%s\n", HYPROF_VERSION, HYPROF_GIT_ID[0] ? " (git " : "", HYPROF_GIT_ID,
-                     HYPROF_GIT_ID[0] ? ")" : "");
-        (void)printf("%s, %s, %s; traces %d.%d, client ABI %d\n", HYPROF_MACHINE, HYPROF_VARIANT, COMPILER,
-                     TRACE_VERSION_MAJOR, TRACE_VERSION_MINOR, CLIENT_ABI_MAJOR);
-        for (size_t i = 0; i < N_FEATURES; i++)
-                (void)printf("  %c%-11s %s\n", features[i].is_there ? '+' : '-', features[i].name,
-                             features[i].help);
-        return EXIT_STATUS_OK;
+        const bool has_git = HYPROF_GIT_ID[0] != '\0';
+        char words[128];
+        struct view_table *t;
+
+        (void)snprintf(words, sizeof(words), "hyprof %s%s%s%s", HYPROF_VERSION, has_git ? " (git " : "",
+                       HYPROF_GIT_ID, has_git ? ")" : "");
+        view_document_set_answer(d, version_text(words));
+        view_document_add_string(d, "version", NULL, version_text(HYPROF_VERSION));
+        view_document_add_string(d, "git", NULL, version_text(HYPROF_GIT_ID));
+        view_document_add_string(d, "machine", "machine", version_text(HYPROF_MACHINE));
+        view_document_add_string(d, "variant", "variant", version_text(HYPROF_VARIANT));
+        view_document_add_string(d, "compiler", "compiler", version_text(COMPILER));
+        (void)snprintf(words, sizeof(words), "%d.%d", TRACE_VERSION_MAJOR, TRACE_VERSION_MINOR);
+        view_document_add_string(d, "trace_format", "trace format", version_text(words));
+        view_document_add_number(d, "client_abi", "client ABI", VIEW_ID, CLIENT_ABI_MAJOR);
+        t = view_document_add_table(d, "features", "Features", feature_columns,
+                                    sizeof(feature_columns) / sizeof(feature_columns[0]));
+        for (size_t i = 0; i < N_FEATURES; i++) {
+                view_table_put_bool(d, t, features[i].is_there);
+                view_table_put_words(d, t, features[i].name);
+                view_table_put_words(d, t, features[i].help);
+        }
+}
+
+static int version_take_option(void *context, int letter, const char *value)
+{
+        int r = output_options_take(context, letter, value);
+
+        return r < 0 ? r : 0;
+}
+
+static int version_print(void *context, struct common_options *common)
+{
+        struct output_options *output = context;
+        struct view_document document;
+        int status;
+
+        if (output_options_adopt(output, common) < 0)
+                return EXIT_STATUS_USAGE;
+        output_options_complete(output);
+        view_document_init(&document, VERSION_JSON_SCHEMA);
+        version_fill(&document);
+        status = output_options_print(output, &document);
+        view_document_deinit(&document);
+        return status;
 }
 
 int version_run(int argc, char **argv)
 {
-        bool json = argc == 2 && (strcmp(argv[1], "--json") == 0 || strcmp(argv[1], "-j") == 0);
+        struct output_options output;
+        const struct command_frame frame = {
+                .table = &table, .take = version_take_option, .context = &output, .run = version_print
+        };
 
-        if (argc > 2 || (argc == 2 && !json)) {
-                complain("error: %s: --version takes --json alone", argv[argc - 1]);
-                complain_try("hyprof --version --json");
-                return EXIT_STATUS_USAGE;
-        }
-        return standard_output_finish(json ? print_json() : print_text(), "the version");
+        output_options_init(&output);
+        return command_frame_run(&frame, argc, argv);
 }

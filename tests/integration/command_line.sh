@@ -3,7 +3,7 @@
 # One table of options is the help, the manuals and the completions; words that are nearly right are guessed; statuses hold
 set -eu
 . tests/tap.sh
-plan 237
+plan 238
 need python3 jq
 
 manuals=${HYPROF%/*}/man
@@ -60,10 +60,11 @@ holds "on one page of 100 columns" awk 'length > 100 { print; exit 1 } END { exi
 
 # ---- the version
 holds "--version" ends_with 0 "$HYPROF" --version
-holds "says what is compiled in" grep -q '^  [+-]bpf ' "$TMPDIR/out"
+holds "says which it is" grep -qE '^hyprof [0-9]+\.[0-9]+' "$TMPDIR/out"
+holds "says what is built in" grep -qE '^  (yes|no) +bpf ' "$TMPDIR/out"
 holds "--version --json" ends_with 0 "$HYPROF" --version --json
-holds "is JSON with a schema" same "hyprof.version/1 object number" \
-        "$(jq -r '"\(.schema) \(.features | type) \(.trace_format.major | type)"' "$TMPDIR/out")"
+holds "is JSON with a schema" same "hyprof.version/2 array string" \
+        "$(jq -r '"\(.schema) \(.features.rows | type) \(.trace_format | type)"' "$TMPDIR/out")"
 holds "--version of something: status 2" ends_with 2 "$HYPROF" --version --jsno
 
 # ---- what may have been meant

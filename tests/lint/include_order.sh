@@ -56,7 +56,7 @@ allowed() { # folder -> the other folders and single files that it may include
         cli/views)         echo symbolize analyze view cli/terminal cli/options cli/files cli/exit_status.h ;;
         cli/commands)      echo symbolize unwind instrument sampler analyze view export cli/terminal cli/options cli/files \
                                 cli/views cli/exit_status.h cli/version.h ;;
-        cli)               echo instrument view/text cli/terminal cli/options cli/commands ;;
+        cli)               echo instrument view/text view/document cli/terminal cli/options cli/commands ;;
         *)                 echo "no such folder: $1" >&2 ;;
         esac
 }
