@@ -260,8 +260,8 @@ install: all ## install hyprof and libhyprof under DESTDIR, PREFIX (/usr/local) 
 	$(foreach h,$(CLIENT_HDR),install -D -m 644 $(h) '$(h:instrument/client/%=$(DESTDIR)$(PREFIX)/%)' &&) true
 	install -d $(COMPLETION_FOLDERS:%='$(DESTDIR)$(PREFIX)/share/%') '$(DESTDIR)$(PREFIX)/share/man/man1'
 	install -m 644 $(B)/man/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
-	install -d '$(DESTDIR)$(PREFIX)/share/doc/hyprof/schemas'
-	install -m 644 $(SCHEMAS) '$(DESTDIR)$(PREFIX)/share/doc/hyprof/schemas/'
+	install -d '$(DESTDIR)$(PREFIX)/share/doc/hyprof/docs/schemas'
+	install -m 644 $(SCHEMAS) '$(DESTDIR)$(PREFIX)/share/doc/hyprof/docs/schemas/'
 	$(foreach c,$(COMPLETIONS),install -m 644 cli/completions/$(notdir $(c)) '$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))' &&) true
 	$(FILLED_IN) instrument/client/hyprof.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/hyprof.pc'
 	$(foreach f,$(CMAKE_FILES),$(FILLED_IN) instrument/client/$(f).in > '$(DESTDIR)$(LIBDIR)/cmake/hyprof/$(f)' &&) true
@@ -281,7 +281,7 @@ uninstall: ## remove what install put there
 	        $(foreach c,$(COMPLETIONS),'$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))') \
 	        $(CLIENT_HDR:instrument/client/include/%='$(DESTDIR)$(PREFIX)/include/%')
 	rm -f '$(DESTDIR)$(PREFIX)/share/man/man1/hyprof.1' '$(DESTDIR)$(PREFIX)/share/man/man1'/hyprof-*.1
-	rm -f $(SCHEMAS:docs/%='$(DESTDIR)$(PREFIX)/share/doc/hyprof/%')
+	rm -f $(SCHEMAS:%='$(DESTDIR)$(PREFIX)/share/doc/hyprof/%')
 	-rmdir '$(DESTDIR)$(LIBDIR)/cmake/hyprof'
 	-find '$(DESTDIR)$(PREFIX)/include/hyprof' '$(DESTDIR)$(PREFIX)/share/doc/hyprof' -depth -type d -empty -delete
 

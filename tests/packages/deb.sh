@@ -6,7 +6,7 @@
 set -u
 . tests/tap.sh
 . tests/hello_zones.sh
-plan 13
+plan 14
 need dpkg dpkg-deb lintian
 need_sampling
 shopt -s nullglob
@@ -54,6 +54,18 @@ hardened() {
 
 manual_is_read() { [ -n "$(man -l "$ROOT/usr/share/man/man1/hyprof-record.1.gz")" ]; }
 
+# Each page of docs leads to files that the package has.
+links_lead() {
+        local page link broken=""
+        while read -r page; do
+                while read -r link; do
+                        case $link in http*) continue ;; esac
+                        [ -e "${page%/*}/$link" ] || broken+="${page##*/}: $link"$'\n'
+                done < <(sed 's/\x60[^\x60]*\x60//g' "$page" | grep -oE '\]\([^)# ]+' | sed 's/^](//')
+        done < <(find "$ROOT/usr/share/doc/hyprof/docs" -name '*.md')
+        same "" "$broken" && [ -s "$ROOT/usr/share/doc/hyprof/docs/use/view-json.md" ]
+}
+
 purged() {
         local names
         mapfile -t names < <(printf '%s\n' "${packages[@]##*/}" | sed 's/_.*//')
@@ -72,5 +84,6 @@ holds "hyprof --version" says_its_version
 holds "hyprof is position-independent, with full RELRO" hardened
 holds "hyprof doctor" library_path "$ROOT$PREFIX/bin/hyprof" doctor
 holds "a manual" manual_is_read
+holds "the links of its pages lead somewhere" links_lead
 hello_cases
 holds "purge leaves nothing" purged
