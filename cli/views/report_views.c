@@ -233,7 +233,10 @@ static const char *report_views_schema_of(const struct report_views *v)
 static void fill_waits(struct view_document *d, const struct report_views *v, const struct report *report,
                        const struct report_view_options *options)
 {
-        view_document_set_title(d, v->off_cpu ? "What threads waited for" : "CPUs");
+        if (v->off_cpu)
+                off_cpu_view_set_answer(d, report);
+        else
+                cpus_view_set_answer(d, report);
         report_heading_add(d, report, options->filter);
         if (v->off_cpu)
                 off_cpu_view_fill(d, report, options);

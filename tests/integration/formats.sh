@@ -3,7 +3,7 @@
 # list, doctor, check, modules, annotate, why, diff and report answer as text, Markdown, JSON and CSV: the same rows, the same numbers
 set -eu
 . tests/tap.sh
-plan 46
+plan 64
 need python3 jq
 
 trace=$TMPDIR/many.hyp
@@ -26,14 +26,22 @@ in_listing() { # words...
 }
 holds "list" in_each hyprof.events/2 list clock
 holds "list, all" in_each hyprof.events/2 list
-# Report: the overview has an answer, and the tables of --functions, --zones and --threads.
+holds "version" in_each hyprof.version/2 --version
+# Each view of a report has an answer; trees have all their rows.
 in_four() { # words...
+        "$HYPROF" report "$@" --json --limit 1 | jq -e '.answer | type == "string" and length > 0' >/dev/null || { echo "no answer" && return 1; }
         python3 tests/tools/compare_formats.py "$HYPROF" report "$@" >"$TMPDIR/said" && tail -n 1 "$TMPDIR/said" && return 0
         head -n 20 "$TMPDIR/said" && return 1
 }
 holds "report" in_each hyprof.report/2 report "$trace"
-for view in --functions --threads --modules; do
-        holds "report $view" in_four "$view" "$trace"
+whole=(--min-share 0 --depth 64)
+for view in --functions --threads --modules "--zones --histogram" "--zone zone_3" "--zone zone_3 --group-by thread"; do
+        # shellcheck disable=SC2086 # words
+        holds "report $view" in_four $view "$trace"
+done
+for view in --top-down --bottom-up "--function function_4"; do
+        # shellcheck disable=SC2086 # words
+        holds "report $view" in_four $view "${whole[@]}" "$trace"
 done
 if "$HYPROF" doctor >/dev/null 2>&1; then
         holds "doctor" in_each hyprof.doctor/2 doctor
@@ -48,6 +56,14 @@ if "$HYPROF" doctor >/dev/null 2>&1; then
         holds "recorded" record hot -F 2000 --off-cpu "$WORKLOADS/w_why" lock 200
         holds "report, recorded" in_each hyprof.report/2 report "$TMPDIR/hot.hyp"
         holds "report --off-cpu, recorded" in_four --off-cpu "$TMPDIR/hot.hyp"
+        holds "recorded: every event" record every --embed=none "$WORKLOADS/w_every_event"
+        for view in --locks --memory --frames --plots --messages --devices; do
+                holds "report $view" in_four "$view" "$TMPDIR/every.hyp"
+        done
+        for view in --top-down --bottom-up "--function flush" "--zone request"; do
+                # shellcheck disable=SC2086 # words
+                holds "report $view, recorded" in_four $view "${whole[@]}" "$TMPDIR/hot.hyp"
+        done
         holds "report --off-cpu --cpus, recorded" in_four --off-cpu --cpus "$TMPDIR/hot.hyp"
         holds "annotate, with code and sources" in_each hyprof.annotation/2 annotate "$TMPDIR/hot.hyp" flush
         holds "annotate, its listing" in_listing annotate "$TMPDIR/hot.hyp" flush

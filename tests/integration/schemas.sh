@@ -22,7 +22,7 @@ for name in "zones/$version" zones hyprof.zones; do
 done
 holds "--schema=NAME as well" cmp "$file" <("$HYPROF" help --schema="zones/$version")
 holds "an unknown one: status 2" ends_with 2 "$HYPROF" help --schema hyprof.versionx/1
-holds "and which may be meant" grep -qF "unknown schema 'hyprof.versionx/1'; did you mean 'hyprof.version/1'?" "$TMPDIR/err"
+holds "and which may be meant" grep -qF "unknown schema 'hyprof.versionx/1'; did you mean 'hyprof.version/2'?" "$TMPDIR/err"
 holds "a version that there is not: status 2" ends_with 2 "$HYPROF" help --schema zones/99
 holds "a part of a name is no name" ends_with 2 "$HYPROF" help --schema zon
 holds "completed" same "hyprof.zones/$version" "$("$HYPROF" __complete help --schema hyprof.zones | cut -f 1)"

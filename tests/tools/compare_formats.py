@@ -127,19 +127,38 @@ def compare_csv(hyprof, arguments, document, faults):
             faults.append(f"csv: fact {key}: {value!r} is {facts.get(key)!r}")
 
 
+def bare(cell):
+    """A cell of Markdown without its marks: a tree's indentation, a bar that is escaped, a code span."""
+    return re.sub(r"^`+ ?| ?`+$", "", cell.replace("&nbsp;", "").replace(r"\|", "|")).strip()
+
+
 def fits(wanted, cells):
-    """Whether each cell of a row for people is a value of the JSON's row, none of them twice."""
-    left = list(wanted.values())
+    """Whether each cell of a row for people is a value of the JSON's row, none of them twice; a tree's depth as well."""
+    left = [value for key, value in wanted.items() if key != "depth"]
+    if "depth" in wanted and max(cell.count("&nbsp;") for cell in cells) != 2 * wanted["depth"]:
+        return f"depth {wanted['depth']}"
     for cell in cells:
-        if set(cell.strip("`")) == {"#"}:
-            continue  # a bar
+        if "bar" in wanted and set(cell.strip("`")) <= {"#"}:
+            continue
         for i, value in enumerate(left):
-            if is_shown(value, cell.replace(r"\|", "|").replace("&nbsp;", "")):
+            if is_shown(value, bare(cell)):
                 del left[i]
                 break
         else:
             return cell
     return None
+
+
+def rows_for_people(rows, n_shown):
+    """The rows of JSON without the frames around all of a tree, which people have in the line above it."""
+    n_around = len(rows) - n_shown
+    around = rows[:n_around]
+    if "depth" not in rows[0] or n_around <= 0 or [row["depth"] for row in around] != list(range(n_around)):
+        return rows
+    if any(row["total_samples" if "total_samples" in row else "n_samples"] !=
+           around[0]["total_samples" if "total_samples" in row else "n_samples"] for row in around):
+        return rows
+    return [{**row, "depth": row["depth"] - n_around} for row in rows[n_around:]]
 
 
 def compare_people(document, markdown, text, faults):
@@ -149,7 +168,8 @@ def compare_people(document, markdown, text, faults):
     for title, (columns, rows) in titles.items():
         found = None
         for key, value in twins.items():
-            if len(value["rows"]) == len(rows) and all(fits(a, b) is None for a, b in zip(value["rows"], rows)):
+            wanted = rows_for_people(value["rows"], len(rows))
+            if len(wanted) == len(rows) and all(fits(a, b) is None for a, b in zip(wanted, rows)):
                 found = key
                 break
         if found:
@@ -166,11 +186,11 @@ def compare_people(document, markdown, text, faults):
         part = re.sub(r"\s+", " ", text[at + len(title) + 2:].partition("\n\n")[0])
         for cells in rows:
             for column, cell in zip(columns, cells):
-                plain = re.sub(r"^`+ ?| ?`+$", "", cell).replace(r"\|", "|").replace("&nbsp;", "").strip()
-                if not plain.isascii() or set(plain) <= {"#"} or plain.count(" < ") > 11:
+                plain = bare(cell)
+                if not plain.isascii() or not plain.isprintable() or set(plain) <= {"#"} or plain.count(" < ") > 11 or len(plain) > 4096:
                     continue
                 if re.sub(r"\s+", " ", plain) not in part:
-                    faults.append(f"text: {title}: {column}: {plain!r} is missing")
+                    faults.append(f"text: {title}: {column}: {plain[:200]!r} is missing")
     shown = {key for key in ("functions", "zones", "threads", "top_down", "bottom_up", "modules", "places", "cpus")}
     faults += [f"markdown: the table {key} of JSON is not there" for key in twins if key in shown]
     return n_matched

@@ -149,8 +149,13 @@ START_LOOP_TEST(test_every_view_of_every_trace, 0, N_VIEWS *N_TRACES)
         output = RUN_REPORT(b.path, view, "--json");
         ck_assert_int_eq(output.status, wanted);
         if (!is_refused) {
+                const char *answer;
+
                 root = json_loads(output.out, JSON_REJECT_DUPLICATES, NULL);
                 ck_assert_ptr_nonnull(root);
+                answer = json_string_value(json_object_get(root, "answer"));
+                ck_assert_ptr_nonnull(answer);
+                ck_assert_str_ne(answer, "");
                 ck_assert_str_eq(json_string_value(json_object_get(root, "schema")), views[_i % N_VIEWS][1]);
                 json_decref(root);
         }
@@ -303,6 +308,42 @@ START_TEST(test_one_zone)
         ck_assert_int_eq(ran_report_number(root, "count"), 200);
         ck_assert_int_eq(ran_report_number(root, "total_ns"), 5050 * 1000 + 100 * 20);
         json_decref(root);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
+/* The sentence says what the first row of its table says. */
+START_LOOP_TEST(test_answers, 0, 7)
+{
+        static const struct {
+                void (*build)(struct trace_builder *b);
+                const char *view, *answer;
+        } cases[] = {
+                { build_zones, "--zones", "zone around took 5.05 ms in all, the most of 2 zones" },
+                { build_zones, "--zone=inside",
+                  "zone inside: 100 instances, 5.05 ms in all; median 49.9 us, longest 100 us" },
+                { build_zones, "--threads", "1 thread in 1 process" },
+                { build_zones, "--functions", "no samples" },
+                { build_samples, "--functions", "10 samples: too few to say where the time went" },
+                { build_samples, "--modules", "100.0% of the samples are in program" },
+                { build_nothing, "--off-cpu", "waiting is unknown: no context switches were recorded" },
+        };
+        struct trace_builder b;
+        struct ran_report output;
+        json_t *root;
+
+        trace_builder_init(&b);
+        cases[_i].build(&b);
+        trace_builder_finish(&b);
+        output = RUN_REPORT(b.path, cases[_i].view, "--json");
+        ck_assert_int_eq(output.status, EXIT_STATUS_OK);
+        root = json_loads(output.out, 0, NULL);
+        ck_assert_str_eq(json_string_value(json_object_get(root, "answer")), cases[_i].answer);
+        json_decref(root);
+        free(output.out);
+        output = RUN_REPORT(b.path, cases[_i].view);
+        ck_assert_int_eq(strncmp(output.out, cases[_i].answer, strlen(cases[_i].answer)), 0);
+        free(output.out);
         trace_builder_deinit(&b);
 }
 END_TEST

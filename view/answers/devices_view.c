@@ -2,9 +2,11 @@
 #include "analyze/stats/device_stats.h"
 #include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
+#include "view/answers/answer_words.h"
 #include "view/answers/event_names.h"
 #include "view/answers/event_view.h"
 #include "view/document/view_document.h"
+#include "view/text/text_number.h"
 
 #include <stdlib.h>
 
@@ -177,23 +179,42 @@ static void devices_view_add_warnings(struct event_names *n, const struct device
         event_names_warn(n, z->n_lost + s->n_lost, "zones beyond the limit, left out");
         event_names_warn(n, n_readings, "readings of devices' clocks that go backwards, left out");
         event_names_warn(n, n_unplaced, "devices whose clock was never read: their busy times are unknown");
-        if (s->n_devices == 0)
-                view_document_warn(n->document, "the program reported no devices");
-        else if (s->n_rows == 0)
-                view_document_warn(n->document, "%s",
-                                   n->options->is_filtered ? "no zone of a device passes the filters"
-                                                           : "nothing ran on the devices");
+}
+
+static struct answer_words devices_view_answer(const struct event_names *n, const struct device_stats *s)
+{
+        struct answer_words a = { .used_bytes = 0 };
+        uint32_t busiest = 1;
+
+        for (uint32_t i = 2; i <= s->n_devices; i++)
+                if (s->busy[i - 1].busy_ns > s->busy[busiest - 1].busy_ns)
+                        busiest = i;
+        if (s->n_devices == 0) {
+                answer_words_add(&a, "the program reported no devices");
+        } else if (s->n_rows == 0) {
+                answer_words_add(&a, "%s",
+                                 n->options->is_filtered ? "no zone of a device passes the filters"
+                                                         : "nothing ran on the devices");
+        } else {
+                answer_words_add_name(&a, device_name(n, busiest));
+                answer_words_add(&a, " was busy for %s",
+                                 text_number_duration(s->busy[busiest - 1].busy_ns).text);
+                answer_words_add_most(&a, s->n_devices, "devices");
+        }
+        return a;
 }
 
 void devices_view_fill(struct view_document *d, const struct device_stats *s, struct loaded_trace *trace,
                        const struct event_view_options *options)
 {
+        struct answer_words answer;
         struct event_names n;
         struct view_table *t;
         size_t n_shown;
 
         event_names_init(&n, d, trace, NULL, options);
-        event_names_heading(&n, "Devices", TRACE_LOSS_DROPPED_DEVICES, s->zones.n_late);
+        answer = devices_view_answer(&n, s);
+        event_names_heading(&n, &answer, TRACE_LOSS_DROPPED_DEVICES, s->zones.n_late);
         devices_view_add_warnings(&n, s);
         t = view_document_add_table(d, "devices", "Devices", device_columns,
                                     sizeof(device_columns) / sizeof(device_columns[0]));

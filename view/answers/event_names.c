@@ -5,6 +5,7 @@
 #include "analyze/trace/zone_paths.h"
 #include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
+#include "view/answers/answer_words.h"
 #include "view/answers/report_heading.h"
 #include "view/answers/report_names.h"
 #include "view/document/view_document.h"
@@ -70,13 +71,14 @@ static void event_names_warn_of_losses(struct event_names *n, uint32_t own)
                 event_names_warn(n, sums[reason], loss_words(reason));
 }
 
-void event_names_heading(struct event_names *n, const char *title, uint32_t loss_reason, uint64_t n_late)
+void event_names_heading(struct event_names *n, const struct answer_words *answer, uint32_t loss_reason,
+                         uint64_t n_late)
 {
         struct view_document *d = n->document;
         const struct loaded_trace *trace = n->trace;
         uint64_t duration_ns = trace->end_ns > trace->start_ns ? trace->end_ns - trace->start_ns : 0;
 
-        view_document_set_title(d, "%s", title);
+        answer_words_set(answer, d);
         view_document_add_string(d, "command", "command", loaded_trace_meta(trace, "command"));
         if (n->options->filter.n_bytes != 0)
                 view_document_add_string(d, "filter", "only", n->options->filter);

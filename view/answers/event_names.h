@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct answer_words;
 struct event_order;
 struct loaded_trace;
 struct view_document;
@@ -45,11 +46,12 @@ void event_names_init(struct event_names *n, struct view_document *d, struct loa
 void event_names_deinit(struct event_names *n);
 
 /*
- * event_names_heading() - command and duration; as warnings the losses of these events and how the trace ends
+ * event_names_heading() - the answer, command and duration; as warnings the losses of these events and how the trace ends
  * @loss_reason:  enum trace_loss_reason: what the program dropped of this kind; 0 = it has none
  * @n_late:       events that came too far out of order
  */
-void event_names_heading(struct event_names *n, const char *title, uint32_t loss_reason, uint64_t n_late);
+void event_names_heading(struct event_names *n, const struct answer_words *answer, uint32_t loss_reason,
+                         uint64_t n_late);
 
 /* Warns of a count that is not 0: the words, then the number. */
 void event_names_warn(struct event_names *n, uint64_t count, const char *words);

@@ -3,6 +3,7 @@
 #include "analyze/stats/frame_zones.h"
 #include "analyze/stats/histogram_bins.h"
 #include "analyze/walk/loaded_trace.h"
+#include "view/answers/answer_words.h"
 #include "view/answers/event_names.h"
 #include "view/answers/event_view.h"
 #include "view/answers/frame_zones_view.h"
@@ -10,6 +11,7 @@
 #include "view/answers/report_heading.h"
 #include "view/answers/report_names.h"
 #include "view/document/view_document.h"
+#include "view/text/text_number.h"
 
 #define HINTS_MAX 3
 
@@ -120,21 +122,42 @@ static void frames_view_add_hints(struct event_names *n, const struct frame_zone
         }
 }
 
+static struct answer_words frames_view_answer(const struct event_names *n, const struct frame_stats *s)
+{
+        struct answer_words a = { .used_bytes = 0 };
+        uint64_t n_frames = 0;
+        uint32_t slowest = 0;
+
+        for (uint32_t i = 0; i < s->n_sets; i++) {
+                n_frames += s->sets[i].durations_ns.n_values;
+                if (s->sets[i].durations_ns.largest > s->sets[slowest].durations_ns.largest)
+                        slowest = i;
+        }
+        if (s->n_sets == 0) {
+                answer_words_add(&a, "%s",
+                                 n->options->is_filtered ? "no frame passes the filters"
+                                                         : "the program marked no frames");
+                return a;
+        }
+        answer_words_add(&a, "%s; the longest took %s, of ", text_number_counted(n_frames, "frames").text,
+                         text_number_duration(s->sets[slowest].durations_ns.largest).text);
+        answer_words_add_name(&a, frame_zones_view_name(n, s, slowest + 1));
+        return a;
+}
+
 void frames_view_fill(struct view_document *d, const struct frame_zones *z, struct loaded_trace *trace,
                       const struct event_view_options *options)
 {
         const struct frame_stats *s = z->stats;
+        struct answer_words answer;
         struct event_names n;
         struct view_table *t;
         size_t n_shown;
 
         event_names_init(&n, d, trace, NULL, options);
-        event_names_heading(&n, "Frames", TRACE_LOSS_DROPPED_FRAMES, s->n_late);
+        answer = frames_view_answer(&n, s);
+        event_names_heading(&n, &answer, TRACE_LOSS_DROPPED_FRAMES, s->n_late);
         event_names_warn(&n, s->n_lost, "events of sets of frames beyond the limit; left out");
-        if (s->n_sets == 0)
-                view_document_warn(d, "%s",
-                                   options->is_filtered ? "no frame passes the filters"
-                                                        : "the program marked no frames");
         t = view_document_add_table(d, "frames", "Frames", set_columns,
                                     sizeof(set_columns) / sizeof(set_columns[0]));
         n_shown = event_names_limit(&n, t, s->n_sets);

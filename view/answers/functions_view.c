@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/name_guess.h"
 #include "format/trace_dictionary.h"
+#include "view/answers/answer_words.h"
 #include "view/answers/report_heading.h"
 #include "view/answers/report_names.h"
 #include "view/answers/report_view.h"
@@ -245,6 +246,41 @@ static void add_callers(struct view_document *d, const struct report *report,
         tree_rows_add(d, report, options, &rows);
 }
 
+/* The chosen functions, or the hottest. */
+static void functions_view_set_answer(struct view_document *d, const struct report *report,
+                                      const char *pattern, const bool *chosen)
+{
+        uint64_t all = report->event ? report->event->sum.weight : 0, self = 0, n_chosen = 0;
+        const struct report_function *last = NULL;
+        struct answer_words a = { .used_bytes = 0 };
+
+        for (uint32_t i = 0; chosen && i < report->functions.n_rows; i++)
+                if (chosen[report->functions.rows[i].label]) {
+                        last = &report->functions.rows[i];
+                        self += last->self.weight;
+                        n_chosen++;
+                }
+        if (n_chosen == 1) {
+                answer_words_add_name(&a, report_names_function(last->name, last->kind));
+                answer_words_add(&a, ": %s of the samples itself, %s with callees",
+                                 text_number_share(report_share(self, all)).text,
+                                 text_number_share(report_share(last->total.weight, all)).text);
+        } else if (chosen && n_chosen == 0) {
+                answer_words_add(&a, "no samples in ");
+                answer_words_add_name(&a, report_names_words(pattern));
+        } else if (chosen) {
+                answer_words_add(&a, "%s match ", text_number_counted(n_chosen, "functions").text);
+                answer_words_add_name(&a, report_names_words(pattern));
+                answer_words_add(&a, ": %s of the samples are in them",
+                                 text_number_share(report_share(self, all)).text);
+        } else {
+                answer_words_add_hottest(&a, report);
+        }
+        if (a.used_bytes == 0)
+                answer_words_add(&a, "no samples");
+        answer_words_set(&a, d);
+}
+
 static void functions_view_add_hints(struct view_document *d, const struct report *report,
                                      const struct report_view_options *options)
 {
@@ -283,8 +319,7 @@ int functions_view_fill(struct view_document *d, const struct report *report,
                         return no_function(report, options->function, err);
                 }
         }
-        view_document_set_title(d, "Functions%s%s", options->function ? ": " : "",
-                                options->function ? options->function : "");
+        functions_view_set_answer(d, report, options->function, chosen);
         report_heading_add(d, report, options->filter);
         if (options->function || (!options->top_down && !options->bottom_up))
                 add_list(d, report, chosen, options->limit);

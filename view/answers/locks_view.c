@@ -3,9 +3,11 @@
 #include "analyze/walk/event_walk.h"
 #include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
+#include "view/answers/answer_words.h"
 #include "view/answers/event_names.h"
 #include "view/answers/event_view.h"
 #include "view/document/view_document.h"
+#include "view/text/text_number.h"
 
 #include <stdlib.h>
 
@@ -250,13 +252,37 @@ static void add_holders_and_waits(struct event_names *n, const struct lock_stats
                 event_names_hint_zone(n, waiter);
 }
 
+static struct answer_words locks_view_answer(const struct event_names *n, const struct lock_stats *s)
+{
+        struct answer_words a = { .used_bytes = 0 };
+        struct lock_order order = { .stats = s };
+        uint32_t first = 0;
+
+        for (uint32_t i = 1; i <= s->n_locks; i++)
+                if (s->locks[i - 1].any && (first == 0 || compare_locks(&i, &first, &order) < 0))
+                        first = i;
+        if (s->n_used == 0 || first == 0) {
+                answer_words_add(&a, "%s",
+                                 n->options->is_filtered ? "no lock event passes the filters"
+                                                         : "the program reported no locks");
+                return a;
+        }
+        answer_words_add(&a, "threads waited %s for lock ",
+                         text_number_duration(s->locks[first - 1].waits_ns.sum).text);
+        answer_words_add_name(&a, locks_view_lock_name(n, s, first));
+        answer_words_add_most(&a, s->n_used, "locks");
+        return a;
+}
+
 void locks_view_fill(struct view_document *d, const struct lock_stats *s, const struct event_walk *walk,
                      struct loaded_trace *trace, const struct event_view_options *options)
 {
+        struct answer_words answer;
         struct event_names n;
 
         event_names_init(&n, d, trace, &walk->walk.paths, options);
-        event_names_heading(&n, "Locks", TRACE_LOSS_DROPPED_LOCKS, walk->order.n_late);
+        answer = locks_view_answer(&n, s);
+        event_names_heading(&n, &answer, TRACE_LOSS_DROPPED_LOCKS, walk->order.n_late);
         view_document_add_number(d, "n_locks", "locks", VIEW_COUNT, s->n_used);
         view_document_add_number(d, "n_open_waits", "waits at the end", VIEW_COUNT, s->n_open_waits);
         view_document_add_number(d, "n_open_holds", "held at the end", VIEW_COUNT, s->n_open_holds);
@@ -264,10 +290,6 @@ void locks_view_fill(struct view_document *d, const struct lock_stats *s, const 
                          "releases of locks that the thread did not hold, as far as is known");
         event_names_warn(&n, s->n_untracked, "threads at one lock beyond the limit; left out");
         event_names_warn(&n, s->n_rows_lost, "holds and waits in too many different zones; in the sums only");
-        if (s->n_used == 0)
-                view_document_warn(d, "%s",
-                                   options->is_filtered ? "no lock event passes the filters"
-                                                        : "the program reported no locks");
         add_locks(&n, s);
         if (s->n_used != 0)
                 add_holders_and_waits(&n, s);

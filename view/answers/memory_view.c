@@ -5,10 +5,12 @@
 #include "analyze/walk/loaded_trace.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
+#include "view/answers/answer_words.h"
 #include "view/answers/event_names.h"
 #include "view/answers/event_view.h"
 #include "view/answers/report_heading.h"
 #include "view/document/view_document.h"
+#include "view/text/text_number.h"
 
 #include <stdlib.h>
 
@@ -284,10 +286,6 @@ static void memory_view_add_warnings(struct event_names *n, const struct memory_
         event_names_warn(n, sum.n_over, "allocations at an address that was in use: its free is missing");
         event_names_warn(n, sum.n_untracked, "allocations beyond the limit of blocks in use; not followed");
         event_names_warn(n, s->n_pools_lost, "events of pools beyond the limit; left out");
-        if (s->pool_names.n_items == 0)
-                view_document_warn(n->document, "%s",
-                                   n->options->is_filtered ? "no allocation passes the filters"
-                                                           : "the program reported no allocations");
 }
 
 /* The next command: memory that is never freed up to the peak is the memory in use then. */
@@ -304,13 +302,37 @@ static void add_peak_hint(const struct event_names *n, const struct memory_stats
                             (unsigned long long)event_names_since_start(n, pool->peak_ns) + 1);
 }
 
+static struct answer_words memory_view_answer(const struct event_names *n, const struct memory_stats *s)
+{
+        struct answer_words a = { .used_bytes = 0 };
+        uint64_t n_bytes = 0, n_allocations = 0, live_bytes = 0;
+
+        for (uint32_t i = 0; i < s->pool_names.n_items; i++) {
+                n_bytes += s->pools[i].allocated_bytes;
+                n_allocations += s->pools[i].n_allocations;
+                live_bytes += s->pools[i].live_bytes;
+        }
+        if (s->pool_names.n_items == 0)
+                answer_words_add(&a, "%s",
+                                 n->options->is_filtered ? "no allocation passes the filters"
+                                                         : "the program reported no allocations");
+        else
+                answer_words_add(&a, "%s allocated in %s, %s of it never freed",
+                                 text_number_bytes(n_bytes).text,
+                                 text_number_counted(n_allocations, "allocations").text,
+                                 text_number_bytes(live_bytes).text);
+        return a;
+}
+
 void memory_view_fill(struct view_document *d, const struct memory_stats *s, const struct event_walk *walk,
                       struct loaded_trace *trace, const struct event_view_options *options)
 {
+        struct answer_words answer;
         struct event_names n;
 
         event_names_init(&n, d, trace, &walk->walk.paths, options);
-        event_names_heading(&n, "Memory", TRACE_LOSS_DROPPED_MEMORY, walk->order.n_late);
+        answer = memory_view_answer(&n, s);
+        event_names_heading(&n, &answer, TRACE_LOSS_DROPPED_MEMORY, walk->order.n_late);
         memory_view_add_warnings(&n, s);
         add_pools(&n, s);
         add_peak_hint(&n, s);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/stats/message_list.h"
 #include "analyze/walk/loaded_trace.h"
+#include "view/answers/answer_words.h"
 #include "view/answers/event_names.h"
 #include "view/answers/event_view.h"
 #include "view/answers/report_heading.h"
 #include "view/document/view_document.h"
+#include "view/text/text_number.h"
 
 #define SEVERITY_ERROR 4 /* its number; the next is fatal */
 
@@ -56,12 +58,15 @@ static void add_severities(struct event_names *n, const struct message_list *l)
         }
 }
 
+static uint64_t messages_view_count_grave(const struct message_list *l)
+{
+        return l->n_severities[SEVERITY_ERROR] + l->n_severities[SEVERITY_ERROR + 1];
+}
+
 /* The next commands: only severe messages, and the zone of the newest message that was in one. */
 static void messages_view_add_hints(const struct event_names *n, const struct message_list *l)
 {
-        uint64_t n_grave = l->n_severities[SEVERITY_ERROR] + l->n_severities[SEVERITY_ERROR + 1];
-
-        if (l->severity_min < SEVERITY_ERROR && n_grave != 0)
+        if (l->severity_min < SEVERITY_ERROR && messages_view_count_grave(l) != 0)
                 report_heading_hint(n->document, n->options->path, "report --severity %s",
                                     message_list_severity(SEVERITY_ERROR));
         for (size_t i = l->n_messages; i > l->first; i--) {
@@ -73,22 +78,35 @@ static void messages_view_add_hints(const struct event_names *n, const struct me
         event_names_hint_overview(n);
 }
 
+static struct answer_words messages_view_answer(const struct message_list *l, bool is_filtered)
+{
+        uint64_t n_grave = messages_view_count_grave(l);
+        struct answer_words a = { .used_bytes = 0 };
+
+        if (l->n_fit == 0)
+                answer_words_add(&a, "%s",
+                                 l->n_all != 0 || is_filtered ? "no message passes the filters"
+                                                              : "the program wrote no messages");
+        else
+                answer_words_add(&a, "%s, %s", text_number_counted(l->n_fit, "messages").text,
+                                 n_grave != 0 ? text_number_counted(n_grave, "errors among them").text
+                                              : "no error among them");
+        return a;
+}
+
 void messages_view_fill(struct view_document *d, const struct message_list *l, const struct zone_paths *paths,
                         struct loaded_trace *trace, const struct event_view_options *options)
 {
+        const struct answer_words answer = messages_view_answer(l, options->is_filtered);
         size_t n_kept = l->n_messages - l->first, n_shown;
         struct event_names n;
         struct view_table *t;
 
         event_names_init(&n, d, trace, paths, options);
-        event_names_heading(&n, "Messages", TRACE_LOSS_DROPPED_MESSAGES, 0);
+        event_names_heading(&n, &answer, TRACE_LOSS_DROPPED_MESSAGES, 0);
         view_document_add_number(d, "n_messages", "messages", VIEW_COUNT, l->n_fit);
         event_names_warn(&n, l->n_fit - n_kept, "older messages, for which there was no room");
         event_names_warn(&n, l->n_cut, "texts longer than 65,536 bytes, cut there");
-        if (l->n_fit == 0)
-                view_document_warn(d, "%s",
-                                   l->n_all != 0 || options->is_filtered ? "no message passes the filters"
-                                                                         : "the program wrote no messages");
         t = view_document_add_table(d, "messages", "Messages, the newest last", columns,
                                     sizeof(columns) / sizeof(columns[0]));
         n_shown = event_names_limit(&n, t, n_kept);

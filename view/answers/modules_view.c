@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report.h"
 #include "format/trace_dictionary.h"
+#include "view/answers/answer_words.h"
 #include "view/answers/report_heading.h"
 #include "view/answers/report_names.h"
 #include "view/answers/report_view.h"
 #include "view/document/view_document.h"
+#include "view/text/text_number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +184,26 @@ static void modules_view_add_hints(struct view_document *d, const struct report 
                 report_heading_hint(d, options->path, "report --functions");
 }
 
+static void modules_view_set_answer(struct view_document *d, const struct report *report,
+                                    const struct module_sum *rows, uint32_t n_rows)
+{
+        const struct trace_dictionary *dictionary = report->trace.dictionary;
+        struct answer_words a = { .used_bytes = 0 };
+
+        if (n_rows == 0) {
+                answer_words_add(&a, "no samples");
+        } else {
+                answer_words_add(
+                        &a, "%s of the samples are in ",
+                        text_number_share(report_share(rows[0].self.weight, report->event->sum.weight)).text);
+                answer_words_add_name(&a, rows[0].path != 0 ? report_names_file(trace_dictionary_text(
+                                                                      dictionary, rows[0].path))
+                                                            : report_names_words("no module"));
+                answer_words_add_most(&a, n_rows, "modules");
+        }
+        answer_words_set(&a, d);
+}
+
 void modules_view_fill(struct view_document *d, const struct report *report,
                        const struct report_view_options *options)
 {
@@ -193,14 +215,14 @@ void modules_view_fill(struct view_document *d, const struct report *report,
                 d->failed = true;
                 return;
         }
-        view_document_set_title(d, "Modules");
-        report_heading_add(d, report, options->filter);
-        t = view_document_add_table(d, "modules", "Modules, by the samples that fell into them", columns,
-                                    sizeof(columns) / sizeof(columns[0]));
         n_all = modules_view_add_up(report, rows);
         find_modules(report->trace.dictionary, rows, n_all);
         if (n_all != 0)
                 qsort(rows, n_all, sizeof(*rows), modules_view_compare_sums);
+        modules_view_set_answer(d, report, rows, n_all);
+        report_heading_add(d, report, options->filter);
+        t = view_document_add_table(d, "modules", "Modules, by the samples that fell into them", columns,
+                                    sizeof(columns) / sizeof(columns[0]));
         n_rows = report_limited(n_all, options->limit);
         if (report->event)
                 view_table_set_about(

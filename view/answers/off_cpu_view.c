@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report.h"
 #include "base/byte_buffer.h"
+#include "view/answers/answer_words.h"
 #include "view/answers/report_heading.h"
 #include "view/answers/report_names.h"
 #include "view/answers/report_view.h"
 #include "view/document/view_document.h"
+#include "view/text/text_number.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define WAKERS_SHOWN 3 /* of each place, if there is a limit */
@@ -336,6 +339,25 @@ static void off_cpu_add_facts(struct view_document *d, const struct report *repo
                 view_document_warn(d, "wake-ups were not recorded");
 }
 
+void off_cpu_view_set_answer(struct view_document *d, const struct report *report)
+{
+        const struct report_waits *w = &report->waits;
+        uint64_t all_ns = wait_row_total_ns(&w->all);
+        struct answer_words a = { .used_bytes = 0 };
+
+        if (!report->on_cpu_known) {
+                answer_words_add(&a, "waiting is unknown: no context switches were recorded");
+        } else if (w->n_places == 0) {
+                answer_words_add(&a, "no thread waited");
+        } else {
+                answer_words_add(
+                        &a, "threads waited %s in all, %s of it in ", text_number_duration(all_ns).text,
+                        text_number_share(report_share(wait_row_total_ns(&w->places[0].sum), all_ns)).text);
+                answer_words_add_name(&a, off_cpu_place_name(&w->places[0]));
+        }
+        answer_words_set(&a, d);
+}
+
 void off_cpu_view_fill(struct view_document *d, const struct report *report,
                        const struct report_view_options *options)
 {
@@ -369,6 +391,24 @@ static uint64_t cpus_put_threads(struct view_document *d, struct view_table *t, 
                 view_table_put_number(d, t, thread->pid);
         }
         return cpu->n_threads - n;
+}
+
+void cpus_view_set_answer(struct view_document *d, const struct report *report)
+{
+        const struct report_cpu *busiest = NULL;
+        struct answer_words a = { .used_bytes = 0 };
+
+        for (uint32_t i = 0; report->on_cpu_known && i < report->cpus.n_rows; i++)
+                if (!busiest || report->cpus.rows[i].busy_ns > busiest->busy_ns)
+                        busiest = &report->cpus.rows[i];
+        if (busiest) {
+                answer_words_add(&a, "CPU %" PRIu64 " was busy for %s", busiest->cpu,
+                                 text_number_duration(busiest->busy_ns).text);
+                answer_words_add_most(&a, report->cpus.n_rows, "CPUs");
+        } else {
+                answer_words_add(&a, "how busy CPUs were is unknown: no context switches were recorded");
+        }
+        answer_words_set(&a, d);
 }
 
 void cpus_view_fill(struct view_document *d, const struct report *report,

@@ -1,92 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report.h"
+#include "view/answers/answer_words.h"
 #include "view/answers/recording_view.h"
 #include "view/answers/report_heading.h"
 #include "view/answers/report_names.h"
 #include "view/answers/report_view.h"
 #include "view/document/view_document.h"
-#include "view/text/text_number.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#define ANSWER_BYTES   512
-#define NAME_BYTES_MAX 80 /* in the answer; the tables have names whole */
-#define SAMPLES_MIN    20 /* with fewer, a share is within 20 points or more of the truth */
-
-/* ------------------------------------------------------------------ the answer */
-
-struct overview_answer {
-        char text[ANSWER_BYTES];
-        size_t used_bytes;
-};
-
-static void overview_say(struct overview_answer *a, const char *format, ...)
-        __attribute__((format(printf, 2, 3)));
-
-static void overview_say(struct overview_answer *a, const char *format, ...)
+static void overview_set_answer(struct view_document *d, const struct report *report)
 {
-        size_t room = sizeof(a->text) - a->used_bytes;
-        va_list args;
-        int n;
+        struct answer_words a = { .used_bytes = 0 };
 
-        va_start(args, format);
-        n = vsnprintf(a->text + a->used_bytes, room, format, args);
-        va_end(args);
-        if (n > 0)
-                a->used_bytes += (size_t)n < room ? (size_t)n : room - 1;
-}
-
-/* Not cut within a character of UTF-8. */
-static void overview_say_name(struct overview_answer *a, struct text_view name)
-{
-        bool is_cut = name.n_bytes > NAME_BYTES_MAX;
-
-        if (is_cut)
-                name.n_bytes = NAME_BYTES_MAX;
-        while (is_cut && name.n_bytes > 0 && ((unsigned char)name.bytes[name.n_bytes] & 0xc0) == 0x80)
-                name.n_bytes--;
-        overview_say(a, "%.*s%s", (int)name.n_bytes, name.n_bytes != 0 ? name.bytes : "", is_cut ? "…" : "");
-}
-
-/* The hottest function itself: marks stand for callers that are missing. */
-static const struct report_function *overview_hottest(const struct report *report)
-{
-        for (uint32_t i = 0; i < report->functions.n_rows; i++)
-                if (report->functions.rows[i].kind != FUNCTION_MARK)
-                        return &report->functions.rows[i];
-        return NULL;
-}
-
-static void overview_answer(struct overview_answer *a, const struct report *report)
-{
-        const struct report_function *function = overview_hottest(report);
-        const struct report_zone *zone = report->n_zones != 0 ? &report->zones[0] : NULL;
-
-        a->used_bytes = 0;
-        if (function && report->event && report->event->sum.n_samples < SAMPLES_MIN) {
-                overview_say(a, "%" PRIu64 " sample%s: too few to say where the time went",
-                             report->event->sum.n_samples, report->event->sum.n_samples == 1 ? "" : "s");
-        } else if (function && report->event) {
-                overview_say(a, "%s of the samples are in ",
-                             text_number_share(report_share(function->self.weight, report->event->sum.weight))
-                                     .text);
-                overview_say_name(a, report_names_function(function->name, function->kind));
-                overview_say(a, " itself");
+        answer_words_add_hottest(&a, report);
+        if (report->n_zones != 0) {
+                answer_words_add(&a, "%s", a.used_bytes != 0 ? "; " : "");
+                answer_words_add_zone(&a, report, &report->zones[0]);
         }
-        if (zone) {
-                overview_say(a, "%szone ", a->used_bytes != 0 ? "; " : "");
-                overview_say_name(a, zone->name);
-                overview_say(a, " took %s%s in all", report->lost.n_lost != 0 ? "at least " : "",
-                             text_number_duration(zone->total_ns).text);
-                if (report->on_cpu_known && zone->total_ns != 0)
-                        overview_say(a, ", %s of it on a CPU",
-                                     text_number_share(report_share(zone->on_cpu_ns, zone->total_ns)).text);
-        }
-        if (a->used_bytes == 0)
-                overview_say(a, "no samples and no zones");
+        if (a.used_bytes == 0)
+                answer_words_add(&a, "no samples and no zones");
+        answer_words_set(&a, d);
 }
 
 /* ------------------------------------------------------------------ functions inside zones */
@@ -153,10 +85,7 @@ static void overview_add_inside(struct view_document *d, const struct report *re
 void overview_view_fill(struct view_document *d, const struct report *report,
                         const struct report_view_options *options)
 {
-        struct overview_answer answer;
-
-        overview_answer(&answer, report);
-        view_document_set_answer(d, (struct text_view){ answer.text, answer.used_bytes });
+        overview_set_answer(d, report);
         recording_view_add_facts(d, report);
         recording_view_add_also(d, report);
         report_heading_add_missing(d, report);

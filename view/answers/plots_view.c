@@ -2,10 +2,12 @@
 #include "analyze/stats/plot_stats.h"
 #include "analyze/walk/loaded_trace.h"
 #include "format/trace_dictionary.h"
+#include "view/answers/answer_words.h"
 #include "view/answers/event_names.h"
 #include "view/answers/event_view.h"
 #include "view/answers/report_heading.h"
 #include "view/document/view_document.h"
+#include "view/text/text_number.h"
 
 #include <string.h>
 
@@ -149,20 +151,33 @@ static void add_hint(const struct event_names *n, const struct plot_stats *s)
                             (unsigned long long)from_ns, (unsigned long long)from_ns + step_ns + 2);
 }
 
+static struct answer_words plots_view_answer(const struct plot_stats *s, bool is_filtered)
+{
+        struct answer_words a = { .used_bytes = 0 };
+        uint64_t n_values = 0;
+
+        for (uint32_t i = 0; i < s->names.n_items; i++)
+                n_values += s->rows[i].n_values;
+        if (s->names.n_items == 0)
+                answer_words_add(&a, "%s",
+                                 is_filtered ? "no value passes the filters" : "the program plotted nothing");
+        else
+                answer_words_add(&a, "%s in %s", text_number_counted(n_values, "values").text,
+                                 text_number_counted(s->names.n_items, "plots").text);
+        return a;
+}
+
 void plots_view_fill(struct view_document *d, const struct plot_stats *s, struct loaded_trace *trace,
                      const struct event_view_options *options)
 {
+        const struct answer_words answer = plots_view_answer(s, options->is_filtered);
         struct event_names n;
         struct view_table *t;
         size_t n_shown;
 
         event_names_init(&n, d, trace, NULL, options);
-        event_names_heading(&n, "Plots", TRACE_LOSS_DROPPED_PLOTS, s->n_late);
+        event_names_heading(&n, &answer, TRACE_LOSS_DROPPED_PLOTS, s->n_late);
         event_names_warn(&n, s->n_lost, "values of plots beyond the limit; left out");
-        if (s->names.n_items == 0)
-                view_document_warn(d, "%s",
-                                   options->is_filtered ? "no value passes the filters"
-                                                        : "the program plotted nothing");
         t = view_document_add_table(d, "plots", "Plots", columns, sizeof(columns) / sizeof(columns[0]));
         view_table_set_about(d, t,
                              "course: %d equal parts of the examined time, from the smallest value to the "

@@ -61,8 +61,10 @@ void modules_view_fill(struct view_document *d, const struct report *report,
  * Waits of threads, and how busy CPUs were, without the heading: both may be in one document.
  * @report: loaded with wants_waits, wants_cpus.
  */
+void off_cpu_view_set_answer(struct view_document *d, const struct report *report);
 void off_cpu_view_fill(struct view_document *d, const struct report *report,
                        const struct report_view_options *options);
+void cpus_view_set_answer(struct view_document *d, const struct report *report);
 void cpus_view_fill(struct view_document *d, const struct report *report,
                     const struct report_view_options *options);
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/report/report.h"
+#include "view/answers/answer_words.h"
 #include "view/answers/report_heading.h"
+#include "view/answers/report_names.h"
 #include "view/answers/report_view.h"
 #include "view/document/view_document.h"
+#include "view/text/text_number.h"
 
 static const struct view_column columns[] = {
         { .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 },
@@ -81,10 +84,31 @@ void threads_view_add_list(struct view_document *d, const struct report *report,
                 t->n_left_out = report->n_threads - n_rows;
 }
 
+static void threads_view_set_answer(struct view_document *d, const struct report *report)
+{
+        const struct report_thread *first = report->n_threads != 0 ? &report->threads[0] : NULL;
+        struct answer_words a = { .used_bytes = 0 };
+
+        if (first && report->on_cpu_known) {
+                answer_words_add_name(&a, first->name.n_bytes != 0 ? first->name
+                                                                   : report_names_words("a thread"));
+                answer_words_add(&a, " ran for %s", text_number_duration(first->on_cpu_ns).text);
+                answer_words_add_most(&a, report->n_threads, "threads");
+        } else if (!first) {
+                answer_words_add(&a, "no threads");
+        } else {
+                answer_words_add(&a, "%s in %s process%s",
+                                 text_number_counted(report->n_kernel_threads, "threads").text,
+                                 text_number_count(report->n_processes).text,
+                                 report->n_processes == 1 ? "" : "es");
+        }
+        answer_words_set(&a, d);
+}
+
 void threads_view_fill(struct view_document *d, const struct report *report,
                        const struct report_view_options *options)
 {
-        view_document_set_title(d, "Threads");
+        threads_view_set_answer(d, report);
         report_heading_add(d, report, options->filter);
         view_document_add_number(d, "n_processes", "processes", VIEW_COUNT, report->n_processes);
         threads_view_add_list(d, report, options->limit);

@@ -2,6 +2,7 @@
 #include "analyze/report/report.h"
 #include "analyze/walk/zone_cost.h"
 #include "format/trace_dictionary.h"
+#include "view/answers/answer_words.h"
 #include "view/answers/group_rows.h"
 #include "view/answers/histogram_rows.h"
 #include "view/answers/report_heading.h"
@@ -9,6 +10,7 @@
 #include "view/answers/report_view.h"
 #include "view/answers/tree_rows.h"
 #include "view/document/view_document.h"
+#include "view/text/text_number.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -322,7 +324,8 @@ static void zone_view_add_threads(struct view_document *d, const struct report *
 {
         const struct zone_instances *all = &report->totals.instances;
         struct thread_row *rows = calloc((size_t)report->n_threads + 1, sizeof(*rows));
-        struct view_table *t = view_document_add_table(d, "threads", "By thread", thread_columns,
+        struct view_table *t = view_document_add_table(d, "threads", "Threads, by time in them",
+                                                       thread_columns,
                                                        sizeof(thread_columns) / sizeof(thread_columns[0]));
         uint32_t n_found = 0, n_rows;
 
@@ -450,13 +453,31 @@ static void zone_view_add_hints(struct view_document *d, const struct report *re
         report_heading_hint(d, options->path, "report --functions --zone z%u", slow->location);
 }
 
+static void zone_view_set_answer(struct view_document *d, const struct report *report, const char *pattern)
+{
+        const struct zone_stat *stat = &report->totals.instances.stat;
+        const struct histogram *h = &stat->durations_ns;
+        struct answer_words a = { .used_bytes = 0 };
+
+        answer_words_add(&a, "zone ");
+        answer_words_add_name(&a, report_names_words(pattern));
+        answer_words_add(&a, ": %s, %s%s in all", text_number_counted(h->n_values, "instances").text,
+                         report->lost.n_lost != 0 ? "at least " : "",
+                         text_number_duration(stat->total_ns).text);
+        if (h->n_values != 0)
+                answer_words_add(&a, "; median %s, longest %s",
+                                 text_number_duration(histogram_quantile(h, 0.5)).text,
+                                 text_number_duration(h->largest).text);
+        answer_words_set(&a, d);
+}
+
 void zone_view_fill(struct view_document *d, const struct report *report,
                     const struct report_view_options *options)
 {
         const struct zone_stat *stat = &report->totals.instances.stat;
         struct view_table *t;
 
-        view_document_set_title(d, "Zone %s", options->zone);
+        zone_view_set_answer(d, report, options->zone);
         report_heading_add(d, report, options->filter);
         zone_view_add_times(d, report);
         zone_view_add_cost(d, report);

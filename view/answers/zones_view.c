@@ -3,6 +3,7 @@
 #include "analyze/stats/histogram_bins.h"
 #include "analyze/walk/lost_zones.h"
 #include "analyze/walk/zone_cost.h"
+#include "view/answers/answer_words.h"
 #include "view/answers/histogram_rows.h"
 #include "view/answers/report_heading.h"
 #include "view/answers/report_view.h"
@@ -101,12 +102,25 @@ void zones_view_add_list(struct view_document *d, const struct report *report, u
                 t->n_left_out = report->n_zones - n_rows;
 }
 
+static void zones_view_set_answer(struct view_document *d, const struct report *report)
+{
+        struct answer_words a = { .used_bytes = 0 };
+
+        if (report->n_zones != 0) {
+                answer_words_add_zone(&a, report, &report->zones[0]);
+                answer_words_add_most(&a, report->n_zones, "zones");
+        } else {
+                answer_words_add(&a, "no zones");
+        }
+        answer_words_set(&a, d);
+}
+
 void zones_view_fill(struct view_document *d, const struct report *report,
                      const struct report_view_options *options)
 {
         uint32_t n_rows = report_limited(report->n_zones, options->limit);
 
-        view_document_set_title(d, "Zones");
+        zones_view_set_answer(d, report);
         report_heading_add(d, report, options->filter);
         view_document_add_number(d, "n_zones", "zones", VIEW_COUNT, report->n_zone_events);
         report_heading_add_lost(d, &report->lost);
