@@ -106,6 +106,10 @@ static void cmd_list_add_events(struct view_document *d, const struct event_cata
         uint32_t limit = output_options_limit(&args->output, 0);
         uint32_t n = 0;
 
+        view_table_set_about(
+                d, t,
+                "after a name, :u is user code, :k kernel code, :p to :ppp precise; rNNNN is a raw event, "
+                "hexadecimal; of {A,B}:S, B is read with each sample of A");
         for (size_t i = 0; t && i < c->n_rows; i++) {
                 const struct event_catalog_row *row = &c->rows[i];
 
@@ -168,11 +172,9 @@ static void cmd_list_fill(struct view_document *d, const struct event_catalog *c
         cmd_list_add_groups(d, c, args);
         if (args->word)
                 return;
-        view_document_hint(d, "hyprof list WORD, for the events with WORD in their names");
-        view_document_hint(d,
-                           "hyprof record -e rNNNN: a raw event, hexadecimal; :u user code, :k kernel code, "
-                           ":p to :ppp precise");
-        view_document_hint(d, "hyprof record -e '{A,B}:S': B is read with each sample of A");
+        view_document_hint(d, "hyprof list WORD");
+        view_document_hint(d, "hyprof record -e rNNNN COMMAND");
+        view_document_hint(d, "hyprof record -e '{A,B}:S' COMMAND");
 }
 
 /* Returns an exit status. */

@@ -10,6 +10,8 @@ so that a key that vanished, was renamed or is new fails.  Prints a line a fault
 77 without jsonschema.
 """
 import json
+import re
+import shlex
 import subprocess
 import sys
 
@@ -83,6 +85,12 @@ def read_schemas(hyprof, fault):
     return validators
 
 
+def is_command(hint, commands):
+    """Whether a hint is a command that a shell can be given, and no sentence about one."""
+    words = shlex.split(hint)
+    return words[0] == "hyprof" and words[1] in commands and not any(re.search("[:;,]$", word) for word in words)
+
+
 def main():
     arguments = sys.argv[1:]
     wants_all = arguments[0] != "--some"
@@ -94,6 +102,8 @@ def main():
         print(words)
 
     validators = read_schemas(hyprof, fault)
+    overview = subprocess.run([hyprof, "help"], capture_output=True, check=True).stdout.decode()
+    commands = re.findall(r"^  ([a-z]+) ", overview, re.MULTILINE)
     for words in answers(traces):
         document = ask(hyprof, words)
         if document is None:
@@ -104,6 +114,9 @@ def main():
         if name not in validators:
             fault(f"{' '.join(words)}: there is no schema {name}")
             continue
+        for hint in document["hints"]:
+            if not is_command(hint, commands):
+                fault(f"{' '.join(words)}: no command: {hint}")
         for error in list(validators[name].iter_errors(document))[:5]:
             fault(f"{' '.join(words)}: {'/'.join(str(part) for part in error.path)}: {error.message[:300]}")
     for name in sorted(set(validators) - seen) if wants_all else ():

@@ -494,11 +494,12 @@ static void diff_view_add_warnings(struct view_document *d, const struct diff_co
         if (c->n_unnamed > 0)
                 view_document_warn(d, "%llu samples and zones are left out: too many names",
                                    (unsigned long long)c->n_unnamed);
-        if (c->n_before + c->n_after == 2)
-                view_document_hint(
-                        d,
-                        "one pair does not show how runs of the same program differ; record each five times, in "
-                        "turns: hyprof diff --before 'a*.hyp' --after 'b*.hyp'");
+        if (c->n_before + c->n_after != 2)
+                return;
+        view_document_warn(
+                d, "one pair does not show how runs of the same program differ; record each five times, "
+                   "in turns");
+        view_document_hint(d, "hyprof diff --before 'a*.hyp' --after 'b*.hyp'");
 }
 
 void diff_view_fill(struct view_document *d, const struct diff_comparison *c,
