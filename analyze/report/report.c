@@ -356,6 +356,10 @@ int report_load(const char *path, const struct report_options *options, struct r
         report->totals.wants_cpus = options->wants_cpus;
         report->totals.n_slowest = options->n_slowest;
         report->totals.group_by = options->group_by;
+        report->totals.has_durations = options->longer_than_ns != 0 || options->shorter_than_ns != 0;
+        report->totals.longer_than_ns = options->longer_than_ns;
+        report->totals.shorter_than_ns = options->shorter_than_ns != 0 ? options->shorter_than_ns
+                                                                       : UINT64_MAX;
         r = loaded_trace_open(&report->trace, path, err);
         if (r < 0)
                 goto fail;

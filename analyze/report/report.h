@@ -148,7 +148,9 @@ struct report_options {
         uint32_t n_functions_inside; /* how many functions for each; 0 = all */
         bool wants_waits, wants_cpus;
         uint32_t n_slowest; /* not 0: look at the zones that the filter names one by one: totals.instances */
-        enum zone_group_key group_by;              /* with n_slowest: and in groups, totals.groups */
+        enum zone_group_key group_by; /* with n_slowest: and in groups, totals.groups */
+        uint64_t longer_than_ns,
+                shorter_than_ns; /* with n_slowest: of closed zones that last so long; 0 = all */
         const struct trace_filter_request *filter; /* the chosen part; NULL = everything */
         struct text_view filter_words;             /* the same for people; outlives the report */
 };

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/stats/histogram_bins.h"
 
-#include "analyze/trace/histogram.h"
-
 #include <stdbool.h>
 
 #define WIDE_RATIO    16 /* of the largest to the smallest: from here on bars grow with the numbers */
@@ -107,4 +105,35 @@ void histogram_bins_fill(struct histogram_bins *b, const struct histogram *h)
                 fill_equal(b, h);
         while (b->n_bins != 0 && b->bins[b->n_bins - 1].n_values == 0)
                 b->n_bins--;
+}
+
+/* The smallest number of a bucket: the reverse of histogram_bucket_of(). */
+static uint64_t smallest_of_bucket(uint32_t bucket)
+{
+        uint32_t group = bucket >> HISTOGRAM_GROUP_BITS;
+        uint64_t within = bucket & (HISTOGRAM_GROUP_BUCKETS - 1);
+
+        if (bucket >= HISTOGRAM_BUCKETS)
+                return UINT64_MAX;
+        return group == 0 ? within : (within + HISTOGRAM_GROUP_BUCKETS) << (group - 1);
+}
+
+uint32_t histogram_steps_fill(const struct histogram *h, struct histogram_step *steps)
+{
+        uint64_t value, n;
+        uint32_t n_steps = 0;
+
+        for (uint32_t i = 0; i < HISTOGRAM_STEPS_MAX; i++)
+                steps[i] = (struct histogram_step){ .from = smallest_of_bucket(4 * i),
+                                                    .to = smallest_of_bucket(4 * i + 4) };
+        for (uint32_t i = 0; histogram_get(h, i, &value, &n); i++) {
+                struct histogram_step *step = &steps[histogram_bucket_of(value) / 4];
+
+                step->n_values += n;
+                step->sum += n * value;
+        }
+        for (uint32_t i = 0; i < HISTOGRAM_STEPS_MAX; i++)
+                if (steps[i].n_values != 0)
+                        steps[n_steps++] = steps[i];
+        return n_steps;
 }

@@ -11,9 +11,9 @@
 #ifndef ANALYZE_STATS_HISTOGRAM_BINS_H
 #define ANALYZE_STATS_HISTOGRAM_BINS_H
 
-#include <stdint.h>
+#include "analyze/trace/histogram.h"
 
-struct histogram;
+#include <stdint.h>
 
 #define HISTOGRAM_BINS_MAX 24
 
@@ -29,5 +29,17 @@ struct histogram_bins {
 };
 
 void histogram_bins_fill(struct histogram_bins *b, const struct histogram *h);
+
+/* Finer, for drawing: each power of two in 16 steps of equal width, numbers below 64 in steps of 4. */
+#define HISTOGRAM_STEPS_MAX (HISTOGRAM_BUCKETS / 4)
+
+struct histogram_step {
+        uint64_t from, to; /* without `to` */
+        uint64_t n_values;
+        uint64_t sum; /* of the numbers, each within 1 % */
+};
+
+/* The steps that are not empty, the smallest first; @steps has room for all.  Returns how many. */
+uint32_t histogram_steps_fill(const struct histogram *h, struct histogram_step *steps);
 
 #endif /* ANALYZE_STATS_HISTOGRAM_BINS_H */

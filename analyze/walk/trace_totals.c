@@ -59,13 +59,23 @@ static int on_begin_zone(void *context, struct walked_thread *thread, const stru
         return add_to_lanes(context, thread, event, err);
 }
 
+static bool trace_totals_lasts_so_long(const struct trace_totals *t, const struct zone_instance *zone)
+{
+        uint64_t duration_ns = zone->end_ns > zone->begin_ns ? zone->end_ns - zone->begin_ns : 0;
+
+        return zone->closed && duration_ns >= t->longer_than_ns && duration_ns < t->shorter_than_ns;
+}
+
 /* The zones that the view of one zone is about, one by one. */
 static int trace_totals_add_instance(struct trace_totals *t, struct walked_thread *thread,
                                      const struct zone_instance *zone)
 {
         const struct zone_words *words = trace_walk_words(thread, zone);
-        int r = zone_instances_add(&t->instances, thread->id, zone, words);
+        int r;
 
+        if (t->has_durations && !trace_totals_lasts_so_long(t, zone))
+                return 0;
+        r = zone_instances_add(&t->instances, thread->id, zone, words);
         if (r < 0 || t->group_by == ZONE_GROUP_NONE || !zone->is_named)
                 return r;
         return zone_groups_add(&t->groups, thread->id, zone, words,

@@ -42,6 +42,8 @@ struct trace_totals {
         uint32_t
                 n_slowest; /* the same for `instances`, and how many of the slowest; needs a filter for zones */
         enum zone_group_key group_by; /* the same for `groups`, with n_slowest */
+        bool has_durations; /* the same: instances and groups are of closed zones that last so long */
+        uint64_t longer_than_ns, shorter_than_ns; /* if so: at least, and less than */
         struct wait_stats waits;
         struct cpu_lanes cpus;
         struct zone_instances instances;

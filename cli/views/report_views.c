@@ -12,6 +12,7 @@
 #include "view/answers/report_heading.h"
 #include "view/answers/report_view.h"
 #include "view/document/view_document.h"
+#include "view/text/text_number.h"
 
 #include <errno.h>
 #include <math.h>
@@ -76,6 +77,14 @@ static int take_depth(struct report_views *v, const char *value)
         return 1;
 }
 
+static int take_duration(const char *option, const char *value, uint64_t *ret_ns)
+{
+        if (option_parse_duration(value, 0, UINT64_MAX, ret_ns) == 0 && *ret_ns != 0)
+                return 1;
+        complain("error: --%s %s: not a time such as 10ms", option, value);
+        return -EINVAL;
+}
+
 static int take_own(struct report_views *v, int letter, const char *value)
 {
         switch (letter) {
@@ -103,6 +112,10 @@ static int take_own(struct report_views *v, int letter, const char *value)
                 v->group_by = ZONE_GROUP_TEXT +
                               (enum zone_group_key)argument_words_find(GROUP_CHOICES, value);
                 return 1;
+        case VIEW_OPTION_LONGER:
+                return take_duration("longer-than", value, &v->longer_than_ns);
+        case VIEW_OPTION_SHORTER:
+                return take_duration("shorter-than", value, &v->shorter_than_ns);
         case VIEW_OPTION_THREADS:
                 return report_views_take_view(v, REPORT_VIEW_THREADS);
         case VIEW_OPTION_MODULES:
@@ -127,24 +140,32 @@ int report_views_take(struct report_views *v, int letter, const char *value)
         return r == 0 ? filter_options_take(&v->filter, letter, value) : r;
 }
 
-/* Groups are of the instances that --zone names, in the view of these. */
-static int complete_groups(const struct report_views *v, bool has_other)
+/* Groups and durations are of the instances that --zone names, in the view of these. */
+static int complete_instances(const struct report_views *v, bool has_other)
 {
+        bool is_group = v->group_by != ZONE_GROUP_NONE;
+        const char *option = is_group ? "group-by" : v->longer_than_ns != 0 ? "longer-than" : "shorter-than";
+        const char *value = is_group ? "text" : "10ms";
+
+        if (!is_group && v->longer_than_ns == 0 && v->shorter_than_ns == 0)
+                return 0;
         if (!v->filter.zone) {
-                complain("error: --group-by groups the instances of a zone, and no zone was given");
-                complain_try("hyprof report --zones, then --zone NAME --group-by text");
+                complain("error: --%s %s the instances of a zone, and no zone was given", option,
+                         is_group ? "groups" : "chooses");
+                complain_try("hyprof report --zones, then --zone NAME --%s %s", option, value);
                 return -EINVAL;
         }
         if (!has_other && v->view == REPORT_VIEW_NONE)
                 return 0;
-        complain("error: --group-by belongs to the view of --zone NAME, and another view was chosen as well");
-        complain_try("hyprof report --zone NAME --group-by text");
+        complain("error: --%s belongs to the view of --zone NAME, and another view was chosen as well",
+                 option);
+        complain_try("hyprof report --zone NAME --%s %s", option, value);
         return -EINVAL;
 }
 
 int report_views_complete(struct report_views *v, bool has_other)
 {
-        if (v->group_by != ZONE_GROUP_NONE && complete_groups(v, has_other) < 0)
+        if (complete_instances(v, has_other) < 0)
                 return -EINVAL;
         if (v->histogram && v->group_by == ZONE_GROUP_NONE &&
             report_views_take_view(v, REPORT_VIEW_ZONES) < 0)
@@ -307,6 +328,8 @@ static struct report_options choose_load(const struct report_views *v,
                 .wants_cpus = v->cpus,
                 .n_slowest = count_slowest(v),
                 .group_by = v->group_by,
+                .longer_than_ns = v->longer_than_ns,
+                .shorter_than_ns = v->shorter_than_ns,
                 .filter = filter,
                 .filter_words = filter_words,
         };
@@ -318,6 +341,16 @@ static struct report_options choose_load(const struct report_views *v,
         if (v->output.limit != OUTPUT_LIMIT_UNSET)
                 load.n_zones_inside = load.n_functions_inside = v->output.limit;
         return load;
+}
+
+static void describe_duration(struct byte_buffer *words, const char *name, uint64_t ns)
+{
+        struct text_number duration = text_number_duration(ns);
+
+        if (ns == 0)
+                return;
+        byte_buffer_add(words, name, strlen(name));
+        byte_buffer_add(words, duration.text, strlen(duration.text));
 }
 
 int report_views_print(const struct report_views *v, const char *path, struct error *err)
@@ -332,6 +365,8 @@ int report_views_print(const struct report_views *v, const char *path, struct er
         /* Which samples are shown; counters that were read with them are shown as well. */
         filter.event = NULL;
         filter_options_describe(&filter, &words);
+        describe_duration(&words, ", lasting at least ", v->longer_than_ns);
+        describe_duration(&words, ", lasting less than ", v->shorter_than_ns);
         options.filter = (struct text_view){ .bytes = (const char *)words.data, .n_bytes = words.used_bytes };
         load = choose_load(v, &filter, options.filter);
         r = words.failed ? error_set(err, -ENOMEM, "out of memory") : report_load(path, &load, &report, err);

@@ -30,6 +30,8 @@ struct error;
 #define VIEW_OPTION_GROUP_BY  1310
 #define VIEW_OPTION_OFF_CPU   1311
 #define VIEW_OPTION_CPUS      1312
+#define VIEW_OPTION_LONGER    1313
+#define VIEW_OPTION_SHORTER   1314
 
 #define REPORT_VIEW_ROWS                                                                                \
         { VIEW_OPTION_FUNCTIONS, "functions", NULL, "functions by self time" },                         \
@@ -46,6 +48,9 @@ struct error;
                   "with --zones or --group-by: a histogram of each zone or group" },                    \
                 { VIEW_OPTION_GROUP_BY, "group-by", "text|name|value|thread|parent",                    \
                   "with --zone NAME alone: its instances in groups" },                                  \
+                { VIEW_OPTION_LONGER, "longer-than", "TIME",                                            \
+                  "with --zone NAME alone: instances that last at least this long" },                   \
+                { VIEW_OPTION_SHORTER, "shorter-than", "TIME", "the same: less than this" },            \
                 { VIEW_OPTION_THREADS, "threads", NULL, "threads: on-CPU, waiting, samples" },          \
                 { VIEW_OPTION_OFF_CPU, "off-cpu", NULL,                                                 \
                   "what threads waited for, and which threads woke them" },                             \
@@ -70,10 +75,11 @@ enum report_view {
 struct report_views {
         enum report_view view;
         bool top_down, bottom_up, histogram, off_cpu, cpus;
-        enum zone_group_key group_by; /* ZONE_GROUP_NONE = not given */
-        const char *function;         /* NULL = all */
-        double share_min;             /* negative = not given */
-        uint32_t depth_max;           /* 0 = all; REPORT_VIEWS_DEPTH_UNSET = not given */
+        enum zone_group_key group_by;             /* ZONE_GROUP_NONE = not given */
+        uint64_t longer_than_ns, shorter_than_ns; /* 0 = not given */
+        const char *function;                     /* NULL = all */
+        double share_min;                         /* negative = not given */
+        uint32_t depth_max;                       /* 0 = all; REPORT_VIEWS_DEPTH_UNSET = not given */
         struct trace_filter_request filter;
         struct output_options output;
 };

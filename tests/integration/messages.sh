@@ -3,7 +3,7 @@
 # What is asked wrongly is answered by what, why and what to do: each row of messages.table is a command and its message
 set -eu
 . tests/tap.sh
-plan 213
+plan 217
 
 # The commands run in a folder that has:
 folder=$TMPDIR/asked

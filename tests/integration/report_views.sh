@@ -3,7 +3,7 @@
 # hyprof report --functions, --zones, --zone, --threads, --modules: of recordings with known truth, in every format, filtered
 set -u
 . tests/tap.sh
-plan 110
+plan 113
 need jq python3 sqlite3
 need_sampling
 
@@ -104,6 +104,13 @@ holds "one zone: what is called inside is its function" json split '
 at=$(view split --json --zone seventy | jq -r '.slowest.rows[0] | "\(.at_ns)ns \(.at_ns + .duration_ns)ns"')
 holds "the slowest is found by its time" json split '.zones.rows | any(.name == "seventy")' \
         --zones --from "${at% *}" --to "${at#* }"
+holds "one zone: the distribution has every instance" json split '([.distribution.rows[].count] | add) == .count' --zone seventy
+count_of() { view split --json --zone seventy "$@" | jq .count; }
+median=$(view split --json --zone seventy | jq .p50_ns)ns
+holds "instances by duration: each is on one side" \
+        same "$(count_of)" "$(($(count_of --longer-than "$median") + $(count_of --shorter-than "$median")))"
+holds "instances by duration: the chosen ones last so long" json split ".min_ns >= ${median%ns} and .count > 0 and
+        (has(\"calls\") | not) and all(.slowest.rows[]; .duration_ns >= ${median%ns})" --zone seventy --longer-than "$median"
 holds "no such zone: 1" ends_with 1 "$HYPROF" report --zone nonsense "$TMPDIR/split.hyp"
 holds "a trace without zones has an answer" json plain '.zones.rows == []' --zones
 

@@ -75,3 +75,48 @@ START_TEST(test_empty)
         ck_assert_uint_eq(b.n_bins, 0);
 }
 END_TEST
+
+/* Each number is in the step that says so, and the sums are those of the numbers within 1 %. */
+START_TEST(test_steps)
+{
+        static struct histogram_step steps[HISTOGRAM_STEPS_MAX];
+        struct histogram h = { .n_values = 0 };
+        uint64_t n = 0, sum = 0, total = 0, at = 0;
+        uint32_t n_steps;
+
+        for (uint64_t value = 1; value < UINT64_C(1) << 40; value += 1 + value / 9) {
+                ck_assert_int_eq(histogram_add(&h, value), 0);
+                total += value;
+        }
+        n_steps = histogram_steps_fill(&h, steps);
+        ck_assert_uint_gt(n_steps, 200);
+        for (uint32_t i = 0; i < n_steps; i++) {
+                ck_assert_uint_ge(steps[i].from, at);
+                ck_assert_uint_gt(steps[i].to, steps[i].from);
+                ck_assert_uint_ge(steps[i].sum, steps[i].n_values * steps[i].from);
+                ck_assert_uint_lt(steps[i].sum, steps[i].n_values * steps[i].to);
+                at = steps[i].to;
+                n += steps[i].n_values;
+                sum += steps[i].sum;
+        }
+        ck_assert_uint_eq(n, h.n_values);
+        ck_assert_double_eq_tol((double)sum / (double)total, 1.0, 0.01);
+        histogram_deinit(&h);
+}
+END_TEST
+
+START_TEST(test_steps_of_few_and_of_the_largest)
+{
+        static struct histogram_step steps[HISTOGRAM_STEPS_MAX];
+        struct histogram h = { .n_values = 0 };
+
+        ck_assert_uint_eq(histogram_steps_fill(&h, steps), 0);
+        ck_assert_int_eq(histogram_add(&h, 5), 0);
+        ck_assert_int_eq(histogram_add(&h, UINT64_MAX), 0);
+        ck_assert_uint_eq(histogram_steps_fill(&h, steps), 2);
+        ck_assert_uint_eq(steps[0].from, 4);
+        ck_assert_uint_eq(steps[0].to, 8);
+        ck_assert_uint_eq(steps[1].to, UINT64_MAX);
+        histogram_deinit(&h);
+}
+END_TEST

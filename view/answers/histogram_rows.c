@@ -5,6 +5,8 @@
 #include "analyze/trace/histogram.h"
 #include "view/document/view_document.h"
 
+#include <stdlib.h>
+
 #define BAR_COLUMNS 40
 
 static const struct view_column columns[] = {
@@ -49,4 +51,33 @@ void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t 
                 view_table_put_real(d, t, (double)bin->n_values / (double)h->n_values);
                 view_table_put_real(d, t, (double)bin->n_values / (double)bins.n_largest);
         }
+}
+
+static const struct view_column step_columns[] = {
+        { .key = "from_ns", .type = VIEW_DURATION },
+        { .key = "to_ns", .type = VIEW_DURATION },
+        { .key = "count", .type = VIEW_COUNT },
+        { .key = "total_ns", .type = VIEW_DURATION },
+};
+
+void histogram_rows_add_distribution(struct view_document *d, const struct histogram *h)
+{
+        struct histogram_step *steps = malloc(HISTOGRAM_STEPS_MAX * sizeof(*steps));
+        struct view_table *t = view_document_add_table(d, "distribution", NULL, step_columns,
+                                                       sizeof(step_columns) / sizeof(step_columns[0]));
+        uint32_t n_steps;
+
+        if (!steps) {
+                d->failed = true;
+                return;
+        }
+        n_steps = histogram_steps_fill(h, steps);
+        view_table_set_about(d, t, "%s", "steps of a sixteenth of a power of two; total_ns within 1%");
+        for (uint32_t i = 0; i < n_steps; i++) {
+                view_table_put_number(d, t, steps[i].from);
+                view_table_put_number(d, t, steps[i].to);
+                view_table_put_number(d, t, steps[i].n_values);
+                view_table_put_number(d, t, steps[i].sum);
+        }
+        free(steps);
 }

@@ -23,4 +23,10 @@ struct view_table *histogram_rows_begin(struct view_document *d, const char *tit
 void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t location,
                         struct text_view name, const struct histogram *h);
 
+/*
+ * The table "distribution", for programs that draw it: finer steps than the bars, with the time of each; those without
+ * a number are not there.
+ */
+void histogram_rows_add_distribution(struct view_document *d, const struct histogram *h);
+
 #endif /* VIEW_ANSWERS_HISTOGRAM_ROWS_H */

@@ -43,7 +43,7 @@ static void zone_view_add_times(struct view_document *d, const struct report *re
         zone_view_add_number(d, "on_cpu_ns", "on-CPU", stat->on_cpu_ns, report->on_cpu_known);
         zone_view_add_number(d, "waiting_ns", "waiting", waiting_ns, report->on_cpu_known);
         zone_view_add_number(d, "preempted_ns", "preempted", report->waits.preempted.total_ns,
-                             report->on_cpu_known);
+                             report->on_cpu_known && !report->totals.has_durations);
         zone_view_add_number(d, "min_ns", "min", h->smallest, closed);
         zone_view_add_number(d, "mean_ns", "mean", closed ? h->sum / h->n_values : 0, closed);
         zone_view_add_number(d, "p50_ns", "p50", histogram_quantile(h, 0.5), closed);
@@ -471,6 +471,15 @@ static void zone_view_set_answer(struct view_document *d, const struct report *r
         answer_words_set(&a, d);
 }
 
+static void zone_view_add_inside(struct view_document *d, const struct report *report,
+                                 const struct report_view_options *options)
+{
+        tree_rows_add(d, report, options, &(struct tree_rows){ .key = "calls", .title = "Calls inside" });
+        add_waits(d, report, options->limit);
+        zone_view_add_wakers(d, report, options->limit);
+        zone_view_add_counters(d, report);
+}
+
 void zone_view_fill(struct view_document *d, const struct report *report,
                     const struct report_view_options *options)
 {
@@ -488,10 +497,13 @@ void zone_view_fill(struct view_document *d, const struct report *report,
                 t = histogram_rows_begin(d, "Durations", false);
                 histogram_rows_add(d, t, 0, report_names_words(""), &stat->durations_ns);
         }
-        tree_rows_add(d, report, options, &(struct tree_rows){ .key = "calls", .title = "Calls inside" });
-        add_waits(d, report, options->limit);
-        zone_view_add_wakers(d, report, options->limit);
-        zone_view_add_counters(d, report);
+        histogram_rows_add_distribution(d, &stat->durations_ns);
+        if (report->totals.has_durations)
+                view_document_warn(
+                        d,
+                        "samples are of instances of any duration; calls, waits and counters are left out");
+        else
+                zone_view_add_inside(d, report, options);
         zone_view_add_threads(d, report, options->limit);
         zone_view_add_slowest(d, report);
         zone_view_add_hints(d, report, options);
