@@ -413,20 +413,16 @@ static int cmd_annotate_print(const struct annotation *a, struct source_texts *s
 {
         bool is_text = args->output.document.format == DOCUMENT_TEXT;
         struct annotation_view_options tables = *options;
-        struct annotation_view *view = calloc(1, sizeof(*view));
         struct view_document document;
         int r;
 
-        if (!view)
-                return -ENOMEM;
         tables.with_code = tables.with_code && !is_text;
         tables.with_source = tables.with_source && !is_text;
         view_document_init(&document, ANNOTATION_VIEW_SCHEMA);
-        annotation_view_fill(view, &document, a, sources, &tables);
+        annotation_view_fill(&document, a, sources, &tables);
         r = is_text ? print_listing(a, sources, &document, options, args)
                     : output_options_print(&args->output, &document);
         view_document_deinit(&document);
-        free(view);
         return r;
 }
 

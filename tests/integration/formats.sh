@@ -3,7 +3,7 @@
 # list, doctor, check, modules, annotate, why, diff and report answer as text, Markdown, JSON and CSV: the same rows, the same numbers
 set -eu
 . tests/tap.sh
-plan 64
+plan 67
 need python3 jq
 
 trace=$TMPDIR/many.hyp
@@ -33,7 +33,7 @@ in_four() { # words...
         python3 tests/tools/compare_formats.py "$HYPROF" report "$@" >"$TMPDIR/said" && tail -n 1 "$TMPDIR/said" && return 0
         head -n 20 "$TMPDIR/said" && return 1
 }
-holds "report" in_each hyprof.report/2 report "$trace"
+holds "report" in_each hyprof.report/3 report "$trace"
 whole=(--min-share 0 --depth 64)
 for view in --functions --threads --modules "--zones --histogram" "--zone zone_3" "--zone zone_3 --group-by thread"; do
         # shellcheck disable=SC2086 # words
@@ -54,8 +54,12 @@ holds "why" in_each hyprof.why/1 why --zone zone_3 "$trace"
 holds "diff" in_each hyprof.diff/1 diff --anyway "$trace" "$trace"
 if "$HYPROF" doctor >/dev/null 2>&1; then
         holds "recorded" record hot -F 2000 --off-cpu "$WORKLOADS/w_why" lock 200
-        holds "report, recorded" in_each hyprof.report/2 report "$TMPDIR/hot.hyp"
+        holds "report, recorded" in_each hyprof.report/3 report "$TMPDIR/hot.hyp"
         holds "report --off-cpu, recorded" in_four --off-cpu "$TMPDIR/hot.hyp"
+        holds "recorded: counters" record counted -e '{cpu-clock,page-faults}:S' "$WORKLOADS/w_why" lock 50
+        holds "report, with counters" in_each hyprof.report/3 report "$TMPDIR/counted.hyp"
+        holds "report, with counters: each function" same true "$("$HYPROF" report --json "$TMPDIR/counted.hyp" |
+                jq '(.function_counters.rows | length) > 1 and (.zone_counters.rows | length) > 0 and .function_counters.rows[0]["self_page-faults"] > 0')"
         holds "recorded: every event" record every --embed=none "$WORKLOADS/w_every_event"
         for view in --locks --memory --frames --plots --messages --devices; do
                 holds "report $view" in_four "$view" "$TMPDIR/every.hyp"

@@ -516,7 +516,8 @@ START_TEST(test_no_waits_and_no_cpus)
         root = json_loads(output.out, 0, NULL);
         ck_assert_ptr_null(json_object_get(root, "places"));
         ck_assert_ptr_null(json_object_get(root, "cpus"));
-        ck_assert_uint_eq(json_array_size(json_object_get(json_object_get(root, "counters"), "rows")), 0);
+        ck_assert_uint_eq(
+                json_array_size(json_object_get(json_object_get(root, "function_counters"), "rows")), 0);
         json_decref(root);
         free_output(&output);
         trace_builder_deinit(&b);
@@ -548,15 +549,14 @@ START_TEST(test_header_and_counters)
         free_output(&output);
         output = RUN("report", "--json", b.path);
         root = json_loads(output.out, 0, NULL);
-        counter = row_of(root, "counters", 1);
-        ck_assert_str_eq(json_string_value(json_object_get(counter, "of")), "all");
-        ck_assert_str_eq(json_string_value(json_object_get(counter, "kind")), "instructions");
-        ck_assert_int_eq(json_integer_value(json_object_get(counter, "total_value")), 2500000);
-        counter = row_of(root, "counters", 2);
-        ck_assert_str_eq(json_string_value(json_object_get(counter, "of")), "function");
+        counter = row_of(root, "function_counters", 0);
+        ck_assert_str_eq(json_string_value(json_object_get(counter, "function")), "[all]");
+        ck_assert_int_eq(json_integer_value(json_object_get(counter, "total_instructions:u")), 2500000);
+        ck_assert_double_eq_tol(json_real_value(json_object_get(counter, "ipc")), 0.8333, 1e-4);
+        counter = row_of(root, "function_counters", 1);
         ck_assert_str_eq(json_string_value(json_object_get(counter, "handle")),
                          json_string_value(get(root, "functions", 0, "handle")));
-        ck_assert(json_is_integer(json_object_get(counter, "self_value")));
+        ck_assert(json_is_integer(json_object_get(counter, "self_instructions:u")));
         ck_assert_int_eq(json_integer_value(json_object_get(root, "n_truncated")), 1);
         ck_assert_int_eq(json_integer_value(json_object_get(root, "n_descriptors")), 24);
         ck_assert_double_gt(json_real_value(json_object_get(root, "recorder_share")), 0);

@@ -156,6 +156,26 @@ START_LOOP_TEST(test_text_fits_the_line, 0, 6 * N_NAMES)
 }
 END_TEST
 
+/* Names from a trace become keys of plain letters, which stay as long as the document. */
+START_TEST(test_keys)
+{
+        struct view_document d;
+        const char *key, *other;
+        char name[100];
+
+        memset(name, 'x', sizeof(name));
+        view_document_init(&d, "test/1");
+        key = view_document_make_key(&d, "self_", (struct text_view){ "cache-misses:u", 14 });
+        other = view_document_make_key(&d, "", (struct text_view){ "a \"b\"\n\xff", 7 });
+        for (int i = 0; i < 100; i++)
+                (void)view_document_make_key(&d, "", (struct text_view){ name, sizeof(name) });
+        ck_assert_str_eq(key, "self_cache-misses:u");
+        ck_assert_str_eq(other, "a__b___");
+        ck_assert_uint_eq(strlen(d.keys[101]), 63);
+        view_document_deinit(&d);
+}
+END_TEST
+
 /* However deep a tree is: the name is what one reads it for. */
 START_TEST(test_names_of_deep_rows_are_readable)
 {

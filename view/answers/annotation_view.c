@@ -143,26 +143,17 @@ uint8_t *annotation_view_choose(const struct annotation *a, const struct annotat
 
 /* ---- cells ---------------------------------------------------------------------------------------------- */
 
-/* Events' names are the trace's: a key is of the letters that names of columns have elsewhere. */
-static void annotation_view_make_key(char key[ANNOTATION_VIEW_KEY_BYTES], struct text_view name)
+/* The columns of the table, and one for each counter, in @ret_columns. */
+static void annotation_view_add_counters(struct view_document *d, struct view_column *ret_columns,
+                                         const struct view_column *own, uint32_t n_own,
+                                         const struct report_counters *counters)
 {
-        static const char fine[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:.";
-        size_t n = name.n_bytes < ANNOTATION_VIEW_KEY_BYTES ? name.n_bytes : ANNOTATION_VIEW_KEY_BYTES - 1;
+        memcpy(ret_columns, own, n_own * sizeof(*own));
+        for (uint32_t i = 0; i < counters->n_counters; i++) {
+                const char *key = view_document_make_key(d, "", counters->counters[i].name);
 
-        memset(key, '_', n);
-        for (size_t i = 0; i < n; i++)
-                if (memchr(fine, name.bytes[i], sizeof(fine) - 1))
-                        key[i] = name.bytes[i];
-        key[n] = '\0';
-}
-
-static void annotation_view_add_counters(const struct annotation_view *view, struct view_column *columns,
-                                         uint32_t n_own, const struct report_counters *counters)
-{
-        for (uint32_t i = 0; i < counters->n_counters; i++)
-                columns[n_own + i] = (struct view_column){ .key = view->keys[i],
-                                                           .title = view->keys[i],
-                                                           .type = VIEW_COUNT };
+                ret_columns[n_own + i] = (struct view_column){ .key = key, .title = key, .type = VIEW_COUNT };
+        }
 }
 
 static void put_sum(struct view_document *d, struct view_table *t, const struct annotation *a,
@@ -279,16 +270,16 @@ static void annotation_view_put_instruction(struct view_document *d, struct view
         put_counters(d, t, a, a->instruction_counters, index);
 }
 
-static void add_instructions(struct annotation_view *view, struct view_document *d,
-                             const struct annotation *a, const struct annotation_view_options *options)
+static void add_instructions(struct view_document *d, const struct annotation *a,
+                             const struct annotation_view_options *options)
 {
+        struct view_column all[N_INSTRUCTION_COLUMNS + REPORT_COUNTERS_MAX];
         uint8_t *shown = annotation_view_choose(a, options, &a->instructions[0].sum,
                                                 sizeof(a->instructions[0]), a->listing.n_instructions);
         struct view_table *t;
 
-        memcpy(view->instructions, instruction_columns, sizeof(instruction_columns));
-        annotation_view_add_counters(view, view->instructions, N_INSTRUCTION_COLUMNS, &a->counters);
-        t = view_document_add_table(d, "instructions", "Instructions", view->instructions,
+        annotation_view_add_counters(d, all, instruction_columns, N_INSTRUCTION_COLUMNS, &a->counters);
+        t = view_document_add_table(d, "instructions", "Instructions", all,
                                     N_INSTRUCTION_COLUMNS + a->counters.n_counters);
         view_table_set_about(d, t,
                              "of the function's samples, by their weight; function, file and line are "
@@ -349,18 +340,17 @@ static void annotation_view_put_line(struct view_document *d, struct view_table 
         put_counters(d, t, a, a->line_counters, index);
 }
 
-static void annotation_view_add_lines(struct annotation_view *view, struct view_document *d,
-                                      const struct annotation *a, struct source_texts *sources,
+static void annotation_view_add_lines(struct view_document *d, const struct annotation *a,
+                                      struct source_texts *sources,
                                       const struct annotation_view_options *options)
 {
+        struct view_column all[N_LINE_COLUMNS + REPORT_COUNTERS_MAX];
         uint8_t *shown = annotation_view_choose(a, options, &a->lines[0].sum, sizeof(a->lines[0]),
                                                 a->n_lines);
         struct view_table *t;
 
-        memcpy(view->lines, line_columns, sizeof(line_columns));
-        annotation_view_add_counters(view, view->lines, N_LINE_COLUMNS, &a->counters);
-        t = view_document_add_table(d, "lines", "Lines", view->lines,
-                                    N_LINE_COLUMNS + a->counters.n_counters);
+        annotation_view_add_counters(d, all, line_columns, N_LINE_COLUMNS, &a->counters);
+        t = view_document_add_table(d, "lines", "Lines", all, N_LINE_COLUMNS + a->counters.n_counters);
         view_table_set_about(d, t, "of the function's samples, by their weight");
         d->failed = d->failed || !shown;
         for (size_t i = 0; shown && i < a->n_lines; i++) {
@@ -576,8 +566,8 @@ static void add_warnings_and_hints(struct view_document *d, const struct annotat
                 report_heading_hint(d, options->path, "annotate --context all --limit 0");
 }
 
-void annotation_view_fill(struct annotation_view *view, struct view_document *d, const struct annotation *a,
-                          struct source_texts *sources, const struct annotation_view_options *options)
+void annotation_view_fill(struct view_document *d, const struct annotation *a, struct source_texts *sources,
+                          const struct annotation_view_options *options)
 {
         struct function_table functions;
 
@@ -585,15 +575,13 @@ void annotation_view_fill(struct annotation_view *view, struct view_document *d,
                 d->failed = true;
                 return;
         }
-        for (uint32_t i = 0; i < a->counters.n_counters; i++)
-                annotation_view_make_key(view->keys[i], a->counters.counters[i].name);
         annotation_view_add_facts(d, a,
                                   annotation_find_handle(&functions, a->trace->dictionary, &a->function),
                                   options->filter);
         if (options->with_code)
-                add_instructions(view, d, a, options);
+                add_instructions(d, a, options);
         if (options->with_source)
-                annotation_view_add_lines(view, d, a, sources, options);
+                annotation_view_add_lines(d, a, sources, options);
         if (options->with_code)
                 annotation_view_add_parts(d, a);
         if (options->choice)

@@ -21,22 +21,12 @@
 #define ANNOTATION_VIEW_SCHEMA "hyprof.annotation/2"
 
 /* The columns of both tables, followed by one for each counter. */
-#define ANNOTATION_VIEW_COLUMNS_MAX (16 + REPORT_COUNTERS_MAX)
-#define ANNOTATION_VIEW_KEY_BYTES   64
-
 #define ANNOTATION_VIEW_FUNCTIONS 10 /* that are listed where none was named, unless the limit is 0 */
 
 struct annotation;
 struct function_choice;
 struct sample_sum;
 struct source_texts;
-
-/* The memory that the document's columns point into: it has to stay as long as that. */
-struct annotation_view {
-        struct view_column instructions[ANNOTATION_VIEW_COLUMNS_MAX];
-        struct view_column lines[ANNOTATION_VIEW_COLUMNS_MAX];
-        char keys[REPORT_COUNTERS_MAX][ANNOTATION_VIEW_KEY_BYTES];
-};
 
 struct annotation_view_options {
         bool with_code, with_source; /* the tables of instructions and of parts, that of lines */
@@ -58,7 +48,7 @@ struct annotation_view_options {
 uint8_t *annotation_view_choose(const struct annotation *a, const struct annotation_view_options *options,
                                 const struct sample_sum *first, size_t stride, size_t n_rows);
 
-void annotation_view_fill(struct annotation_view *view, struct view_document *d, const struct annotation *a,
-                          struct source_texts *sources, const struct annotation_view_options *options);
+void annotation_view_fill(struct view_document *d, const struct annotation *a, struct source_texts *sources,
+                          const struct annotation_view_options *options);
 
 #endif /* VIEW_ANSWERS_ANNOTATION_VIEW_H */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * For people the counters stand side by side, a row a function or zone; for programs, which need not fit a line and
- * want a name for each column beforehand, a row is one counter of one function or zone.
- */
+/* A row is a function or a zone, and has a column for each counter, which is named after its event. */
 #include "analyze/report/report.h"
 #include "view/answers/recording_view.h"
 #include "view/answers/report_heading.h"
@@ -12,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHOWN_MAX   5 /* counters side by side; JSON and CSV have all */
+#define SHOWN_MAX   5 /* counters side by side in text and Markdown; JSON and CSV have all */
 #define WORDS_BYTES 1024
 
 static const char *counters_kind(enum report_counter_kind kind)
@@ -52,52 +49,34 @@ static const char *counters_title(enum report_counter_kind kind, uint32_t index)
         return others[index];
 }
 
-/* ------------------------------------------------------------------ for people */
+/* ------------------------------------------------------------------ by function and zone */
 
-#define MATRIX_COLUMNS (2 + SHOWN_MAX + 3)
+#define COLUMNS_MAX (2 + 2 * REPORT_COUNTERS_MAX + 3)
 
-static struct view_table *counters_add_matrix(struct view_document *d, const struct report_counters *c,
-                                              const char *title, const char *name_title)
+/* The differences between the tables of functions and of zones. */
+struct counters_table {
+        const char *key, *title, *name_key, *name_title;
+        bool has_self; /* and in total, which people are not shown; else in total alone */
+};
+
+static const struct counters_table counters_tables[] = {
+        { "function_counters", "Counters, by function", "function", "function itself", true },
+        { "zone_counters", "Counters, by zone", "name", "zone, with zones inside", false },
+};
+
+/* A column for each counter; those without titles are for programs alone. */
+static uint32_t counters_add_columns(struct view_document *d, const struct report_counters *c,
+                                     const char *before, uint32_t n_shown, struct view_column *ret_columns)
 {
-        struct view_column columns[MATRIX_COLUMNS] = {
-                { .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 }
-        };
-        uint32_t n = 1;
-
-        for (uint32_t i = 0; i < report_limited(c->n_counters, SHOWN_MAX); i++)
-                columns[n++] = (struct view_column){ .title = counters_title(c->counters[i].kind, i),
-                                                     .type = VIEW_COUNT,
-                                                     .n_columns_max = 13,
-                                                     .is_short = true };
-        columns[n++] = (struct view_column){ .title = "IPC", .type = VIEW_REAL, .n_columns_max = 6 };
-        columns[n++] = (struct view_column){ .title = "cache/k", .type = VIEW_REAL, .n_columns_max = 8 };
-        columns[n++] = (struct view_column){ .title = "branch/k", .type = VIEW_REAL, .n_columns_max = 8 };
-        columns[n++] = (struct view_column){ .title = name_title, .type = VIEW_STRING };
-        return view_document_add_table(d, NULL, title, columns, n);
-}
-
-static void counters_put_ratio(struct view_document *d, struct view_table *t, double ratio)
-{
-        if (ratio >= 0)
-                view_table_put_real(d, t, ratio);
-        else
-                view_table_put_unknown(d, t);
-}
-
-/* The rest of a row, after its handle. */
-static void counters_put_row(struct view_document *d, struct view_table *t, const struct report_counters *c,
-                             const uint64_t *row, struct text_view name)
-{
-        struct report_ratios ratios = report_counters_ratios(c, row);
-
-        for (uint32_t i = 0; i < report_limited(c->n_counters, SHOWN_MAX); i++)
-                view_table_put_amount(d, t, row[i], report_names_is_time(c->counters[i].unit));
-        counters_put_ratio(d, t, ratios.instructions_per_cycle);
-        counters_put_ratio(d, t, ratios.cache_misses);
-        counters_put_ratio(d, t, ratios.branch_misses);
-        view_table_put_string(d, t, name);
-        if (t)
-                t->optional_from = 1;
+        for (uint32_t i = 0; i < c->n_counters; i++)
+                ret_columns[i] = (struct view_column){
+                        .key = view_document_make_key(d, before, c->counters[i].name),
+                        .title = i < n_shown ? counters_title(c->counters[i].kind, i) : NULL,
+                        .type = VIEW_COUNT,
+                        .n_columns_max = 13,
+                        .is_short = true,
+                };
+        return c->n_counters;
 }
 
 /* "read with each sample of cycles:u; /k: in 1000 instructions; [1]: page-faults" */
@@ -124,108 +103,103 @@ static void counters_set_about(struct view_document *d, struct view_table *t, co
                              c->counters[0].name.n_bytes != 0 ? c->counters[0].name.bytes : "", words);
 }
 
+static struct view_table *counters_add_table(struct view_document *d, const struct report_counters *c,
+                                             const struct counters_table *which)
+{
+        struct view_column columns[COLUMNS_MAX];
+        struct view_table *t;
+        uint32_t n = 0;
+
+        columns[n++] =
+                (struct view_column){ .key = "handle", .title = "", .type = VIEW_HANDLE, .n_columns_max = 9 };
+        n += counters_add_columns(d, c, which->has_self ? "self_" : "total_", SHOWN_MAX, columns + n);
+        columns[n++] =
+                (struct view_column){ .key = "ipc", .title = "IPC", .type = VIEW_REAL, .n_columns_max = 6 };
+        columns[n++] = (struct view_column){
+                .key = "cache_misses_per_1000", .title = "cache/k", .type = VIEW_REAL, .n_columns_max = 8
+        };
+        columns[n++] = (struct view_column){
+                .key = "branch_misses_per_1000", .title = "branch/k", .type = VIEW_REAL, .n_columns_max = 8
+        };
+        columns[n++] = (struct view_column){ .key = which->name_key,
+                                             .title = which->name_title,
+                                             .type = VIEW_STRING };
+        if (which->has_self)
+                n += counters_add_columns(d, c, "total_", 0, columns + n);
+        t = view_document_add_table(d, which->key, which->title, columns, n);
+        if (!t)
+                return NULL;
+        t->optional_from = 1;
+        t->is_hidden_if_empty = true;
+        if (c->n_counters != 0)
+                counters_set_about(d, t, c);
+        return t;
+}
+
+static void counters_put_values(struct view_document *d, struct view_table *t,
+                                const struct report_counters *c, const uint64_t *row)
+{
+        for (uint32_t i = 0; i < c->n_counters; i++)
+                view_table_put_amount(d, t, row[i], report_names_is_time(c->counters[i].unit));
+}
+
+static void counters_put_ratio(struct view_document *d, struct view_table *t, double ratio)
+{
+        if (ratio >= 0)
+                view_table_put_real(d, t, ratio);
+        else
+                view_table_put_unknown(d, t);
+}
+
+/* The rest of a row, after its handle.  @total: NULL = the first numbers are the totals */
+static void counters_put_row(struct view_document *d, struct view_table *t, const struct report_counters *c,
+                             const uint64_t *first, struct text_view name, const uint64_t *total)
+{
+        struct report_ratios ratios = report_counters_ratios(c, first);
+
+        counters_put_values(d, t, c, first);
+        counters_put_ratio(d, t, ratios.instructions_per_cycle);
+        counters_put_ratio(d, t, ratios.cache_misses);
+        counters_put_ratio(d, t, ratios.branch_misses);
+        view_table_put_string(d, t, name);
+        if (total)
+                counters_put_values(d, t, c, total);
+}
+
 static void counters_add_functions(struct view_document *d, const struct report *report, uint32_t limit)
 {
         const struct report_counters *c = &report->counters;
-        struct view_table *t = counters_add_matrix(d, c, "Counters, by function", "function itself");
+        struct view_table *t = counters_add_table(d, c, &counters_tables[0]);
+        uint32_t n_rows = report_limited(report->functions.n_rows, limit);
 
-        counters_set_about(d, t, c);
+        if (c->n_counters == 0)
+                return;
         view_table_put_unknown(d, t);
-        counters_put_row(d, t, c, c->all, report_names_words("[all]"));
-        for (uint32_t i = 0; i < report_limited(report->functions.n_rows, limit); i++) {
+        counters_put_row(d, t, c, c->all, report_names_words("[all]"), c->all);
+        for (uint32_t i = 0; i < n_rows; i++) {
                 const struct report_function *function = &report->functions.rows[i];
 
-                if (function->self.n_samples == 0)
-                        continue;
                 view_table_put_handle(d, t, 'f', function->label);
                 counters_put_row(d, t, c, &c->functions_self[(size_t)i * c->n_counters],
-                                 report_names_function(function->name, function->kind));
+                                 report_names_function(function->name, function->kind),
+                                 &c->functions_total[(size_t)i * c->n_counters]);
         }
+        if (t)
+                t->n_left_out = report->functions.n_rows - n_rows;
 }
 
 static void counters_add_zones(struct view_document *d, const struct report *report, uint32_t limit)
 {
         const struct report_counters *c = &report->counters;
-        struct view_table *t = NULL;
+        struct view_table *t = counters_add_table(d, c, &counters_tables[1]);
+        uint32_t n_rows = c->n_counters != 0 ? report_limited(report->n_zones, limit) : 0;
 
-        for (uint32_t i = 0; i < report_limited(report->n_zones, limit); i++) {
-                const struct report_zone *zone = &report->zones[i];
-
-                if (zone->samples.n_samples == 0)
-                        continue;
-                if (!t)
-                        t = counters_add_matrix(d, c, "Counters, by zone", "zone, with zones inside");
-                view_table_put_handle(d, t, 'z', zone->location);
-                counters_put_row(d, t, c, &c->zones[(size_t)i * c->n_counters], zone->name);
+        for (uint32_t i = 0; i < n_rows; i++) {
+                view_table_put_handle(d, t, 'z', report->zones[i].location);
+                counters_put_row(d, t, c, &c->zones[(size_t)i * c->n_counters], report->zones[i].name, NULL);
         }
-}
-
-/* ------------------------------------------------------------------ for programs */
-
-struct counters_of {
-        const char *of;
-        char letter; /* of the handle; '\0' = none */
-        uint32_t id;
-        struct text_view name;
-        const uint64_t *self; /* NULL = not known */
-        const uint64_t *total;
-};
-
-static void counters_put(struct view_document *d, struct view_table *t, const struct report_counters *c,
-                         const struct counters_of *o)
-{
-        for (uint32_t i = 0; i < c->n_counters; i++) {
-                view_table_put_words(d, t, o->of);
-                if (o->letter != '\0')
-                        view_table_put_handle(d, t, o->letter, o->id);
-                else
-                        view_table_put_unknown(d, t);
-                report_heading_put_name(d, t, o->name);
-                view_table_put_string(d, t, c->counters[i].name);
-                report_heading_put_name(d, t, c->counters[i].unit);
-                view_table_put_words(d, t, counters_kind(c->counters[i].kind));
-                report_heading_put_known(d, t, o->self ? o->self[i] : 0, o->self != NULL);
-                view_table_put_number(d, t, o->total[i]);
-        }
-}
-
-static void counters_add_all(struct view_document *d, const struct report *report)
-{
-        static const struct view_column columns[] = {
-                { .key = "of", .type = VIEW_STRING },        { .key = "handle", .type = VIEW_HANDLE },
-                { .key = "name", .type = VIEW_STRING },      { .key = "counter", .type = VIEW_STRING },
-                { .key = "unit", .type = VIEW_STRING },      { .key = "kind", .type = VIEW_STRING },
-                { .key = "self_value", .type = VIEW_COUNT }, { .key = "total_value", .type = VIEW_COUNT },
-        };
-        const struct report_counters *c = &report->counters;
-        struct view_table *t = view_document_add_table(d, "counters", NULL, columns,
-                                                       sizeof(columns) / sizeof(columns[0]));
-
-        if (c->n_counters == 0)
-                return;
-        counters_put(d, t, c, &(struct counters_of){ .of = "all", .total = c->all });
-        for (uint32_t i = 0; i < report->functions.n_rows; i++) {
-                const struct report_function *function = &report->functions.rows[i];
-
-                counters_put(d, t, c,
-                             &(struct counters_of){
-                                     .of = "function",
-                                     .letter = 'f',
-                                     .id = function->label,
-                                     .name = report_names_function(function->name, function->kind),
-                                     .self = &c->functions_self[(size_t)i * c->n_counters],
-                                     .total = &c->functions_total[(size_t)i * c->n_counters],
-                             });
-        }
-        for (uint32_t i = 0; i < report->n_zones; i++)
-                counters_put(d, t, c,
-                             &(struct counters_of){
-                                     .of = "zone",
-                                     .letter = 'z',
-                                     .id = report->zones[i].location,
-                                     .name = report->zones[i].name,
-                                     .total = &c->zones[(size_t)i * c->n_counters],
-                             });
+        if (t && c->n_counters != 0)
+                t->n_left_out = report->n_zones - n_rows;
 }
 
 /* ------------------------------------------------------------------ totals */
@@ -280,10 +254,7 @@ static void counters_add_totals(struct view_document *d, const struct report *re
 
 void counters_view_add(struct view_document *d, const struct report *report, uint32_t limit)
 {
-        if (report->counters.n_counters != 0) {
-                counters_add_functions(d, report, limit);
-                counters_add_zones(d, report, limit);
-        }
-        counters_add_all(d, report);
+        counters_add_functions(d, report, limit);
+        counters_add_zones(d, report, limit);
         counters_add_totals(d, report);
 }

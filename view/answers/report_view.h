@@ -26,7 +26,7 @@ struct view_document;
 #define MODULES_VIEW_SCHEMA   "hyprof.modules/2"
 #define OFF_CPU_VIEW_SCHEMA   "hyprof.off_cpu/2"
 #define CPUS_VIEW_SCHEMA      "hyprof.cpus/2"
-#define OVERVIEW_VIEW_SCHEMA  "hyprof.report/2"
+#define OVERVIEW_VIEW_SCHEMA  "hyprof.report/3"
 
 struct report_view_options {
         const char *path;          /* of the trace, for the hints */

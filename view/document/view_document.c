@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KEY_BYTES_MAX 63 /* of the name that a key is made of */
+
 void view_document_init(struct view_document *d, const char *schema)
 {
         *d = (struct view_document){ .schema = schema };
@@ -30,6 +32,9 @@ void view_document_deinit(struct view_document *d)
                 free_table(d->tables[i]);
         free(d->tables);
         free(d->facts);
+        for (size_t i = 0; i < d->n_keys; i++)
+                free(d->keys[i]);
+        free(d->keys);
         byte_buffer_deinit(&d->title);
         byte_buffer_deinit(&d->strings);
         byte_buffer_deinit(&d->warnings);
@@ -211,6 +216,28 @@ void view_document_add_unknown(struct view_document *d, const char *key, const c
 }
 
 /* ----------------------------------------------------------------- tables */
+
+const char *view_document_make_key(struct view_document *d, const char *before, struct text_view name)
+{
+        static const char fine[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-:.";
+        size_t n = name.n_bytes < KEY_BYTES_MAX ? name.n_bytes : KEY_BYTES_MAX, n_before = strlen(before);
+        char *key;
+
+        if (array_reserve(&d->keys, &d->keys_capacity, d->n_keys + 1, sizeof(*d->keys)) < 0)
+                goto fail;
+        key = malloc(n_before + n + 1);
+        if (!key)
+                goto fail;
+        memcpy(key, before, n_before);
+        for (size_t i = 0; i < n; i++)
+                key[n_before + i] = memchr(fine, name.bytes[i], sizeof(fine) - 1) ? name.bytes[i] : '_';
+        key[n_before + n] = '\0';
+        d->keys[d->n_keys++] = key;
+        return key;
+fail:
+        d->failed = true;
+        return NULL;
+}
 
 struct view_table *view_document_add_table(struct view_document *d, const char *key, const char *title,
                                            const struct view_column *columns, uint32_t n_columns)

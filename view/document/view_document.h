@@ -105,6 +105,8 @@ struct view_document {
         size_t n_facts, facts_capacity;
         struct view_table **tables; /* heap; each on the heap, so that pointers stay */
         size_t n_tables, tables_capacity;
+        char **keys; /* heap; each on the heap: of columns that are named after something in the trace */
+        size_t n_keys, keys_capacity;
         struct byte_buffer strings;
         struct byte_buffer warnings; /* lines, each ends in '\n': missing, lost or doubtful data */
         struct byte_buffer hints;    /* lines: commands that go on from here */
@@ -141,6 +143,13 @@ void view_document_add_known(struct view_document *d, const char *key, const cha
 /* null in JSON; text leaves it out, as it does an empty string. */
 void view_document_add_unknown(struct view_document *d, const char *key, const char *title,
                                enum view_type type);
+
+/*
+ * view_document_make_key() - the key of a column that is named after something in the trace
+ * Returns @before and the first bytes of @name, the document's, of the letters that names of events have; others are
+ * "_".  NULL without memory: view_document_add_table() may be called with such columns.
+ */
+const char *view_document_make_key(struct view_document *d, const char *before, struct text_view name);
 
 /*
  * A new table, which is the document's; NULL without memory, which all of the functions below take.
