@@ -108,7 +108,7 @@ CLIENT_INC := -Iinstrument/client/include
 # ------------------------------------------------------------------ sources
 
 MAIN_SRC    := $(wildcard cli/main.c cli/version.c) # what no test is linked with
-LIB_FOLDERS := base format instrument $(wildcard symbolize/*) unwind $(wildcard sampler/* analyze/* view/* export/* cli/*)
+LIB_FOLDERS := base format instrument timeline $(wildcard symbolize/*) unwind $(wildcard sampler/* analyze/* view/* export/* cli/*)
 NO_BPF_SRC  := sampler/kernel/switch_source_none.c
 BPF_SRC     := sampler/kernel/kernel_types.c sampler/kernel/switch_source.c sampler/kernel/switch_program.c
 LIB_SRC     := $(filter-out %.bpf.c $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c)))

@@ -88,12 +88,17 @@ static int cpu_lanes_give(struct cpu_lanes *l, struct cpu_lane *lane, uint32_t t
                           uint64_t until_ns)
 {
         uint64_t since_ns = l->threads[thread - 1].since_ns;
+        int r = 0;
 
         if (since_ns < lane->given_ns)
                 since_ns = lane->given_ns;
         if (until_ns <= since_ns)
                 return 0;
         lane->given_ns = until_ns;
+        if (l->take)
+                r = l->take(l->context, cpu, thread, since_ns, until_ns);
+        if (r < 0)
+                return r;
         return cpu_lanes_add_time(l, thread, cpu, (struct cpu_lane_sum){ .busy_ns = until_ns - since_ns });
 }
 

@@ -51,7 +51,12 @@ struct cpu_lane {
         uint32_t thread;   /* that it has now; 0 = none */
 };
 
+/* The thread had the CPU in [begin_ns, end_ns); of a CPU in the order of time.  Returns 0 or -errno. */
+typedef int cpu_lanes_take(void *context, uint64_t cpu, uint32_t thread, uint64_t begin_ns, uint64_t end_ns);
+
 struct cpu_lanes {
+        cpu_lanes_take *take; /* NULL = only sums are wanted; set by the caller after cpu_lanes_init() */
+        void *context;
         struct intern keys;        /* struct cpu_lane_key */
         struct cpu_lane_sum *sums; /* heap; of the key with id i at i - 1 */
         size_t sums_capacity;

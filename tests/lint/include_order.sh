@@ -43,6 +43,8 @@ allowed() { # folder -> the other folders and single files that it may include
         analyze/diff)      echo symbolize analyze/trace analyze/walk analyze/stats ;;
         analyze/annotate)  echo symbolize analyze/trace analyze/walk analyze/report ;;
 
+        timeline)          echo symbolize analyze ;;
+
         view/text)         ;;
         view/document)     echo view/text ;;
         view/answers)      echo symbolize analyze view/text view/document ;;
@@ -52,9 +54,9 @@ allowed() { # folder -> the other folders and single files that it may include
 
         cli/terminal)      echo view/text cli/exit_status.h ;;
         cli/options)       echo symbolize unwind instrument sampler analyze view cli/terminal cli/exit_status.h ;;
-        cli/files)         echo symbolize instrument sampler analyze view cli/terminal cli/options cli/exit_status.h ;;
+        cli/files)         echo symbolize instrument sampler analyze timeline view cli/terminal cli/options cli/exit_status.h ;;
         cli/views)         echo symbolize analyze view cli/terminal cli/options cli/files cli/exit_status.h ;;
-        cli/commands)      echo symbolize unwind instrument sampler analyze view export cli/terminal cli/options cli/files \
+        cli/commands)      echo symbolize unwind instrument sampler analyze timeline view export cli/terminal cli/options cli/files \
                                 cli/views cli/exit_status.h cli/version.h ;;
         cli)               echo instrument view/text view/document cli/terminal cli/options cli/commands ;;
         *)                 echo "no such folder: $1" >&2 ;;
@@ -71,7 +73,7 @@ folder_of() { # path -> its folder in the table above
 }
 
 bad=0
-for file in $(find base format symbolize unwind instrument sampler analyze view export cli -name '*.[ch]' | sort); do
+for file in $(find base format symbolize unwind instrument sampler analyze timeline view export cli -name '*.[ch]' | sort); do
         from=$(folder_of "$file")
         case $from in
         base | instrument/client | instrument/compat) may=$from ;;

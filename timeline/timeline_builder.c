@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+#include "timeline/timeline_builder.h"
+
+#include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/zone_stats.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALLS_PER_PROGRESS (UINT32_C(1) << 16)
+
+static int builder_no_memory(struct error *err)
+{
+        return error_set(err, -ENOMEM, "the index of the time line: out of memory");
+}
+
+/* ---- threads ------------------------------------------------------------------------------------------- */
+
+static int builder_reserve(struct timeline_builder *b)
+{
+        uint32_t n_threads = trace_dictionary_count(b->dictionary, TRACE_TABLE_THREADS);
+
+        if (n_threads <= b->n_threads)
+                return 0;
+        if (array_reserve(&b->threads, &b->threads_capacity, n_threads, sizeof(*b->threads)) < 0)
+                return -ENOMEM;
+        memset(b->threads + b->n_threads, 0, (n_threads - b->n_threads) * sizeof(*b->threads));
+        b->n_threads = n_threads;
+        return timeline_states_reserve(&b->states, n_threads);
+}
+
+static int make_thread_track(struct timeline_builder *b, uint32_t id)
+{
+        const struct trace_thread *row = trace_dictionary_row(b->dictionary, TRACE_TABLE_THREADS, id);
+        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_THREAD, .owner = id };
+        int track = timeline_index_track(b->index, &key);
+
+        if (track < 0)
+                return track;
+        b->index->tracks[track].process = row->process;
+        b->index->tracks[track].thread = id;
+        b->threads[id - 1].track = (uint32_t)track + 1;
+        return track;
+}
+
+/* The track of a thread: its id; -EOVERFLOW if there are too many, after it was counted; -ENOMEM. */
+static int thread_track_of(struct timeline_builder *b, uint32_t id, struct error *err)
+{
+        uint32_t track = b->threads[id - 1].track;
+        int r = track != 0 ? (int)(track - 1) : make_thread_track(b, id);
+
+        if (r == -EOVERFLOW)
+                b->index->n_left_out++;
+        else if (r < 0)
+                return builder_no_memory(err);
+        return r;
+}
+
+/* Where the walk is, by the time of what it met last. */
+static int timeline_builder_report(struct timeline_builder *b, uint64_t time_ns, struct error *err)
+{
+        const struct timeline_index *t = b->index;
+        double part = 0;
+
+        b->n_until_progress = CALLS_PER_PROGRESS;
+        if (!b->options.progress)
+                return 0;
+        if (time_ns > t->start_ns && t->duration_ns != 0)
+                part = (double)(time_ns - t->start_ns) / (double)t->duration_ns;
+        if (b->options.progress(b->options.context, part < 1 ? part : 1) != 0)
+                return error_set(err, -ECANCELED, "the index of the time line: stopped");
+        return 0;
+}
+
+static inline int builder_count(struct timeline_builder *b, uint64_t time_ns, struct error *err)
+{
+        return --b->n_until_progress == 0 ? timeline_builder_report(b, time_ns, err) : 0;
+}
+
+/* ---- what a thread does -------------------------------------------------------------------------------- */
+
+static int builder_take_zone(void *context, struct walked_thread *thread, const struct zone_instance *zone,
+                             struct error *err)
+{
+        const struct timeline_raw_span span = { zone->begin_ns, zone->end_ns, zone->location };
+        struct timeline_builder *b = context;
+        int track = thread_track_of(b, thread->id, err), r;
+
+        if (track < 0)
+                return track == -EOVERFLOW ? 0 : track;
+        r = timeline_lane_list_add(&b->threads[thread->id - 1].zones, b->index, (uint32_t)track,
+                                   TIMELINE_LANE_ZONES, zone->depth, &span, err);
+        return r < 0 ? r : builder_count(b, zone->end_ns, err);
+}
+
+static int add_sample(struct timeline_builder *b, uint32_t track, uint32_t thread,
+                      const struct trace_event *event, struct error *err)
+{
+        const struct timeline_raw_span span = { event->time_ns, event->time_ns,
+                                                (uint32_t)event->sample.stack };
+        const struct trace_sample_event *row = trace_dictionary_row(b->dictionary, TRACE_TABLE_SAMPLE_EVENTS,
+                                                                    (uint32_t)event->sample.event);
+
+        if (row->mode == TRACE_SAMPLE_MODE_WITH_LEADER)
+                return 0;
+        return timeline_lane_list_add(&b->threads[thread - 1].samples, b->index, track, TIMELINE_LANE_SAMPLES,
+                                      (uint32_t)event->sample.event, &span, err);
+}
+
+static int builder_take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                               struct error *err)
+{
+        struct timeline_builder *b = context;
+        int track = thread_track_of(b, thread->id, err), r;
+
+        if (track < 0)
+                return track == -EOVERFLOW ? 0 : track;
+        r = timeline_states_event(&b->states, (uint32_t)track, thread, event, err);
+        if (r == 0)
+                r = add_sample(b, (uint32_t)track, thread->id, event, err);
+        return r < 0 ? r : builder_count(b, event->time_ns, err);
+}
+
+static int builder_take_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                             struct error *err)
+{
+        struct timeline_builder *b = context;
+        int track = thread_track_of(b, thread->id, err);
+
+        if (track < 0)
+                return track == -EOVERFLOW ? 0 : track;
+        return timeline_states_wait(&b->states, (uint32_t)track, thread, wait, err);
+}
+
+static int add_message(struct timeline_builder *b, uint32_t track, uint32_t thread,
+                       const struct trace_event *event, struct error *err)
+{
+        struct timeline_raw_span span = { event->time_ns, event->time_ns, 0 };
+        struct text_view text = { .bytes = event->text, .n_bytes = event->message_text.text_bytes };
+
+        if (event->op == TRACE_OP_MESSAGE)
+                text = trace_dictionary_text(b->dictionary, (uint32_t)event->message.text);
+        if (timeline_index_add_message(b->index, text, &span.what) < 0)
+                return builder_no_memory(err);
+        return timeline_lane_list_add(&b->threads[thread - 1].messages, b->index, track,
+                                      TIMELINE_LANE_MESSAGES, 0, &span, err);
+}
+
+static int builder_take_event(void *context, struct walked_thread *thread, const struct trace_event *event,
+                              struct error *err)
+{
+        struct timeline_builder *b = context;
+        int track = thread_track_of(b, thread->id, err), r;
+
+        if (track < 0)
+                return track == -EOVERFLOW ? 0 : track;
+        r = timeline_states_event(&b->states, (uint32_t)track, thread, event, err);
+        if (r == 0 && (event->op == TRACE_OP_MESSAGE || event->op == TRACE_OP_MESSAGE_TEXT))
+                r = add_message(b, (uint32_t)track, thread->id, event, err);
+        return r < 0 ? r : builder_count(b, event->time_ns, err);
+}
+
+/* ---- all together -------------------------------------------------------------------------------------- */
+
+static struct trace_sink builder_sink(struct timeline_builder *b)
+{
+        return (struct trace_sink){
+                .context = b,
+                .zone = builder_take_zone,
+                .sample = builder_take_sample,
+                .wait = builder_take_wait,
+                .event = builder_take_event,
+        };
+}
+
+static int builder_begin(struct timeline_builder *b, struct timeline_index *index,
+                         const struct trace_dictionary *dictionary)
+{
+        *b = (struct timeline_builder){ .index = index,
+                                        .dictionary = dictionary,
+                                        .n_until_progress = CALLS_PER_PROGRESS };
+        timeline_states_init(&b->states, index);
+        return builder_reserve(b);
+}
+
+int timeline_builder_init(struct timeline_builder *b, struct timeline_index *index,
+                          const struct trace_dictionary *dictionary, struct error *err)
+{
+        struct trace_sink sink;
+        int r = builder_begin(b, index, dictionary);
+
+        sink = builder_sink(b);
+        if (r == 0)
+                r = trace_walk_init_plain(&b->walk, dictionary, &sink);
+        return r < 0 ? builder_no_memory(err) : 0;
+}
+
+void timeline_builder_deinit(struct timeline_builder *b)
+{
+        for (uint32_t i = 0; i < b->n_threads; i++) {
+                timeline_lane_list_deinit(&b->threads[i].zones);
+                timeline_lane_list_deinit(&b->threads[i].samples);
+                timeline_lane_list_deinit(&b->threads[i].messages);
+        }
+        free(b->threads);
+        timeline_states_deinit(&b->states);
+        trace_walk_deinit(&b->walk);
+        *b = (struct timeline_builder){ .threads = NULL };
+}
+
+int timeline_builder_add(struct timeline_builder *b, const struct trace_item *item, struct error *err)
+{
+        return builder_reserve(b) < 0 ? builder_no_memory(err) : trace_walk_chunk(&b->walk, item, err);
+}
+
+/* Names of threads come between the events: the last one counts. */
+static int timeline_builder_name(struct timeline_builder *b, const struct walked_thread *thread)
+{
+        return timeline_index_set_title(b->index, b->threads[thread->id - 1].track - 1,
+                                        trace_dictionary_text(b->dictionary, thread->timeline.name));
+}
+
+/* After the walk: the threads that live still, and all names. */
+static int builder_end(struct timeline_builder *b, uint64_t end_ns, struct error *err)
+{
+        int r = 0;
+
+        if (end_ns < b->walk.last_ns)
+                end_ns = b->walk.last_ns;
+        for (uint32_t i = 0; i < b->walk.n_threads && r == 0; i++) {
+                const struct walked_thread *thread = &b->walk.threads[i];
+
+                if (b->threads[i].track == 0)
+                        continue;
+                if (timeline_builder_name(b, thread) < 0)
+                        r = builder_no_memory(err);
+                if (r == 0 && b->walk.n_switches != 0)
+                        r = timeline_states_finish_thread(
+                                &b->states, b->threads[i].track - 1, thread,
+                                thread->has_ended ? thread->timeline.last_ns : end_ns, err);
+        }
+        return r == 0 && b->walk.n_switches != 0 ? timeline_states_finish(&b->states, end_ns, err) : r;
+}
+
+int timeline_builder_finish(struct timeline_builder *b, uint64_t end_ns, struct error *err)
+{
+        int r = trace_walk_finish(&b->walk, end_ns, err);
+
+        return r == 0 ? builder_end(b, end_ns, err) : r;
+}
+
+int timeline_builder_build(struct timeline_index *index, struct loaded_trace *trace,
+                           const struct timeline_build_options *options, struct error *err)
+{
+        struct timeline_builder b;
+        struct trace_sink sink;
+        int r = builder_begin(&b, index, trace->dictionary);
+
+        if (options)
+                b.options = *options;
+        sink = builder_sink(&b);
+        if (r == 0)
+                r = trace_walk_init(&b.walk, trace, NULL, &sink);
+        if (r < 0)
+                (void)builder_no_memory(err);
+        if (r == 0)
+                r = loaded_trace_walk(trace, &b.walk, err);
+        if (r == 0)
+                r = builder_end(&b, trace->end_ns, err);
+        timeline_builder_deinit(&b);
+        return r;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timeline/timeline_builder.h - the events of a trace -> the tracks and lanes of an index
+ *
+ * Way of the data:  trace_walk -> [timeline_builder] -> timeline_index
+ *
+ * A whole trace in one go:
+ *
+ *      timeline_builder_build(&index, trace, &options, err)
+ *
+ * or chunk by chunk, of a trace that still grows; the index answers questions at any time in between, about all zones,
+ * waits and so on that are over:
+ *
+ *      timeline_builder_init(&b, &index, dictionary, err)
+ *      timeline_builder_add(&b, item, err) ...
+ *      timeline_builder_finish(&b, end_ns, err)
+ *
+ * One walk.  Memory: that of the walk, of the index, and some hundred bytes a thread; the orders in which events of
+ * several threads are put have a bound each (event_order).  Not thread-safe.
+ */
+#ifndef TIMELINE_TIMELINE_BUILDER_H
+#define TIMELINE_TIMELINE_BUILDER_H
+
+#include "analyze/walk/trace_walk.h"
+#include "timeline/timeline_index.h"
+#include "timeline/timeline_states.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+struct loaded_trace;
+
+/* State of each thread while the index grows. */
+struct timeline_thread {
+        uint32_t track; /* id + 1; 0 = none yet */
+        struct timeline_lane_list zones;
+        struct timeline_lane_list samples; /* by event */
+        struct timeline_lane_list messages;
+};
+
+struct timeline_build_options {
+        /* Called now and then with 0 .. 1, the part that is done; may be NULL.  Anything but 0 stops it: -ECANCELED. */
+        int (*progress)(void *context, double part);
+        void *context;
+};
+
+struct timeline_builder {
+        struct timeline_index *index;
+        const struct trace_dictionary *dictionary;
+        struct timeline_build_options options;
+        struct trace_walk walk;
+        struct timeline_thread *threads; /* heap; by thread id - 1 */
+        uint32_t n_threads;
+        size_t threads_capacity;
+        struct timeline_states states;
+        uint32_t n_until_progress;
+};
+
+/*
+ * timeline_builder_build() - all of a trace
+ * @index:  empty, of this trace's time
+ * Returns 0, -ECANCELED, what loaded_trace_walk() and timeline_index_add_span() return.
+ */
+int timeline_builder_build(struct timeline_index *index, struct loaded_trace *trace,
+                           const struct timeline_build_options *options, struct error *err);
+
+/* To be deinitialised in any case.  Returns 0 or -ENOMEM. */
+int timeline_builder_init(struct timeline_builder *b, struct timeline_index *index,
+                          const struct trace_dictionary *dictionary, struct error *err);
+void timeline_builder_deinit(struct timeline_builder *b);
+
+/* The next chunk of events; the tables before it are in the dictionary.  Returns as trace_walk_chunk(). */
+int timeline_builder_add(struct timeline_builder *b, const struct trace_item *item, struct error *err);
+
+/* Nothing more comes: what is open ends at @end_ns. */
+int timeline_builder_finish(struct timeline_builder *b, uint64_t end_ns, struct error *err);
+
+#endif /* TIMELINE_TIMELINE_BUILDER_H */

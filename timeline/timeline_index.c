@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "timeline/timeline_index.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "timeline/timeline_lane.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* When open pages are more than allowed: all but the highest levels go; of very many lanes these as well. */
+#define OPEN_BYTES_STEP    (UINT64_C(64) << 20)
+#define OPEN_BYTES_HARD    (UINT64_C(224) << 20)
+#define LEVELS_BEFORE_HARD 12
+
+#define MESSAGES_MAX       (UINT32_C(1) << 20)
+#define MESSAGES_BYTES_MAX (UINT32_C(64) << 20)
+
+static const char *const lane_names[] = {
+#define X(name, text) [TIMELINE_LANE_##name] = (text),
+        TIMELINE_LANE_KINDS(X)
+#undef X
+};
+
+static const char *const track_names[] = {
+#define X(name, text) [TIMELINE_TRACK_##name] = (text),
+        TIMELINE_TRACK_KINDS(X)
+#undef X
+};
+
+const char *timeline_lane_kind_name(uint32_t kind)
+{
+        return kind < TIMELINE_LANE_KIND_COUNT ? lane_names[kind] : "";
+}
+
+const char *timeline_track_kind_name(uint32_t kind)
+{
+        return kind < TIMELINE_TRACK_KIND_COUNT ? track_names[kind] : "";
+}
+
+int timeline_index_init(struct timeline_index *t, int fd, uint64_t start_ns, uint64_t duration_ns)
+{
+        int r;
+
+        *t = (struct timeline_index){ .start_ns = start_ns,
+                                      .duration_ns = duration_ns,
+                                      .open_bytes_max = TIMELINE_OPEN_BYTES_MAX };
+        while (duration_ns >> t->unit_log2 > TIMELINE_TIME_MAX)
+                t->unit_log2++;
+        intern_init(&t->keys, sizeof(struct timeline_track_key), 0);
+        intern_init(&t->messages, 0, MESSAGES_MAX);
+        t->messages.items_bytes_max = MESSAGES_BYTES_MAX;
+        r = timeline_pages_init(&t->pages, fd, TIMELINE_HEAD_BYTES);
+        t->scratch = malloc(TIMELINE_PAGE_ITEMS * sizeof(*t->scratch));
+        return r == 0 && t->scratch ? 0 : -ENOMEM;
+}
+
+void timeline_index_deinit(struct timeline_index *t)
+{
+        for (uint32_t i = 0; i < t->n_lanes; i++)
+                timeline_lane_free(t, t->lanes[i]);
+        free(t->lanes);
+        free(t->tracks);
+        free(t->scratch);
+        byte_buffer_deinit(&t->texts);
+        intern_deinit(&t->keys);
+        intern_deinit(&t->messages);
+        timeline_pages_deinit(&t->pages);
+        *t = (struct timeline_index){ .pages = { .fd = -1 } };
+}
+
+/* ---- tracks -------------------------------------------------------------------------------------------- */
+
+int timeline_index_track(struct timeline_index *t, const struct timeline_track_key *key)
+{
+        uint32_t id;
+        int r = array_reserve(&t->tracks, &t->tracks_capacity, (size_t)t->n_tracks + 1, sizeof(*t->tracks));
+
+        if (r < 0)
+                return r;
+        if (t->n_tracks == TIMELINE_LANES_MAX && intern_find(&t->keys, key, sizeof(*key)) == 0)
+                return -EOVERFLOW;
+        r = intern_add(&t->keys, key, sizeof(*key), &id);
+        if (r == 1)
+                t->tracks[t->n_tracks++] = (struct timeline_track){ .kind = key->kind,
+                                                                    .number = key->number };
+        return r < 0 ? r : (int)(id - 1);
+}
+
+static int add_words(struct timeline_index *t, struct text_view text, uint32_t *ret_at, uint32_t *ret_bytes)
+{
+        size_t n_bytes = text.n_bytes < TIMELINE_TITLE_MAX ? text.n_bytes : TIMELINE_TITLE_MAX;
+        size_t at = t->texts.used_bytes;
+
+        if (n_bytes == 0)
+                return 0;
+        byte_buffer_add(&t->texts, text.bytes, n_bytes);
+        if (t->texts.failed || t->texts.used_bytes > UINT32_MAX)
+                return -ENOMEM;
+        *ret_at = (uint32_t)at;
+        *ret_bytes = (uint32_t)n_bytes;
+        return 0;
+}
+
+int timeline_index_set_title(struct timeline_index *t, uint32_t track, struct text_view title)
+{
+        return add_words(t, title, &t->tracks[track].title, &t->tracks[track].title_bytes);
+}
+
+int timeline_index_set_unit(struct timeline_index *t, uint32_t track, struct text_view unit)
+{
+        return add_words(t, unit, &t->tracks[track].unit, &t->tracks[track].unit_bytes);
+}
+
+static struct text_view view_words(const struct timeline_index *t, uint32_t at, uint32_t n_bytes)
+{
+        if (n_bytes == 0)
+                return (struct text_view){ .bytes = NULL };
+        return (struct text_view){ .bytes = (const char *)t->texts.data + at, .n_bytes = n_bytes };
+}
+
+struct text_view timeline_index_title(const struct timeline_index *t, uint32_t track)
+{
+        return view_words(t, t->tracks[track].title, t->tracks[track].title_bytes);
+}
+
+struct text_view timeline_index_unit(const struct timeline_index *t, uint32_t track)
+{
+        return view_words(t, t->tracks[track].unit, t->tracks[track].unit_bytes);
+}
+
+int timeline_index_add_message(struct timeline_index *t, struct text_view text, uint32_t *ret_what)
+{
+        int r = intern_add(&t->messages, text.bytes, text.n_bytes, ret_what);
+
+        if (r == -EOVERFLOW)
+                *ret_what = 0;
+        return r == -ENOMEM ? r : 0;
+}
+
+struct text_view timeline_index_text(const struct timeline_index *t, uint32_t what)
+{
+        struct text_view text = { .bytes = NULL };
+
+        if (what != 0 && what <= t->messages.n_items)
+                text.bytes = intern_get(&t->messages, what, &text.n_bytes);
+        return text;
+}
+
+/* ---- lanes --------------------------------------------------------------------------------------------- */
+
+int timeline_index_lane(struct timeline_index *t, uint32_t track, enum timeline_lane_kind kind,
+                        uint32_t depth)
+{
+        struct timeline_lane *lane;
+
+        if (t->n_lanes == TIMELINE_LANES_MAX)
+                return -EOVERFLOW;
+        if (array_reserve(&t->lanes, &t->lanes_capacity, (size_t)t->n_lanes + 1,
+                          sizeof(struct timeline_lane *)) < 0)
+                return -ENOMEM;
+        lane = calloc(1, sizeof(*lane));
+        if (!lane)
+                return -ENOMEM;
+        lane->track = track;
+        lane->kind = kind;
+        lane->depth = depth;
+        lane->has_values = kind == TIMELINE_LANE_PLOT;
+        t->lanes[t->n_lanes] = lane;
+        return (int)t->n_lanes++;
+}
+
+/*
+ * Bounds the memory: open pages go to the file.  The nodes of the highest levels stay, so
+ * the next time is not before there is more again.
+ */
+static int flush_lanes(struct timeline_index *t, struct error *err)
+{
+        int r = 0;
+
+        for (uint32_t i = 0; i < t->n_lanes && r == 0; i++)
+                r = timeline_lane_flush(t, t->lanes[i], false, err);
+        if (r == 0 && t->open_bytes > OPEN_BYTES_HARD)
+                for (uint32_t i = 0; i < t->n_lanes && r == 0; i++)
+                        r = timeline_lane_flush(t, t->lanes[i], t->lanes[i]->n_levels < LEVELS_BEFORE_HARD,
+                                                err);
+        if (t->open_bytes_max < t->open_bytes + OPEN_BYTES_STEP)
+                t->open_bytes_max = t->open_bytes + OPEN_BYTES_STEP;
+        return r;
+}
+
+static uint64_t to_units(const struct timeline_index *t, uint64_t raw_ns)
+{
+        uint64_t units = raw_ns > t->start_ns ? (raw_ns - t->start_ns) >> t->unit_log2 : 0;
+
+        return units < TIMELINE_TIME_MAX ? units : TIMELINE_TIME_MAX;
+}
+
+int timeline_index_add_span(struct timeline_index *t, uint32_t lane, const struct timeline_raw_span *span,
+                            struct error *err)
+{
+        int r = timeline_lane_add(t, t->lanes[lane], to_units(t, span->begin_ns), to_units(t, span->end_ns),
+                                  span->what, err);
+
+        return r == 0 && t->open_bytes > t->open_bytes_max ? flush_lanes(t, err) : r;
+}
+
+int timeline_index_add_value(struct timeline_index *t, uint32_t lane, uint64_t raw_ns, double value,
+                             struct error *err)
+{
+        int r;
+
+        if (!isfinite(value)) {
+                t->n_left_out++;
+                return 0;
+        }
+        r = timeline_lane_add_value(t, t->lanes[lane], to_units(t, raw_ns), value, err);
+        return r == 0 && t->open_bytes > t->open_bytes_max ? flush_lanes(t, err) : r;
+}
+
+struct timeline_lane_facts timeline_index_lane_facts(const struct timeline_index *t, uint32_t lane)
+{
+        const struct timeline_lane *l = t->lanes[lane];
+
+        return (struct timeline_lane_facts){
+                .kind = l->kind,
+                .track = l->track,
+                .depth = l->depth,
+                .has_values = l->has_values,
+                .n_items = l->n_items,
+                .first_ns = l->first_begin << t->unit_log2,
+                .last_ns = l->last_end << t->unit_log2,
+        };
+}

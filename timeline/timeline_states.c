@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "timeline/timeline_states.h"
+
+#include "analyze/walk/trace_walk.h"
+#include "base/array.h"
+#include "base/error.h"
+#include "format/trace_event.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int states_no_memory(struct error *err, int r)
+{
+        return r == -ENOMEM || r == -EOVERFLOW
+                       ? error_set(err, r, "the index of the time line: out of memory")
+                       : r;
+}
+
+/* ---- CPUs ---------------------------------------------------------------------------------------------- */
+
+static int find_cpu(struct timeline_states *s, uint64_t number, struct timeline_cpu **ret_cpu)
+{
+        struct timeline_track_key key = { .kind = TIMELINE_TRACK_CPU };
+        char title[40];
+        uint32_t id;
+        int track;
+        int r = array_reserve(&s->cpu_tracks, &s->cpu_capacity, (size_t)s->cpu_numbers.n_items + 1,
+                              sizeof(*s->cpu_tracks));
+
+        if (r == 0)
+                r = intern_add(&s->cpu_numbers, &number, sizeof(number), &id);
+        if (r < 0)
+                return r;
+        *ret_cpu = &s->cpu_tracks[id - 1];
+        if (r == 0)
+                return 0;
+        s->cpu_tracks[id - 1] = (struct timeline_cpu){ .number = number };
+        key.number = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+        track = timeline_index_track(s->index, &key);
+        if (track < 0)
+                return track;
+        s->cpu_tracks[id - 1].track = (uint32_t)track;
+        r = snprintf(title, sizeof(title), "CPU %" PRIu64, number);
+        return timeline_index_set_title(s->index, (uint32_t)track,
+                                        (struct text_view){ .bytes = title, .n_bytes = (size_t)r });
+}
+
+static int states_take_cpu(void *context, uint64_t cpu, uint32_t thread, uint64_t begin_ns, uint64_t end_ns)
+{
+        const struct timeline_raw_span span = { .begin_ns = begin_ns, .end_ns = end_ns, .what = thread };
+        struct timeline_states *s = context;
+        struct timeline_cpu *place;
+        int r = find_cpu(s, cpu, &place);
+
+        if (r == -EOVERFLOW) {
+                s->index->n_left_out++;
+                return 0;
+        }
+        return r < 0 ? r
+                     : timeline_lane_list_add(&place->lanes, s->index, place->track, TIMELINE_LANE_CPU, 0,
+                                              &span, NULL);
+}
+
+/* ---- threads ------------------------------------------------------------------------------------------- */
+
+void timeline_states_init(struct timeline_states *s, struct timeline_index *index)
+{
+        *s = (struct timeline_states){ .index = index };
+        cpu_lanes_init(&s->cpus);
+        s->cpus.take = states_take_cpu;
+        intern_init(&s->cpu_numbers, sizeof(uint64_t), 0);
+}
+
+void timeline_states_deinit(struct timeline_states *s)
+{
+        for (uint32_t i = 0; i < s->n_threads; i++)
+                timeline_lane_list_deinit(&s->threads[i].lanes);
+        for (uint32_t i = 0; i < s->cpu_numbers.n_items; i++)
+                timeline_lane_list_deinit(&s->cpu_tracks[i].lanes);
+        free(s->threads);
+        free(s->cpu_tracks);
+        intern_deinit(&s->cpu_numbers);
+        cpu_lanes_deinit(&s->cpus);
+        *s = (struct timeline_states){ .threads = NULL };
+}
+
+int timeline_states_reserve(struct timeline_states *s, uint32_t n_threads)
+{
+        int r;
+
+        if (n_threads <= s->n_threads)
+                return 0;
+        r = array_reserve(&s->threads, &s->capacity, n_threads, sizeof(*s->threads));
+        if (r < 0)
+                return r;
+        memset(s->threads + s->n_threads, 0, (n_threads - s->n_threads) * sizeof(*s->threads));
+        s->n_threads = n_threads;
+        return cpu_lanes_reserve(&s->cpus, n_threads);
+}
+
+static int timeline_states_add(struct timeline_states *s, uint32_t track, uint32_t thread,
+                               enum timeline_state state, uint64_t value, uint64_t begin_ns, uint64_t end_ns,
+                               struct error *err)
+{
+        uint32_t bits = value < TIMELINE_STATE_VALUE_MAX ? (uint32_t)value : TIMELINE_STATE_VALUE_MAX;
+        const struct timeline_raw_span span = { .begin_ns = begin_ns,
+                                                .end_ns = end_ns,
+                                                .what = (uint32_t)state << TIMELINE_STATE_SHIFT | bits };
+
+        return timeline_lane_list_add(&s->threads[thread - 1].lanes, s->index, track, TIMELINE_LANE_STATES, 0,
+                                      &span, err);
+}
+
+/* It runs since its first event, whatever that was, but a wake-up; a fiber is entered first. */
+static void begin_thread(struct timeline_thread_states *state, const struct walked_thread *thread,
+                         const struct trace_event *event)
+{
+        bool has_zones = thread->timeline.n_zones != 0;
+
+        state->has_begun = true;
+        state->since_ns = thread->timeline.first_ns;
+        state->is_running = !thread->timeline.is_fiber && (event->op != TRACE_OP_WAKEUP || has_zones) &&
+                            (event->op != TRACE_OP_SWITCH_IN || has_zones);
+}
+
+static int follow_switch(struct timeline_states *s, uint32_t track, const struct walked_thread *thread,
+                         const struct trace_event *event, struct error *err)
+{
+        struct timeline_thread_states *state = &s->threads[thread->id - 1];
+        bool was_running = state->is_running;
+
+        if (event->op == TRACE_OP_SWITCH_IN) {
+                if (!was_running)
+                        state->since_ns = event->time_ns;
+                state->is_running = true;
+                return 0;
+        }
+        state->is_running = false;
+        return was_running ? timeline_states_add(s, track, thread->id, TIMELINE_STATE_RUNNING, thread->cpu,
+                                                 state->since_ns, event->time_ns, err)
+                           : 0;
+}
+
+/* Zones are not handed to cpu_lanes one by one: the first of a thread says all that it needs of them. */
+static int timeline_states_follow_cpu(struct timeline_states *s, const struct walked_thread *thread,
+                                      const struct trace_event *event, bool is_first, struct error *err)
+{
+        const struct trace_event zone = { .time_ns = thread->timeline.first_ns, .op = TRACE_OP_ZONE_BEGIN };
+        int r = 0;
+
+        s->cpus.context = s;
+        if (is_first && thread->timeline.n_zones != 0)
+                r = cpu_lanes_add(&s->cpus, thread->id, &zone);
+        if (r == 0)
+                r = cpu_lanes_add(&s->cpus, thread->id, event);
+        return states_no_memory(err, r);
+}
+
+int timeline_states_event(struct timeline_states *s, uint32_t track, const struct walked_thread *thread,
+                          const struct trace_event *event, struct error *err)
+{
+        struct timeline_thread_states *state = &s->threads[thread->id - 1];
+        bool is_first = !state->has_begun;
+
+        if (is_first)
+                begin_thread(state, thread, event);
+        if (!thread->timeline.is_fiber) {
+                int r = timeline_states_follow_cpu(s, thread, event, is_first, err);
+
+                if (r < 0)
+                        return r;
+        }
+        if (event->op == TRACE_OP_SWITCH_IN || event->op == TRACE_OP_SWITCH_OUT)
+                return follow_switch(s, track, thread, event, err);
+        return 0;
+}
+
+int timeline_states_wait(struct timeline_states *s, uint32_t track, const struct walked_thread *thread,
+                         const struct thread_wait *wait, struct error *err)
+{
+        uint64_t until_ns = wait->is_woken && wait->woken_ns < wait->in_ns ? wait->woken_ns : wait->in_ns;
+        int r;
+
+        if (wait->preempted)
+                return timeline_states_add(s, track, thread->id, TIMELINE_STATE_PREEMPTED, wait->out_cpu,
+                                           wait->out_ns, wait->in_ns, err);
+        r = timeline_states_add(s, track, thread->id, TIMELINE_STATE_WAITING, wait->state, wait->out_ns,
+                                until_ns, err);
+        if (r < 0 || !wait->is_woken)
+                return r;
+        return timeline_states_add(s, track, thread->id, TIMELINE_STATE_RUNNABLE, wait->waker_thread,
+                                   until_ns, wait->in_ns, err);
+}
+
+int timeline_states_finish_thread(struct timeline_states *s, uint32_t track,
+                                  const struct walked_thread *thread, uint64_t end_ns, struct error *err)
+{
+        struct timeline_thread_states *state = &s->threads[thread->id - 1];
+
+        if (!state->is_running)
+                return 0;
+        state->is_running = false;
+        return timeline_states_add(s, track, thread->id, TIMELINE_STATE_RUNNING, thread->cpu, state->since_ns,
+                                   end_ns, err);
+}
+
+int timeline_states_finish(struct timeline_states *s, uint64_t end_ns, struct error *err)
+{
+        s->cpus.context = s;
+        return states_no_memory(err, cpu_lanes_finish(&s->cpus, end_ns));
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timeline/timeline_states.h - what threads do, and who is on which CPU
+ *
+ * Way of the data:  trace_walk, cpu_lanes -> [timeline_states] -> timeline_index
+ *
+ * A thread runs from its first event, or from when it came onto a CPU, until it is switched off it; then it waits, until
+ * another thread makes it ready to run; then it could run, until it does.  Threads of a trace without context switches
+ * have no states.
+ */
+#ifndef TIMELINE_TIMELINE_STATES_H
+#define TIMELINE_TIMELINE_STATES_H
+
+#include "analyze/walk/cpu_lanes.h"
+#include "timeline/timeline_lane_list.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct thread_wait;
+struct trace_event;
+struct walked_thread;
+
+struct timeline_thread_states {
+        struct timeline_lane_list lanes; /* one */
+        uint64_t since_ns;               /* that it runs, if `is_running` */
+        bool is_running, has_begun;
+};
+
+struct timeline_cpu {
+        uint64_t number;
+        uint32_t track;
+        struct timeline_lane_list lanes; /* one */
+};
+
+struct timeline_states {
+        struct timeline_index *index;
+        struct cpu_lanes cpus;
+        struct timeline_thread_states *threads; /* heap; by thread id - 1 */
+        size_t capacity;
+        uint32_t n_threads;
+        struct intern cpu_numbers;       /* uint64_t */
+        struct timeline_cpu *cpu_tracks; /* heap; by id - 1 */
+        size_t cpu_capacity;
+};
+
+void timeline_states_init(struct timeline_states *s, struct timeline_index *index);
+void timeline_states_deinit(struct timeline_states *s);
+
+/* Makes room for the threads 1 .. @n_threads.  Returns 0 or -ENOMEM. */
+int timeline_states_reserve(struct timeline_states *s, uint32_t n_threads);
+
+/* Any event of a thread but zones, also samples.  @track: the thread's.  Return as timeline_index_add_span(). */
+int timeline_states_event(struct timeline_states *s, uint32_t track, const struct walked_thread *thread,
+                          const struct trace_event *event, struct error *err);
+int timeline_states_wait(struct timeline_states *s, uint32_t track, const struct walked_thread *thread,
+                         const struct thread_wait *wait, struct error *err);
+
+/* The end of a thread that lives, and then of all. */
+int timeline_states_finish_thread(struct timeline_states *s, uint32_t track,
+                                  const struct walked_thread *thread, uint64_t end_ns, struct error *err);
+int timeline_states_finish(struct timeline_states *s, uint64_t end_ns, struct error *err);
+
+#endif /* TIMELINE_TIMELINE_STATES_H */
