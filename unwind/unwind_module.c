@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/elf/frame_sections.h"
+#include "unwind/plt_frames.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_table.h"
 
@@ -24,6 +25,7 @@ struct source {
         struct unwind_code_range *code; /* heap */
         uint64_t sigreturns[SIGRETURNS_MAX];
         uint64_t context_starts[CONTEXT_STARTS_MAX];
+        struct plt_section plts[PLT_SECTIONS_MAX];
 };
 
 static Elf_Data *unwind_module_read_chunk(const struct elf_image *image, uint64_t file_off, uint64_t n_bytes)
@@ -187,6 +189,8 @@ static int unwind_module_build_table(struct source *s, const struct elf_image *i
                 return error_set(err, -ENOMEM, "no memory for %zu segments", image->n_segments);
         s->table.n_sections = frame_sections_find(image, s->sections);
         s->table.sections = s->sections;
+        s->table.n_plts = plt_frames_find(image, s->plts);
+        s->table.plts = s->plts;
         find_known_code(s, image, module);
         r = unwind_table_build(&s->table, &module->table, err);
         return r == -ENODATA ? 0 : r;

@@ -25,6 +25,7 @@
 #define UNWIND_TABLE_GAP_BYTES_MIN    16 /* less between two functions is padding, and counts to the first */
 
 struct error;
+struct plt_section;
 struct unwind_machine;
 
 struct unwind_table {
@@ -64,6 +65,8 @@ struct unwind_table_source {
         const uint64_t
                 *context_starts; /* addresses of functions that end a context of makecontext(3); borrowed */
         size_t n_context_starts;
+        const struct plt_section *plts; /* stubs, for those that no section describes; borrowed */
+        size_t n_plts;
         uint64_t entry_svma; /* 0 = none */
 };
 

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/large_memory.h"
 #include "unwind/cfi_program.h"
+#include "unwind/plt_frames.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_table.h"
 
@@ -333,6 +334,21 @@ static int unwind_table_build_add_row(struct builder *b, uint64_t svma, int rule
         return 0;
 }
 
+/* A function whose rows were added, from @first_row on. */
+static int unwind_table_build_end_function(struct builder *b, uint64_t start_svma, uint64_t end_svma,
+                                           size_t first_row)
+{
+        if (array_reserve(&b->functions, &b->functions_capacity, b->n_functions + 1, sizeof(*b->functions)) <
+            0)
+                return -ENOMEM;
+        b->functions[b->n_functions++] =
+                (struct function){ .start = (uint32_t)(start_svma - b->table->base_svma),
+                                   .end = (uint32_t)(end_svma - b->table->base_svma),
+                                   .first_row = (uint32_t)first_row,
+                                   .n_rows = (uint32_t)(b->n_rows - first_row) };
+        return 0;
+}
+
 /* The initial row of the functions of a CIE; NULL if it makes no sense. */
 static const struct cfi_row *find_initial(struct builder *b, const struct cfi_section *section,
                                           const struct cfi_fde *fde)
@@ -384,15 +400,7 @@ static int unwind_table_build_add_function(struct builder *b, const struct cfi_s
         }
         if (b->n_rows == first_row)
                 return 0;
-        if (array_reserve(&b->functions, &b->functions_capacity, b->n_functions + 1, sizeof(*b->functions)) <
-            0)
-                return -ENOMEM;
-        b->functions[b->n_functions++] =
-                (struct function){ .start = (uint32_t)(fde->start_svma - b->table->base_svma),
-                                   .end = (uint32_t)(fde->end_svma - b->table->base_svma),
-                                   .first_row = (uint32_t)first_row,
-                                   .n_rows = (uint32_t)(b->n_rows - first_row) };
-        return 0;
+        return unwind_table_build_end_function(b, fde->start_svma, fde->end_svma, first_row);
 }
 
 /*
@@ -449,14 +457,8 @@ static int unwind_table_build_add_known(struct builder *b, const struct unwind_r
                 if (svma == 0 || !lies_in_code(b, svma - 1, end_svma))
                         continue;
                 if (unwind_table_build_add_row(b, svma - 1, id) < 0 ||
-                    array_reserve(&b->functions, &b->functions_capacity, b->n_functions + 1,
-                                  sizeof(*b->functions)) < 0)
+                    unwind_table_build_end_function(b, svma - 1, end_svma, b->n_rows - 1) < 0)
                         return -ENOMEM;
-                b->functions[b->n_functions++] =
-                        (struct function){ .start = (uint32_t)(svma - 1 - b->table->base_svma),
-                                           .end = (uint32_t)(end_svma - b->table->base_svma),
-                                           .first_row = (uint32_t)b->n_rows - 1,
-                                           .n_rows = 1 };
         }
         return 0;
 }
@@ -476,6 +478,59 @@ static int add_all_known(struct builder *b)
         return r < 0 ? r
                      : unwind_table_build_add_known(b, &root, s->context_starts, s->n_context_starts,
                                                     s->machine->n_context_start_bytes);
+}
+
+/* The rule of a row of stubs; its id, NO_RULE, or -ENOMEM. */
+static int add_plt_rule(struct builder *b, const struct plt_frames_row *row, int *ids)
+{
+        const struct unwind_machine *m = b->source->machine;
+        const struct unwind_rule rule = {
+                .cfa = UNWIND_CFA_SP,
+                .cfa_register = m->sp,
+                .cfa_offset = row->cfa_offset,
+                .ra = row->is_ra_saved ? UNWIND_SAVED_AT_CFA : UNWIND_SAVED_IN_REGISTER,
+                .ra_value = (int16_t)(row->is_ra_saved ? -PLT_RA_BYTES : m->ra),
+        };
+        int *id = &ids[row->cfa_offset];
+
+        if (*id == NO_RULE)
+                *id = add_rule(b, &rule);
+        return *id;
+}
+
+/* Stubs of one section, as one function; a section that describes them was added before, and so has them. */
+static int unwind_table_build_add_plt(struct builder *b, const struct plt_section *section, int *ids)
+{
+        size_t first_row = b->n_rows;
+        struct plt_frames_row row;
+        struct plt_frames frames;
+        uint64_t end_svma;
+
+        if (__builtin_add_overflow(section->svma, section->n_bytes, &end_svma) ||
+            !lies_in_code(b, section->svma, end_svma))
+                return 0;
+        plt_frames_init(&frames, b->source->machine, section);
+        while (b->n_rows < UNWIND_TABLE_ROWS_MAX && plt_frames_next(&frames, &row) == 1) {
+                int id = add_plt_rule(b, &row, ids);
+
+                if (id < 0 || unwind_table_build_add_row(b, row.svma, id) < 0)
+                        return -ENOMEM;
+        }
+        if (frames.at == 0) {
+                b->n_rows = first_row;
+                return 0;
+        }
+        return unwind_table_build_end_function(b, section->svma, section->svma + frames.at, first_row);
+}
+
+static int add_plts(struct builder *b)
+{
+        int ids[PLT_CFA_OFFSET_MAX + 1] = { NO_RULE };
+
+        for (size_t i = 0; i < b->source->n_plts; i++)
+                if (unwind_table_build_add_plt(b, &b->source->plts[i], ids) < 0)
+                        return -ENOMEM;
+        return 0;
 }
 
 /* ------------------------------------------------------------------ the table */
@@ -616,7 +671,7 @@ static int unwind_table_build_run(struct builder *b)
         for (size_t i = 0; i < b->source->n_sections; i++)
                 if (unwind_table_build_add_section(b, &b->source->sections[i]) < 0)
                         return -ENOMEM;
-        if (add_all_known(b) < 0)
+        if (add_all_known(b) < 0 || add_plts(b) < 0)
                 return -ENOMEM;
         if (b->n_functions == 0)
                 return -ENODATA;

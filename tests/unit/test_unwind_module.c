@@ -168,6 +168,34 @@ START_TEST(test_file_without_unwind_information)
 }
 END_TEST
 
+/* Stubs that no section describes, as mold and lld leave them. */
+START_TEST(test_stubs_by_their_code)
+{
+        Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)own_bytes;
+        Elf64_Phdr *segments = (Elf64_Phdr *)(void *)(own_bytes + header->e_phoff);
+        const Elf64_Shdr *plt = find_section(".plt");
+        struct unwind_module *module = NULL;
+        const struct unwind_rule *rule;
+
+        if (header->e_machine != EM_X86_64)
+                return;
+        find_section(".eh_frame")->sh_type = SHT_NOBITS;
+        for (size_t i = 0; i < header->e_phnum; i++)
+                if (segments[i].p_type == PT_GNU_EH_FRAME)
+                        segments[i].p_type = PT_NULL;
+        ck_assert_int_eq(build(&module), 0);
+        ck_assert_ptr_nonnull(module->table);
+        ck_assert_ptr_null(unwind_table_find(module->table, plt->sh_addr - 1));
+        rule = unwind_table_find(module->table, plt->sh_addr + 32); /* a stub, after the first one */
+        ck_assert_ptr_nonnull(rule);
+        ck_assert_uint_eq(rule->cfa, UNWIND_CFA_SP);
+        ck_assert_int_eq(rule->cfa_offset, 8);
+        ck_assert_uint_eq(rule->ra, UNWIND_SAVED_AT_CFA);
+        ck_assert_int_eq(rule->ra_value, -8);
+        unwind_module_free(module);
+}
+END_TEST
+
 START_TEST(test_other_machines)
 {
         Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)own_bytes;

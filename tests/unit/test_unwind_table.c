@@ -4,6 +4,7 @@
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"
+#include "unwind/plt_frames.h"
 #include "unwind/unwind_machine.h"
 
 #include <errno.h>
@@ -223,6 +224,52 @@ START_TEST(test_nothing)
         source.n_code = 0;
         ck_assert_int_eq(unwind_table_build(&source, &table, NULL), -ENODATA);
         ck_assert_ptr_null(table);
+}
+END_TEST
+
+/* Stubs have rules by their instructions, but those of a section where one describes them; hostile ones are left out. */
+START_TEST(test_stubs)
+{
+        static const uint8_t jump_push[] = { 0xff, 0x25, 0, 0, 0, 0, 0x68, 0, 0, 0, 0, 0xe9, 0, 0, 0, 0 };
+        const struct unwind_code_range code = { .start_svma = 0, .end_svma = 0x100000 };
+        const struct plt_section plts[] = {
+                { jump_push, sizeof(jump_push), 0x2000 },         /* described by the section as well */
+                { jump_push, sizeof(jump_push), 0x3000 },         /* by nothing else */
+                { jump_push + 1, 4, 0x4000 },                     /* not understood */
+                { jump_push, sizeof(jump_push), 0xffff8 },        /* beyond the code */
+                { jump_push, sizeof(jump_push), UINT64_MAX - 7 }, /* around the end of all addresses */
+        };
+        struct cfi_section section;
+        struct unwind_table_source source = { .machine = &unwind_machine_x86_64,
+                                              .sections = &section,
+                                              .n_sections = 1,
+                                              .code = &code,
+                                              .n_code = 1,
+                                              .plts = plts,
+                                              .n_plts = sizeof(plts) / sizeof(plts[0]) };
+        struct unwind_table *t = NULL;
+        struct cfi_builder b;
+
+        cfi_builder_init(&b);
+        cfi_builder_add_cie(&b, &plain, CIE_BYTES);
+        cfi_builder_add_fde(&b, 0x2000, 0x10, CFI_BYTES(0x0e, 48));
+        section = cfi_builder_section(&b);
+        ck_assert_int_eq(unwind_table_build(&source, &t, NULL), 0);
+        ck_assert_uint_eq(t->n_fdes, 3);
+        ck_assert_int_eq(cfa_offset_at(t, 0x2000), 48);
+        ck_assert_int_eq(cfa_offset_at(t, 0x200f), 48);
+        ck_assert_int_eq(cfa_offset_at(t, 0x2fff), -1);
+        ck_assert_int_eq(cfa_offset_at(t, 0x3000), 8);
+        ck_assert_int_eq(cfa_offset_at(t, 0x300a), 8);
+        ck_assert_int_eq(cfa_offset_at(t, 0x300b), 16);
+        ck_assert_int_eq(cfa_offset_at(t, 0x300f), 16);
+        ck_assert_int_eq(cfa_offset_at(t, 0x3010), -1);
+        ck_assert_int_eq(cfa_offset_at(t, 0x4000), -1);
+        ck_assert_int_eq(cfa_offset_at(t, 0xffff8), -1);
+        ck_assert_int_eq(unwind_table_find(t, 0x3000)->ra, UNWIND_SAVED_AT_CFA);
+        ck_assert_int_eq(unwind_table_find(t, 0x3000)->ra_value, -8);
+        unwind_table_free(t);
+        cfi_builder_deinit(&b);
 }
 END_TEST
 
