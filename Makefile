@@ -101,14 +101,14 @@ DEFINES    := -D_GNU_SOURCE -I. -DHYPROF_VERSION='"$(VERSION)"'
 C_FLAGS     = -std=c11 $(DEFINES) $(WARN_C) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 CXX_FLAGS   = -std=c++11 $(DEFINES) $(WARN_CXX) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CXXFLAGS)
 LINK_FLAGS  = -pthread $(LINK_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
-LIBS       := -lelf -lpfm -lzstd -lz -llzma -lsqlite3 -ljansson -liberty -lcap -lseccomp $(if $(BPF_CLANG),-lbpf) -lm
+LIBS       := -lelf -lpfm -lzstd -lz -llzma -lsqlite3 -ljansson -liberty -lcap -lseccomp -lmicrohttpd $(if $(BPF_CLANG),-lbpf) -lm
 CHECK_LIBS  = $(shell pkg-config --libs check)
 CLIENT_INC := -Iinstrument/client/include
 
 # ------------------------------------------------------------------ sources
 
 MAIN_SRC    := $(wildcard cli/main.c cli/version.c) # what no test is linked with
-LIB_FOLDERS := base format instrument timeline $(wildcard symbolize/*) unwind $(wildcard sampler/* analyze/* view/* export/* cli/*)
+LIB_FOLDERS := base format instrument timeline web $(wildcard symbolize/*) unwind $(wildcard sampler/* analyze/* view/* export/* cli/*)
 NO_BPF_SRC  := sampler/kernel/switch_source_none.c
 BPF_SRC     := sampler/kernel/kernel_types.c sampler/kernel/switch_source.c sampler/kernel/switch_program.c
 LIB_SRC     := $(filter-out %.bpf.c $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c)))
@@ -126,6 +126,7 @@ BENCH_SRC   := $(wildcard tests/bench/bench_*.c)
 TOOL_SRC    := $(wildcard tests/tools/*.c)
 PROSE_TXT   := $(wildcard docs/man/*.txt)
 SCHEMAS     := $(wildcard docs/schemas/*.json)
+PAGES       := $(wildcard web/pages/page.html web/pages/page.css) $(patsubst %,web/pages/%,$(shell cat web/pages/order 2>/dev/null))
 
 # The client's symbols are reachable by tests/unit only through the archive, never through hyprof itself.
 objects    = $(patsubst %,$(B)/obj/%.o,$(basename $(1)))
@@ -329,7 +330,7 @@ $(B)/flags: FORCE
 
 # A missing header is reported once, with the command that installs it.
 HEADERS := libelf.h dwarf.h perfmon/pfmlib_perf_event.h zstd.h zlib.h lzma.h xxhash.h sqlite3.h jansson.h libiberty/demangle.h \
-           sys/capability.h seccomp.h $(if $(BPF_CLANG),bpf/libbpf.h)
+           sys/capability.h seccomp.h microhttpd.h $(if $(BPF_CLANG),bpf/libbpf.h)
 $(B)/headers: $(B)/flags
 	@for header in $(HEADERS); do \
 	        printf '#include <stddef.h>\n#include <stdio.h>\n#include <%s>\n' $$header | \
@@ -376,6 +377,14 @@ $(MANUAL_PROSE): $(PROSE_TXT) $(SCHEMAS) docs/man docs/schemas $(B)/flags
 	        name=$${file##*/} && name=$${name%.*} && case $$file in *.json) name=$${name%.*}/$${name##*.} ;; esac && \
 	        printf '\001%s\n' "$$name" && cat "$$file" || exit 1; \
 	done > $@
+# Likewise the pages of the viewer: its document, its style, and its scripts in the order of web/pages/order.
+PAGE_FILES := $(B)/obj/web/page_files.txt
+$(PAGE_FILES): $(PAGES) $(wildcard web/pages web/pages/order) $(B)/flags
+	@mkdir -p $(@D)
+	$(Q)for file in $(PAGES); do printf '\001%s\n' "$${file##*/}" && cat "$$file" || exit 1; done > $@
+$(B)/obj/web/page_files.o: $(PAGE_FILES)
+$(B)/obj/web/page_files.o: private C_FLAGS += -DPAGE_FILES_FILE='"$(PAGE_FILES)"'
+
 $(B)/obj/cli/commands/manual_prose.o: $(MANUAL_PROSE)
 $(B)/obj/cli/commands/manual_prose.o: private C_FLAGS += -DMANUAL_PROSE_FILE='"$(MANUAL_PROSE)"'
 $(B)/obj/cli/commands/man_page.o: private C_FLAGS += -DHYPROF_DATE='"$(RELEASED)"'

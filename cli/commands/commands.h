@@ -82,6 +82,10 @@ const struct option_table *cmd_report_options(void);
 int cmd_symbolize(int argc, char **argv);
 const struct option_table *cmd_symbolize_options(void);
 
+/* [view] -> viewer_start -> view_front */
+int cmd_view(int argc, char **argv);
+const struct option_table *cmd_view_options(void);
+
 /* [why] -> why -> why_view -> standard output */
 int cmd_why(int argc, char **argv);
 const struct option_table *cmd_why_options(void);

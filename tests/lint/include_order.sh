@@ -52,11 +52,13 @@ allowed() { # folder -> the other folders and single files that it may include
         export/shared)     echo symbolize analyze view/document/csv_writer.h view/text/utf8.h ;;
         export/*)          echo symbolize analyze view/document/csv_writer.h view/text/utf8.h export/shared ;;
 
+        web)               echo symbolize analyze view timeline ;;
+
         cli/terminal)      echo view/text cli/exit_status.h ;;
         cli/options)       echo symbolize unwind instrument sampler analyze view cli/terminal cli/exit_status.h ;;
-        cli/files)         echo symbolize instrument sampler analyze timeline view cli/terminal cli/options cli/exit_status.h ;;
+        cli/files)         echo symbolize instrument sampler analyze timeline view web cli/terminal cli/options cli/exit_status.h ;;
         cli/views)         echo symbolize analyze view cli/terminal cli/options cli/files cli/exit_status.h ;;
-        cli/commands)      echo symbolize unwind instrument sampler analyze timeline view export cli/terminal cli/options cli/files \
+        cli/commands)      echo symbolize unwind instrument sampler analyze timeline view web export cli/terminal cli/options cli/files \
                                 cli/views cli/exit_status.h cli/version.h ;;
         cli)               echo instrument view/text view/document cli/terminal cli/options cli/commands ;;
         *)                 echo "no such folder: $1" >&2 ;;
@@ -73,7 +75,7 @@ folder_of() { # path -> its folder in the table above
 }
 
 bad=0
-for file in $(find base format symbolize unwind instrument sampler analyze timeline view export cli -name '*.[ch]' | sort); do
+for file in $(find base format symbolize unwind instrument sampler analyze timeline view export web cli -name '*.[ch]' | sort); do
         from=$(folder_of "$file")
         case $from in
         base | instrument/client | instrument/compat) may=$from ;;

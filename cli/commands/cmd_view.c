@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/commands.h"
+
+#include "base/error.h"
+#include "cli/commands/command_frame.h"
+#include "cli/commands/view_answers.h"
+#include "cli/commands/viewer_start.h"
+#include "cli/exit_status.h"
+#include "cli/terminal/complaint.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PORT_MAX 65535
+
+enum { LETTER_PORT = OPTION_LONG_ONLY, LETTER_NO_OPEN, LETTER_BEFORE, LETTER_AFTER };
+
+struct arguments {
+        const char *before, *after;
+        uint16_t port;
+        bool no_open;
+};
+
+static const struct option_row option_rows[] = {
+        { LETTER_PORT, "port", "N", "serve on this port of 127.0.0.1; 0 = any, the default" },
+        { LETTER_NO_OPEN, "no-open", NULL, "do not start a browser: only print the address" },
+        { LETTER_BEFORE, "before", "TRACE",
+          "with --after: compare, this is the recording from before a change" },
+        { LETTER_AFTER, "after", "TRACE", "with --before: the recording from after the change" },
+        COMMON_ROW_INPUT,
+        COMMON_ROW_QUIET,
+        COMMON_ROW_HELP,
+};
+
+static const struct option_table table = {
+        .command = "hyprof view",
+        .operands = "[TRACE]",
+        .n_operands_max = 1,
+        .stray_advice = "hyprof view --before A --after B, which compares two traces",
+        .about =
+                "Shows a trace in the browser: a timeline, tables, flame graphs, source, and what changed between\n"
+                "two traces.  Serves the pages on 127.0.0.1, to this user's browser alone, until Ctrl-C.  TRACE is a\n"
+                "file; default: " OPTION_DEFAULT_TRACE "\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing =
+                "exit status: 0 = ended by Ctrl-C or a signal; 1 = TRACE cannot be read, or the port cannot be\n"
+                "used; 2 = usage\n",
+};
+
+static int cmd_view_take_port(struct arguments *args, const char *value)
+{
+        uint64_t port;
+
+        if (option_parse_number(value, 0, PORT_MAX, &port) < 0) {
+                complain("error: --port %s: not a number from 0 to %d", value, PORT_MAX);
+                return -EINVAL;
+        }
+        args->port = (uint16_t)port;
+        return 0;
+}
+
+static int cmd_view_take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+
+        switch (letter) {
+        case LETTER_PORT:
+                return cmd_view_take_port(args, value);
+        case LETTER_NO_OPEN:
+                args->no_open = true;
+                return 0;
+        case LETTER_BEFORE:
+                args->before = value;
+                return 0;
+        case LETTER_AFTER:
+                args->after = value;
+                return 0;
+        default:
+                return 0;
+        }
+}
+
+/* Two traces are named by both options, one by neither.  Returns 0 or -EINVAL after a complaint. */
+static int cmd_view_check(const struct arguments *args, const struct common_options *common)
+{
+        bool has_trace = common->trace || common->n_operands > 0;
+
+        if (!args->before != !args->after) {
+                complain("error: %s without %s: a comparison has two traces",
+                         args->before ? "--before" : "--after", args->before ? "--after" : "--before");
+                complain_try("hyprof view --before A --after B");
+                return -EINVAL;
+        }
+        if (args->before && has_trace) {
+                complain("error: a trace beside --before and --after");
+                complain_try("hyprof view --before A --after B");
+                return -EINVAL;
+        }
+        return 0;
+}
+
+static int cmd_view_run(void *context, struct common_options *common)
+{
+        const struct arguments *args = context;
+        struct viewer_start start = { .port = args->port, .no_open = args->no_open, .quiet = common->quiet };
+
+        if (cmd_view_check(args, common) < 0)
+                return EXIT_STATUS_USAGE;
+        if (!args->before && common_options_take_trace(common, &table) < 0)
+                return EXIT_STATUS_USAGE;
+        start.traces.before = args->before;
+        start.traces.trace = args->before ? args->after : common->trace;
+        return viewer_start_run(&start);
+}
+
+const struct option_table *cmd_view_options(void)
+{
+        return &table;
+}
+
+int cmd_view(int argc, char **argv)
+{
+        struct arguments args = { .port = 0 };
+        const struct command_frame frame = {
+                .table = &table, .take = cmd_view_take_option, .context = &args, .run = cmd_view_run
+        };
+
+        return command_frame_run(&frame, argc, argv);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/viewer_start.h"
+
+#include "base/error.h"
+#include "cli/exit_status.h"
+#include "cli/files/cache_folder.h"
+#include "cli/terminal/complaint.h"
+#include "sampler/kernel/privileges.h"
+#include "view/text/shell_word.h"
+#include "web/view_front.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SSH_PORT_STANDARD "22"
+
+/* NULL if it is not set, or empty. */
+static const char *environment(const char *name)
+{
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+        const char *value = getenv(name);
+
+        return value && value[0] != '\0' ? value : NULL;
+}
+
+static bool has_display(void)
+{
+        return environment("DISPLAY") || environment("WAYLAND_DISPLAY");
+}
+
+/* "ssh -L 8080:127.0.0.1:8080 user@host", from "client-address client-port server-address server-port". */
+static void print_ssh_line(uint16_t port)
+{
+        const char *connection = environment("SSH_CONNECTION");
+        const char *user = environment("USER");
+        char host[64], ssh_port[16];
+
+        if (!connection || sscanf(connection, "%*63s %*15s %63s %15s", host, ssh_port) != 2)
+                return;
+        (void)printf("on the machine with the browser:  ssh -N -L %u:127.0.0.1:%u%s%s %s%s%s\n",
+                     (unsigned)port, (unsigned)port, strcmp(ssh_port, SSH_PORT_STANDARD) == 0 ? "" : " -p ",
+                     strcmp(ssh_port, SSH_PORT_STANDARD) == 0 ? "" : ssh_port,
+                     user ? shell_word_of(user).text : "", user ? "@" : "", host);
+}
+
+static void print_address(void *context, const char *url, uint16_t port)
+{
+        const struct viewer_start *start = context;
+
+        (void)printf("%s\n", url);
+        if (!start->quiet) {
+                if (!has_display())
+                        print_ssh_line(port);
+                (void)printf("Ctrl-C ends the viewer\n");
+        }
+        (void)fflush(stdout);
+}
+
+/* For good: no capability stays.  Returns 0 or -errno after a complaint. */
+static int become_invoking_user(void)
+{
+        struct invoking_user user = invoking_user_read();
+        struct error err = ERROR_NONE;
+        int r = privileges_become_user(&user, false, &err);
+
+        if (r == 0 && user.known)
+                r = privileges_drop(&err);
+        if (r < 0) {
+                complain("error: %s", err.text);
+                complain_try("hyprof view without sudo");
+        }
+        return r;
+}
+
+static int explain(const struct viewer_start *start, int code, const struct error *err)
+{
+        if (code == -EADDRINUSE) {
+                complain("error: %s", err->text);
+                complain_try("hyprof view --port 0, which takes a free one");
+        } else {
+                complain_of_trace(code, start->traces.trace, err);
+        }
+        return EXIT_STATUS_FAILED;
+}
+
+int viewer_start_run(struct viewer_start *start)
+{
+        struct web_answers answers = view_answers_of(&start->traces);
+        struct view_front_options options = { .trace = start->traces.trace,
+                                              .before = start->traces.before,
+                                              .port = start->port,
+                                              .opens_browser = !start->no_open && has_display(),
+                                              .answers = &answers,
+                                              .ready = print_address,
+                                              .context = start };
+        struct error err = ERROR_NONE;
+        int r;
+
+        if (strcmp(start->traces.trace, "-") == 0) {
+                complain("error: the viewer reads a trace again and again: standard input cannot be viewed");
+                complain_try("hyprof view TRACE");
+                return EXIT_STATUS_USAGE;
+        }
+        if (become_invoking_user() < 0)
+                return EXIT_STATUS_FAILED;
+        r = view_front_run(&options, &err);
+        return r < 0 ? explain(start, r, &err) : EXIT_STATUS_OK;
+}

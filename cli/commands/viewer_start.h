@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/commands/viewer_start.h - opens the viewer: for `hyprof view` and `hyprof record --view`
+ *
+ * Way of the data:  command line, environment -> [viewer_start] -> view_front
+ */
+#ifndef CLI_COMMANDS_VIEWER_START_H
+#define CLI_COMMANDS_VIEWER_START_H
+
+#include "cli/commands/view_answers.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct viewer_start {
+        struct view_traces traces;
+        uint16_t port; /* 0 = any */
+        bool no_open, quiet;
+};
+
+/*
+ * viewer_start_run() - serve until a signal
+ * Under sudo the process becomes the invoking user first, for good.  Returns the exit status, after complaints.
+ */
+int viewer_start_run(struct viewer_start *start);
+
+#endif /* CLI_COMMANDS_VIEWER_START_H */

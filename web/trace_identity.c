@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "web/trace_identity.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+static struct trace_identity identity_of(const struct stat *status)
+{
+        return (struct trace_identity){ .device = status->st_dev,
+                                        .inode = status->st_ino,
+                                        .size_bytes = (uint64_t)status->st_size,
+                                        .modified_s = status->st_mtim.tv_sec,
+                                        .modified_ns = status->st_mtim.tv_nsec };
+}
+
+static bool is_same(const struct trace_identity *a, const struct trace_identity *b)
+{
+        return a->device == b->device && a->inode == b->inode && a->size_bytes == b->size_bytes &&
+               a->modified_s == b->modified_s && a->modified_ns == b->modified_ns;
+}
+
+int trace_identity_read(struct trace_identity *ret, int fd)
+{
+        struct stat status;
+
+        if (fstat(fd, &status) < 0)
+                return -errno;
+        *ret = identity_of(&status);
+        return 0;
+}
+
+bool trace_identity_is_at(const struct trace_identity *identity, const char *path)
+{
+        struct trace_identity now;
+        struct stat status;
+
+        if (stat(path, &status) < 0)
+                return false;
+        now = identity_of(&status);
+        return is_same(&now, identity);
+}
+
+bool trace_identity_is_open(const struct trace_identity *identity, int fd)
+{
+        struct trace_identity now;
+        struct stat status;
+
+        if (fstat(fd, &status) < 0)
+                return false;
+        now = identity_of(&status);
+        return status.st_nlink > 0 && is_same(&now, identity);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * web/view_content.h - what the server knows by itself: the model of a trace, and its lanes out of the index
+ *
+ * Way of the data:  loaded_trace, timeline_index -> [view_content] -> http_server, html_file
+ *
+ * Documents: hyprof.timeline/1 is docs/schemas/hyprof.timeline.1.json; a reply with lanes is described in docs/use/viewers.md.
+ */
+#ifndef WEB_VIEW_CONTENT_H
+#define WEB_VIEW_CONTENT_H
+
+#include "base/byte_buffer.h"
+#include "web/trace_identity.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VIEW_CONTENT_ITEMS_MAX 200000 /* of one reply */
+
+struct error;
+struct loaded_trace;
+struct timeline_index;
+struct web_request;
+
+struct view_content {
+        struct loaded_trace *trace;   /* borrowed; NULL = still being opened */
+        struct timeline_index *index; /* borrowed; NULL = none yet */
+        double progress;              /* of the index, 0 .. 1 */
+        bool is_whole;                /* the index does not grow any more */
+        char failure[320];            /* why there is no index; "" = nothing failed */
+        int trace_fd;                 /* the trace, to notice that it is replaced; -1 = not watched */
+        struct trace_identity identity;
+        struct byte_buffer model; /* the text of the whole model, once there is one; owned */
+};
+
+void view_content_init(struct view_content *c);
+void view_content_deinit(struct view_content *c);
+
+/* Whether the trace is still the one that was opened. */
+bool view_content_is_current(const struct view_content *c);
+
+/* The model as JSON.  Returns 0 or -ENOMEM. */
+int view_content_put_model(struct view_content *c, struct byte_buffer *out, struct error *err);
+
+/* Replies to requests; return 0, -EINVAL (no such lane, more than VIEW_CONTENT_ITEMS_MAX items), -ENOMEM, -EBADMSG, -errno. */
+int view_content_put_lanes(struct view_content *c, const struct web_request *request, struct byte_buffer *out,
+                           struct error *err);
+int view_content_put_found(struct view_content *c, const struct web_request *request, struct byte_buffer *out,
+                           struct error *err);
+int view_content_put_strings(struct view_content *c, const struct web_request *request,
+                             struct byte_buffer *out, struct error *err);
+int view_content_put_stack(struct view_content *c, uint32_t stack, struct byte_buffer *out,
+                           struct error *err);
+
+#endif /* WEB_VIEW_CONTENT_H */

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+#include "web/view_front.h"
+
+#include "base/error.h"
+#include "base/io.h"
+#include "web/answer_jobs.h"
+#include "web/answer_process.h"
+#include "web/browser_start.h"
+#include "web/trace_identity.h"
+#include "web/view_server.h"
+#include "web/web_answers.h"
+#include "web/web_channel.h"
+#include "web/web_question.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BACKLOG       64
+#define URL_BYTES     (sizeof("http://127.0.0.1:65535//") + WEB_TOKEN_BYTES)
+#define HTTP_BAD      400
+#define HTTP_REPLACED 409
+#define HTTP_INTERNAL 500
+
+/* An answer that a child works on. */
+struct running_answer {
+        uint32_t id;
+        struct answer_process process; /* pid 0 = free */
+};
+
+struct view_front {
+        const struct view_front_options *options;
+        struct web_site site;
+        struct trace_identity trace, before;
+        int listen_fd, channel_fd, signal_fd;
+        pid_t server;
+        struct running_answer answers[ANSWER_JOBS_RUNNING_MAX];
+        struct browser_page page;
+        bool is_ready, is_over;
+};
+
+/* ---- the beginning -------------------------------------------------------------------------------------- */
+
+static int make_token(struct web_site *site, struct error *err)
+{
+        uint8_t bytes[WEB_TOKEN_BYTES / 2];
+
+        if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+                return error_errno(err, "random bytes for the token");
+        for (size_t i = 0; i < sizeof(bytes); i++)
+                (void)snprintf(site->token + 2 * i, 3, "%02x", bytes[i]);
+        return 0;
+}
+
+static int open_socket(struct view_front *f, struct error *err)
+{
+        struct sockaddr_in address = { .sin_family = AF_INET,
+                                       .sin_port = htons(f->options->port),
+                                       .sin_addr = { htonl(INADDR_LOOPBACK) } };
+        socklen_t n = sizeof(address);
+        int one = 1;
+
+        f->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (f->listen_fd < 0)
+                return error_errno(err, "a socket for the viewer");
+        (void)setsockopt(f->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+        if (bind(f->listen_fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+            listen(f->listen_fd, BACKLOG) < 0 ||
+            getsockname(f->listen_fd, (struct sockaddr *)&address, &n) < 0)
+                return error_errno(err, "port %u of 127.0.0.1", (unsigned)f->options->port);
+        f->site.port = ntohs(address.sin_port);
+        return 0;
+}
+
+static int read_identity(struct trace_identity *ret, const char *path, struct error *err)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        int r;
+
+        if (fd < 0)
+                return error_errno(err, "%s", path);
+        r = trace_identity_read(ret, fd);
+        io_close(&fd);
+        return r < 0 ? error_set(err, r, "%s: %s", path, strerrordesc_np(-r)) : 0;
+}
+
+static int open_signals(struct view_front *f, struct error *err)
+{
+        sigset_t set;
+
+        (void)sigemptyset(&set);
+        (void)sigaddset(&set, SIGINT);
+        (void)sigaddset(&set, SIGTERM);
+        (void)sigaddset(&set, SIGHUP);
+        (void)sigaddset(&set, SIGCHLD);
+        if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+                return error_errno(err, "blocking signals");
+        f->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+        return f->signal_fd < 0 ? error_errno(err, "a descriptor for signals") : 0;
+}
+
+static int view_front_start_server(struct view_front *f, struct error *err)
+{
+        int pair[2];
+
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+                return error_errno(err, "a channel to the server");
+        f->server = fork();
+        if (f->server == 0) {
+                struct view_server_options options = { .site = f->site,
+                                                       .trace = f->options->trace,
+                                                       .cache_folder = f->options->cache_folder,
+                                                       .listen_fd = f->listen_fd,
+                                                       .channel_fd = pair[1] };
+
+                _exit(view_server_run(&options));
+        }
+        io_close(&pair[1]);
+        f->channel_fd = pair[0];
+        io_close(&f->listen_fd);
+        if (f->server > 0)
+                return 0;
+        f->server = 0;
+        return error_errno(err, "fork of the server");
+}
+
+static int view_front_begin(struct view_front *f, struct error *err)
+{
+        int r = read_identity(&f->trace, f->options->trace, err);
+
+        if (r == 0 && f->options->before)
+                r = read_identity(&f->before, f->options->before, err);
+        if (r == 0)
+                r = make_token(&f->site, err);
+        if (r == 0)
+                r = open_socket(f, err);
+        if (r == 0)
+                r = open_signals(f, err);
+        if (r == 0)
+                r = view_front_start_server(f, err);
+        return r;
+}
+
+/* ---- answers -------------------------------------------------------------------------------------------- */
+
+static bool are_traces_current(const struct view_front *f)
+{
+        return trace_identity_is_at(&f->trace, f->options->trace) &&
+               (!f->options->before || trace_identity_is_at(&f->before, f->options->before));
+}
+
+static struct running_answer *find_answer(struct view_front *f, uint32_t id)
+{
+        for (size_t i = 0; i < ANSWER_JOBS_RUNNING_MAX; i++)
+                if (f->answers[i].process.pid != 0 && f->answers[i].id == id)
+                        return &f->answers[i];
+        return NULL;
+}
+
+static struct running_answer *find_free_answer(struct view_front *f)
+{
+        for (size_t i = 0; i < ANSWER_JOBS_RUNNING_MAX; i++)
+                if (f->answers[i].process.pid == 0)
+                        return &f->answers[i];
+        return NULL;
+}
+
+static int view_front_refuse(const struct view_front *f, uint32_t id, int status, const char *words,
+                             struct error *err)
+{
+        struct web_message message;
+        int r;
+
+        web_message_init(&message, WEB_MESSAGE_REFUSED, id);
+        message.number = status;
+        byte_buffer_add(&message.text, words, strlen(words));
+        r = web_channel_send(f->channel_fd, &message, err);
+        web_message_deinit(&message);
+        return r;
+}
+
+/* A question about a comparison where there is none, or the other way round. */
+static const char *find_mistake(const struct view_front *f, const struct web_question *q)
+{
+        if (f->options->before)
+                return NULL;
+        if (q->name == WEB_QUESTION_DIFF || q->values[WEB_PARAMETER_SIDE])
+                return "there is one trace only: start hyprof view --before A --after B";
+        return NULL;
+}
+
+static const struct trace_identity *trace_of(const struct view_front *f, const struct web_question *q)
+{
+        const char *side = q->values[WEB_PARAMETER_SIDE];
+
+        if (q->name == WEB_QUESTION_DIFF)
+                return NULL; /* several traces: no one position */
+        return side && strcmp(side, "before") == 0 ? &f->before : &f->trace;
+}
+
+static int start_answer(struct view_front *f, uint32_t id, const struct web_question *question,
+                        struct error *err)
+{
+        struct running_answer *answer = find_free_answer(f);
+        const char *mistake = find_mistake(f, question);
+        struct web_message message;
+        struct error why = ERROR_NONE;
+        int r;
+
+        if (mistake)
+                return view_front_refuse(f, id, HTTP_BAD, mistake, err);
+        if (!are_traces_current(f))
+                return view_front_refuse(f, id, HTTP_REPLACED,
+                                         "the trace was replaced by another file: start hyprof view again",
+                                         err);
+        if (!answer)
+                return view_front_refuse(f, id, HTTP_INTERNAL, "too many answers at once", err);
+        if (answer_process_start(&answer->process, f->options->answers, question, trace_of(f, question),
+                                 &why) < 0)
+                return view_front_refuse(f, id, HTTP_INTERNAL, why.text, err);
+        answer->id = id;
+        web_message_init(&message, WEB_MESSAGE_STARTED, id);
+        message.fds[0] = answer->process.out_fd;
+        message.fds[1] = answer->process.words_fd;
+        message.fds[2] = answer->process.progress_fd;
+        answer->process.out_fd = answer->process.words_fd = answer->process.progress_fd = -1;
+        r = web_channel_send(f->channel_fd, &message, err);
+        web_message_deinit(&message);
+        return r;
+}
+
+/* The server's word is not taken for it: the question is read again. */
+static int take_question(struct view_front *f, const struct web_message *message, struct error *err)
+{
+        struct web_question question;
+        struct error why = ERROR_NONE;
+        int r;
+
+        web_question_init(&question);
+        r = web_question_parse(&question, (const char *)message->text.data, message->text.used_bytes, &why);
+        r = r < 0 ? view_front_refuse(f, message->id, HTTP_BAD, why.text, err)
+                  : start_answer(f, message->id, &question, err);
+        web_question_deinit(&question);
+        return r;
+}
+
+static int note_end(const struct view_front *f, uint32_t id, int wait_status, struct error *err)
+{
+        struct web_message message;
+        int r;
+
+        web_message_init(&message, WEB_MESSAGE_ENDED, id);
+        message.number = are_traces_current(f) ? wait_status : -1;
+        r = web_channel_send(f->channel_fd, &message, err);
+        web_message_deinit(&message);
+        return r;
+}
+
+/* ---- while it runs -------------------------------------------------------------------------------------- */
+
+static void view_front_announce(struct view_front *f)
+{
+        char url[URL_BYTES];
+
+        (void)snprintf(url, sizeof(url), "http://127.0.0.1:%u/%s/", (unsigned)f->site.port, f->site.token);
+        f->is_ready = true;
+        f->options->ready(f->options->context, url, f->site.port);
+        if (f->options->opens_browser)
+                browser_start(&f->page, url);
+}
+
+static int take_message(struct view_front *f, const struct web_message *message, struct error *err)
+{
+        struct running_answer *answer;
+
+        switch (message->kind) {
+        case WEB_MESSAGE_READY:
+                if (!f->is_ready)
+                        view_front_announce(f);
+                return 0;
+        case WEB_MESSAGE_FAILED:
+                return error_set(err, message->number < 0 ? message->number : -EIO, "%.*s",
+                                 (int)message->text.used_bytes, (const char *)message->text.data);
+        case WEB_MESSAGE_ASK:
+                return take_question(f, message, err);
+        case WEB_MESSAGE_CANCEL:
+                answer = find_answer(f, message->id);
+                if (answer)
+                        (void)answer_process_stop(&answer->process);
+                return 0;
+        default:
+                return 0;
+        }
+}
+
+static int view_front_take_messages(struct view_front *f, struct error *err)
+{
+        for (;;) {
+                struct web_message message;
+                int r = web_channel_receive(f->channel_fd, &message, err);
+
+                if (r == 1)
+                        r = take_message(f, &message, err) < 0 ? err->code : 1;
+                web_message_deinit(&message);
+                if (r == -EAGAIN || r == 0)
+                        return 0; /* if the server is gone, its end says why */
+                if (r < 0)
+                        return r;
+        }
+}
+
+static int judge_server(int wait_status, struct error *err)
+{
+        if (WIFSIGNALED(wait_status))
+                return error_set(err, -EPROTO, "the server was killed by signal %d (%s)",
+                                 WTERMSIG(wait_status), sigdescr_np(WTERMSIG(wait_status)));
+        return error_set(err, -EPROTO, "the server ended with status %d", WEXITSTATUS(wait_status));
+}
+
+static int reap(struct view_front *f, struct error *err)
+{
+        int status;
+
+        if (f->server != 0 && waitpid(f->server, &status, WNOHANG) == f->server) {
+                f->server = 0;
+                return view_front_take_messages(f, err) < 0 ? err->code : judge_server(status, err);
+        }
+        for (size_t i = 0; i < ANSWER_JOBS_RUNNING_MAX; i++) {
+                struct running_answer *answer = &f->answers[i];
+
+                if (answer->process.pid == 0 || waitpid(answer->process.pid, &status, WNOHANG) <= 0)
+                        continue;
+                answer->process.pid = 0;
+                if (note_end(f, answer->id, status, err) < 0)
+                        return err->code;
+        }
+        return 0;
+}
+
+static int view_front_take_signals(struct view_front *f, struct error *err)
+{
+        struct signalfd_siginfo info;
+        bool has_child = false;
+
+        while (read(f->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+                if (info.ssi_signo == SIGCHLD)
+                        has_child = true;
+                else
+                        f->is_over = true;
+        }
+        return has_child && !f->is_over ? reap(f, err) : 0;
+}
+
+static int view_front_serve(struct view_front *f, struct error *err)
+{
+        struct pollfd fds[2] = { { .fd = f->signal_fd, .events = POLLIN },
+                                 { .fd = f->channel_fd, .events = POLLIN } };
+        int r = 0;
+
+        while (r == 0 && !f->is_over) {
+                if (poll(fds, 2, -1) < 0 && errno != EINTR)
+                        return error_errno(err, "poll of the viewer");
+                if (fds[1].revents)
+                        r = view_front_take_messages(f, err);
+                if (fds[1].revents & POLLHUP)
+                        fds[1].fd = -1;
+                if (r == 0 && fds[0].revents)
+                        r = view_front_take_signals(f, err);
+        }
+        return r;
+}
+
+static void view_front_end(struct view_front *f)
+{
+        for (size_t i = 0; i < ANSWER_JOBS_RUNNING_MAX; i++)
+                (void)answer_process_stop(&f->answers[i].process);
+        if (f->server != 0) {
+                (void)kill(f->server, SIGKILL);
+                while (waitpid(f->server, NULL, 0) < 0 && errno == EINTR)
+                        ;
+        }
+        browser_end(&f->page);
+        io_close(&f->listen_fd);
+        io_close(&f->channel_fd);
+        io_close(&f->signal_fd);
+}
+
+int view_front_run(const struct view_front_options *options, struct error *err)
+{
+        struct view_front f = { .options = options, .listen_fd = -1, .channel_fd = -1, .signal_fd = -1 };
+        int r;
+
+        for (size_t i = 0; i < ANSWER_JOBS_RUNNING_MAX; i++)
+                f.answers[i].process =
+                        (struct answer_process){ .out_fd = -1, .words_fd = -1, .progress_fd = -1 };
+        r = view_front_begin(&f, err);
+        if (r == 0)
+                r = view_front_serve(&f, err);
+        view_front_end(&f);
+        return r;
+}

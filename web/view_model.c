@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "web/view_model.h"
+
+#include "analyze/walk/loaded_trace.h"
+#include "base/byte_buffer.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_rows.h"
+#include "view/document/json_value.h"
+#include "web/view_content.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCHEMA "hyprof.timeline/1"
+
+static json_t *text_of(const struct loaded_trace *t, uint32_t string)
+{
+        return json_value_string(trace_dictionary_text(t->dictionary, string));
+}
+
+static json_t *handle_of(char letter, uint32_t id)
+{
+        return json_sprintf("%c%" PRIu32, letter, id);
+}
+
+/* Appends to a list; a value without memory makes the whole document fail. */
+static int append(json_t *list, json_t *value)
+{
+        return value && json_array_append_new(list, value) == 0 ? 0 : -ENOMEM;
+}
+
+static json_t *view_model_list_events(const struct loaded_trace *t)
+{
+        json_t *list = json_array();
+        uint32_t n = trace_dictionary_count(t->dictionary, TRACE_TABLE_SAMPLE_EVENTS);
+
+        for (uint32_t i = 1; list && i <= n; i++) {
+                const struct trace_sample_event *row = trace_dictionary_row(t->dictionary,
+                                                                            TRACE_TABLE_SAMPLE_EVENTS, i);
+
+                (void)append(list, text_of(t, row->name));
+        }
+        return list;
+}
+
+/* By process: the string of its name; 0 = it has none.  Heap. */
+static uint32_t *read_process_names(const struct loaded_trace *t, uint32_t n_processes)
+{
+        uint32_t *names = calloc((size_t)n_processes + 1, sizeof(*names));
+
+        for (uint32_t i = 1; names && i <= t->process_names.n_items; i++) {
+                const struct process_name *item = intern_get(&t->process_names, i, NULL);
+
+                if (item->process <= n_processes && names[item->process] == 0)
+                        names[item->process] = item->name;
+        }
+        return names;
+}
+
+static json_t *list_processes(const struct loaded_trace *t)
+{
+        uint32_t n = trace_dictionary_count(t->dictionary, TRACE_TABLE_PROCESSES);
+        uint32_t *names = read_process_names(t, n);
+        json_t *list = names ? json_array() : NULL;
+
+        for (uint32_t i = 1; list && i <= n; i++) {
+                const struct trace_process *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_PROCESSES,
+                                                                       i);
+
+                (void)append(list, json_pack("{s:I,s:I,s:o*}", "id", (json_int_t)i, "pid",
+                                             (json_int_t)row->pid, "name", text_of(t, names[i])));
+        }
+        free(names);
+        return list;
+}
+
+static json_t *list_threads(const struct loaded_trace *t)
+{
+        json_t *list = json_array();
+
+        for (uint32_t i = 1; list && i <= t->n_threads; i++) {
+                const struct trace_thread *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_THREADS, i);
+
+                (void)append(list, json_pack("{s:I,s:o*,s:I,s:I,s:o*,s:b}", "id", (json_int_t)i, "handle",
+                                             handle_of('t', i), "process", (json_int_t)row->process, "tid",
+                                             (json_int_t)row->tid, "name",
+                                             json_value_string(loaded_trace_thread_name(t, i)), "is_fiber",
+                                             row->kind == TRACE_THREAD_FIBER));
+        }
+        return list;
+}
+
+/* "src/a.c:12"; null if the program did not say. */
+static json_t *view_model_place_of(const struct loaded_trace *t, const struct trace_location *row)
+{
+        struct text_view file = trace_dictionary_text(t->dictionary, row->file);
+        struct byte_buffer place = { .data = NULL };
+        char line[16];
+        json_t *value;
+
+        if (file.n_bytes == 0)
+                return json_null();
+        byte_buffer_add(&place, file.bytes, file.n_bytes);
+        if (row->line != 0)
+                byte_buffer_add(&place, line, (size_t)snprintf(line, sizeof(line), ":%" PRIu32, row->line));
+        value = place.failed
+                        ? NULL
+                        : json_value_string((struct text_view){ (const char *)place.data, place.used_bytes });
+        byte_buffer_deinit(&place);
+        return value;
+}
+
+static json_t *list_locations(const struct loaded_trace *t)
+{
+        json_t *list = json_array();
+        uint32_t n = trace_dictionary_count(t->dictionary, TRACE_TABLE_LOCATIONS);
+
+        for (uint32_t i = 1; list && i <= n; i++) {
+                const struct trace_location *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_LOCATIONS,
+                                                                        i);
+                uint32_t name = row->name != 0 ? row->name : row->function;
+
+                (void)append(list,
+                             json_pack("{s:I,s:o*,s:o*,s:o*,s:o*,s:o*}", "id", (json_int_t)i, "handle",
+                                       handle_of('z', i), "name", text_of(t, name), "function",
+                                       text_of(t, row->function), "place", view_model_place_of(t, row),
+                                       "color",
+                                       row->color != 0 ? json_integer((json_int_t)row->color) : json_null()));
+        }
+        return list;
+}
+
+json_t *view_model_make(const struct view_content *c)
+{
+        const struct loaded_trace *t = c->trace;
+
+        return json_pack("{s:s,s:o*,s:o*,s:o*,s:I,s:f,s:[],s:o*,s:o*,s:o*,s:o*,s:[],s:[],s:[]}", "schema",
+                         SCHEMA, "title", json_value_string(loaded_trace_meta(t, "command")), "command",
+                         json_value_string(loaded_trace_meta(t, "command")), "host",
+                         json_value_string(loaded_trace_meta(t, "hostname")), "duration_ns",
+                         (json_int_t)(t->end_ns - t->start_ns), "progress", c->progress, "warnings", "events",
+                         view_model_list_events(t), "processes", list_processes(t), "threads",
+                         list_threads(t), "locations", list_locations(t), "functions", "wait_states",
+                         "tracks");
+}
+
+int view_model_print(json_t *document, struct byte_buffer *out, struct error *err)
+{
+        char *text = document ? json_dumps(document, JSON_COMPACT) : NULL;
+        int r = text ? 0 : error_set(err, -ENOMEM, "no memory for the model of the trace");
+
+        if (text)
+                byte_buffer_add(out, text, strlen(text));
+        free(text);
+        json_decref(document);
+        return r;
+}
+
+int view_model_put(const struct view_content *c, struct byte_buffer *out, struct error *err)
+{
+        return view_model_print(view_model_make(c), out, err);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "web/view_server.h"
+
+#include "analyze/walk/loaded_trace.h"
+#include "base/error.h"
+#include "web/http_server.h"
+#include "web/server_confinement.h"
+#include "web/view_content.h"
+#include "web/web_channel.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INDEX_BYTES_MAX (UINT64_C(1) << 40)
+
+enum { FD_LISTEN, FD_CHANNEL, FD_TRACE, N_FDS };
+
+/* The process's own. */
+struct view_server {
+        const struct view_server_options *options;
+        int fds[N_FDS];
+        struct loaded_trace trace;
+        struct view_content content;
+        struct http_server *http;
+};
+
+static int tell_front(const struct view_server *s, enum web_message_kind kind, const struct error *why)
+{
+        struct web_message message;
+        int r;
+
+        web_message_init(&message, kind, 0);
+        if (why) {
+                message.number = why->code;
+                byte_buffer_add(&message.text, why->text, strlen(why->text));
+        }
+        r = web_channel_send(s->fds[FD_CHANNEL], &message, NULL);
+        web_message_deinit(&message);
+        return r;
+}
+
+/* By its name, so that what is complained of has it; whether it is the same file is asked with each request. */
+static int open_trace(struct view_server *s, struct error *err)
+{
+        int r = loaded_trace_open(&s->trace, s->options->trace, err);
+
+        if (r == 0)
+                r = loaded_trace_read_names(&s->trace, err);
+        s->content.trace = &s->trace;
+        return r;
+}
+
+static int view_server_begin(struct view_server *s, struct error *err)
+{
+        struct http_server_options http = { .site = s->options->site };
+        int r;
+
+        s->fds[FD_LISTEN] = s->options->listen_fd;
+        s->fds[FD_CHANNEL] = s->options->channel_fd;
+        s->fds[FD_TRACE] = open(s->options->trace, O_RDONLY | O_CLOEXEC);
+        if (s->fds[FD_TRACE] < 0)
+                return error_errno(err, "%s", s->options->trace);
+        r = server_confinement_enter(s->fds, N_FDS, INDEX_BYTES_MAX, err);
+        if (r < 0)
+                return r;
+        s->content.trace_fd = s->fds[FD_TRACE];
+        r = trace_identity_read(&s->content.identity, s->fds[FD_TRACE]);
+        if (r < 0)
+                return error_set(err, r, "%s: %s", s->options->trace, strerrordesc_np(-r));
+        r = open_trace(s, err);
+        if (r < 0)
+                return r;
+        http.listen_fd = s->fds[FD_LISTEN];
+        http.channel_fd = s->fds[FD_CHANNEL];
+        http.content = &s->content;
+        r = http_server_new(&http, &s->http, err);
+        if (r == 0)
+                (void)server_confinement_close(NULL); /* where the kernel has it: the rest holds without it */
+        return r;
+}
+
+int view_server_run(const struct view_server_options *options)
+{
+        struct view_server *s = calloc(1, sizeof(*s));
+        struct error err = ERROR_NONE;
+        int r;
+
+        if (!s)
+                return EXIT_FAILURE;
+        s->options = options;
+        view_content_init(&s->content);
+        r = view_server_begin(s, &err);
+        if (r == 0)
+                r = tell_front(s, WEB_MESSAGE_READY, NULL);
+        else
+                (void)tell_front(s, WEB_MESSAGE_FAILED, &err);
+        if (r < 0)
+                return EXIT_FAILURE;
+        while ((r = http_server_step(s->http, -1, &err)) == 1)
+                ;
+        if (r < 0)
+                (void)tell_front(s, WEB_MESSAGE_FAILED, &err);
+        return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

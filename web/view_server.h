@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * web/view_server.h - the life of the server's process: confinement, the trace, its index, then requests without end
+ *
+ * Way of the data:  view_front -> fork -> [view_server] -> loaded_trace, timeline -> http_server
+ */
+#ifndef WEB_VIEW_SERVER_H
+#define WEB_VIEW_SERVER_H
+
+#include "web/web_request.h"
+
+struct view_server_options {
+        struct web_site site;
+        const char *trace;        /* path */
+        const char *cache_folder; /* NULL = none */
+        int listen_fd;            /* owned, as the other one */
+        int channel_fd;
+};
+
+/* Returns the exit status of the process: 0 = the front is gone. */
+int view_server_run(const struct view_server_options *options);
+
+#endif /* WEB_VIEW_SERVER_H */
