@@ -116,7 +116,7 @@ static void sum_stacks(struct building *b, const struct sample_stats *stats, uin
 {
         for (uint32_t i = 0; i < sample_stats_count(stats); i++) {
                 const struct sample_key *key = sample_stats_key(stats, i);
-                if (key->event == event)
+                if (key->event == event && (!b->options->has_path || key->path == b->options->path))
                         sample_sum_add(&b->stacks[stack_of(b, key->stack)].own, &stats->sums[i]);
         }
         /* A caller has a lower id than its callees. */

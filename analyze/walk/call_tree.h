@@ -44,6 +44,8 @@ struct call_tree_options {
         uint64_t weight_min; /* of a node; the least is 1 */
         uint32_t depth_max;  /* levels; 0 = CALL_TREE_DEPTH_MAX */
         const bool *wanted;  /* by label, [0] unused; NULL = no choice of functions */
+        bool has_path; /* only samples taken directly in the zone path `path`; 0 = outside of every zone */
+        uint32_t path;
 };
 
 struct call_tree {

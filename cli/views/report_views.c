@@ -96,6 +96,10 @@ static int take_own(struct report_views *v, int letter, const char *value)
         case VIEW_OPTION_BOTTOM_UP:
                 v->bottom_up = true;
                 return report_views_take_view(v, REPORT_VIEW_FUNCTIONS);
+        case VIEW_OPTION_ZONES_AS_FRAMES:
+                v->zones_as_frames = true;
+                v->top_down = true;
+                return report_views_take_view(v, REPORT_VIEW_FUNCTIONS);
         case VIEW_OPTION_FUNCTION:
                 v->function = value;
                 return report_views_take_view(v, REPORT_VIEW_FUNCTIONS);
@@ -219,6 +223,7 @@ static struct report_view_options report_views_choose(const struct report_views 
                 .n_histograms = is_text && !v->histogram ? TEXT_HISTOGRAMS : 0,
                 .top_down = v->top_down,
                 .bottom_up = v->bottom_up,
+                .zones_as_frames = v->zones_as_frames,
                 .skips_common = is_text && !v->function,
         };
 

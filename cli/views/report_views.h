@@ -17,26 +17,29 @@
 struct error;
 
 /* Rows for the command's option_table; its letters must be these. */
-#define VIEW_OPTION_FUNCTIONS 1300
-#define VIEW_OPTION_TOP_DOWN  1301
-#define VIEW_OPTION_BOTTOM_UP 1302
-#define VIEW_OPTION_FUNCTION  1303
-#define VIEW_OPTION_MIN_SHARE 1304
-#define VIEW_OPTION_DEPTH     1305
-#define VIEW_OPTION_ZONES     1306
-#define VIEW_OPTION_HISTOGRAM 1307
-#define VIEW_OPTION_THREADS   1308
-#define VIEW_OPTION_MODULES   1309
-#define VIEW_OPTION_GROUP_BY  1310
-#define VIEW_OPTION_OFF_CPU   1311
-#define VIEW_OPTION_CPUS      1312
-#define VIEW_OPTION_LONGER    1313
-#define VIEW_OPTION_SHORTER   1314
+#define VIEW_OPTION_FUNCTIONS       1300
+#define VIEW_OPTION_TOP_DOWN        1301
+#define VIEW_OPTION_BOTTOM_UP       1302
+#define VIEW_OPTION_FUNCTION        1303
+#define VIEW_OPTION_MIN_SHARE       1304
+#define VIEW_OPTION_DEPTH           1305
+#define VIEW_OPTION_ZONES           1306
+#define VIEW_OPTION_HISTOGRAM       1307
+#define VIEW_OPTION_THREADS         1308
+#define VIEW_OPTION_MODULES         1309
+#define VIEW_OPTION_GROUP_BY        1310
+#define VIEW_OPTION_OFF_CPU         1311
+#define VIEW_OPTION_CPUS            1312
+#define VIEW_OPTION_LONGER          1313
+#define VIEW_OPTION_SHORTER         1314
+#define VIEW_OPTION_ZONES_AS_FRAMES 1315
 
 #define REPORT_VIEW_ROWS                                                                                \
         { VIEW_OPTION_FUNCTIONS, "functions", NULL, "functions by self time" },                         \
                 { VIEW_OPTION_TOP_DOWN, "top-down", NULL,                                               \
                   "calls as a tree, from the outermost function inwards" },                             \
+                { VIEW_OPTION_ZONES_AS_FRAMES, "zones-as-frames", NULL,                                 \
+                  "as --top-down, with the zones around the calls" },                                   \
                 { VIEW_OPTION_BOTTOM_UP, "bottom-up", NULL, "functions and their callers, as a tree" }, \
                 { VIEW_OPTION_FUNCTION, "function", "NAME",                                             \
                   "only these: name (glob), a part of it, or handle f12" },                             \
@@ -74,7 +77,7 @@ enum report_view {
 
 struct report_views {
         enum report_view view;
-        bool top_down, bottom_up, histogram, off_cpu, cpus;
+        bool top_down, bottom_up, zones_as_frames, histogram, off_cpu, cpus;
         enum zone_group_key group_by;             /* ZONE_GROUP_NONE = not given */
         uint64_t longer_than_ns, shorter_than_ns; /* 0 = not given */
         const char *function;                     /* NULL = all */

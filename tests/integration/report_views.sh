@@ -3,7 +3,7 @@
 # hyprof report --functions, --zones, --zone, --threads, --modules: of recordings with known truth, in every format, filtered
 set -u
 . tests/tap.sh
-plan 113
+plan 115
 need jq python3 sqlite3
 need_sampling
 
@@ -105,6 +105,11 @@ at=$(view split --json --zone seventy | jq -r '.slowest.rows[0] | "\(.at_ns)ns \
 holds "the slowest is found by its time" json split '.zones.rows | any(.name == "seventy")' \
         --zones --from "${at% *}" --to "${at#* }"
 holds "one zone: the distribution has every instance" json split '([.distribution.rows[].count] | add) == .count' --zone seventy
+holds "zones as frames: every sample is below one zone or outside of all" json split \
+        '([.top_down.rows[] | select(.depth == 0) | .total_samples] | add) == .n_samples and
+        any(.top_down.rows[]; .function == "seventy" and (.handle | startswith("z"))) and
+        any(.top_down.rows[]; .function == "seventy" and (.handle | startswith("f")) and .depth > 1)' --zones-as-frames --min-share 0
+holds "zones as frames: --limit" json split '(.top_down.rows | length) == 3 and .top_down.left_out > 0' --zones-as-frames --limit 3
 count_of() { view split --json --zone seventy "$@" | jq .count; }
 median=$(view split --json --zone seventy | jq .p50_ns)ns
 holds "instances by duration: each is on one side" \

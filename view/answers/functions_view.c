@@ -233,6 +233,10 @@ static void add_calls(struct view_document *d, const struct report *report,
 {
         struct tree_rows rows = { .key = "top_down", .wanted = chosen };
 
+        if (options->zones_as_frames && !chosen) {
+                tree_rows_add_zones(d, report, options);
+                return;
+        }
         rows.title = chosen ? "Callees" : "Calls, from the thread's outermost function inwards";
         tree_rows_add(d, report, options, &rows);
 }

@@ -41,7 +41,9 @@ struct tree_printing {
         uint64_t whole;
         uint64_t weight_min; /* of a node that is shown; of those that weigh just that, the first ones */
         uint64_t n_of_min_left;
-        uint32_t first_depth; /* of the nodes that have depth 0 here */
+        uint32_t first_depth;  /* of the nodes that have depth 0 here */
+        uint32_t depth_around; /* rows of zones around */
+        uint32_t rows_max;     /* 0 = no bound; rows after that many are counted as left out */
         uint32_t depth_max;
         bool from_bottom;
 };
@@ -90,6 +92,14 @@ static bool is_chosen(struct tree_printing *p, const struct call_tree_node *node
 
 /* ------------------------------------------------------------------ rows */
 
+static bool tree_rows_are_enough(struct tree_printing *p)
+{
+        if (!p->table || p->rows_max == 0 || view_table_count(p->table) < p->rows_max)
+                return false;
+        p->table->n_left_out++;
+        return true;
+}
+
 static void tree_rows_add_row(struct tree_printing *p, const struct call_tree_node *node)
 {
         const struct report_samples *samples = &p->report->samples;
@@ -97,7 +107,9 @@ static void tree_rows_add_row(struct tree_printing *p, const struct call_tree_no
         struct view_document *d = p->document;
         enum function_kind kind = (enum function_kind)function->kind;
 
-        view_table_begin_row(d, p->table, node->depth - p->first_depth);
+        if (tree_rows_are_enough(p))
+                return;
+        view_table_begin_row(d, p->table, p->depth_around + node->depth - p->first_depth);
         report_heading_put_share(d, p->table, node->total.weight, p->whole, true);
         if (!p->from_bottom)
                 report_heading_put_share(d, p->table, node->self.weight, p->whole, kind != FUNCTION_MARK);
@@ -243,4 +255,151 @@ void tree_rows_add(struct view_document *d, const struct report *report,
         }
         tree_rows_fill_table(&p, options);
         call_tree_deinit(&tree);
+}
+
+/* ------------------------------------------------------------------ below zones */
+
+struct zone_node {
+        struct sample_sum own, all; /* samples directly in it; with those of zones inside */
+        uint32_t first_child, next_sibling;
+        uint32_t depth;
+};
+
+struct zone_tree {
+        const struct report *report;
+        const struct zone_paths *paths;
+        struct zone_node *nodes; /* heap; by path, [0] = outside of all */
+        uint32_t n_paths;
+        struct call_tree_options choice;
+        uint64_t n_left_out;
+};
+
+static void sum_zones(struct zone_tree *z)
+{
+        const struct sample_stats *stats = z->report->samples.stats;
+
+        for (uint32_t i = 0; i < sample_stats_count(stats); i++) {
+                const struct sample_key *key = sample_stats_key(stats, i);
+
+                if (key->event == z->report->event->event && key->path <= z->n_paths)
+                        sample_sum_add(&z->nodes[key->path].own, &stats->sums[i]);
+        }
+        /* A path has a lower id than those inside of it. */
+        for (uint32_t path = z->n_paths; path > 0; path--) {
+                uint32_t parent = zone_paths_parent(z->paths, path);
+                struct zone_node *node = &z->nodes[path];
+                uint32_t *link = &z->nodes[parent].first_child;
+
+                sample_sum_add(&node->all, &node->own);
+                if (node->all.n_samples == 0)
+                        continue;
+                sample_sum_add(&z->nodes[parent].all, &node->all);
+                while (*link != 0 && z->nodes[*link].all.weight > node->all.weight)
+                        link = &z->nodes[*link].next_sibling;
+                node->next_sibling = *link;
+                *link = path;
+        }
+        for (uint32_t path = 1; path <= z->n_paths; path++) {
+                uint32_t parent = zone_paths_parent(z->paths, path);
+
+                z->nodes[path].depth = parent != 0 ? z->nodes[parent].depth + 1 : 0;
+        }
+}
+
+/* The functions of the samples directly in a zone path. */
+static void add_calls_of_zone(struct tree_printing *p, struct zone_tree *z, uint32_t path)
+{
+        const struct report *report = z->report;
+        struct call_tree tree = { .nodes = NULL };
+
+        if (z->nodes[path].own.n_samples == 0)
+                return;
+        z->choice.path = path;
+        if (call_tree_init(&tree, report->samples.dictionary, &report->samples.functions,
+                           report->samples.stats, report->event->event, &z->choice) < 0) {
+                p->document->failed = true;
+                return;
+        }
+        p->tree = &tree;
+        p->depth_around = path != 0 ? z->nodes[path].depth + 1 : 0;
+        p->n_of_min_left = UINT64_MAX;
+        tree_rows_add_rows(p, 0);
+        z->n_left_out += tree.n_left_out;
+        call_tree_deinit(&tree);
+}
+
+static void tree_rows_add_zone(struct tree_printing *p, const struct zone_tree *z, uint32_t path)
+{
+        const struct trace_dictionary *dictionary = p->report->samples.dictionary;
+        uint32_t location = zone_paths_location(z->paths, path);
+        const struct trace_location *row = trace_dictionary_row(dictionary, TRACE_TABLE_LOCATIONS, location);
+        struct view_document *d = p->document;
+
+        if (tree_rows_are_enough(p))
+                return;
+        view_table_begin_row(d, p->table, z->nodes[path].depth);
+        report_heading_put_share(d, p->table, z->nodes[path].all.weight, p->whole, true);
+        report_heading_put_share(d, p->table, 0, p->whole, true);
+        report_heading_put_name(
+                d, p->table, trace_dictionary_text(dictionary, row->name != 0 ? row->name : row->function));
+        view_table_put_handle(d, p->table, 'z', location);
+        view_table_put_number(d, p->table, z->nodes[path].all.n_samples);
+        view_table_put_unknown(d, p->table);
+}
+
+/* Depth first, without recursion; zones too light for a row are left out with all inside of them. */
+static void tree_rows_add_zone_tree(struct tree_printing *p, struct zone_tree *z)
+{
+        uint32_t at = z->nodes[0].first_child;
+
+        while (at != 0) {
+                if (z->nodes[at].all.weight >= z->choice.weight_min) {
+                        tree_rows_add_zone(p, z, at);
+                        add_calls_of_zone(p, z, at);
+                        if (z->nodes[at].first_child != 0) {
+                                at = z->nodes[at].first_child;
+                                continue;
+                        }
+                } else {
+                        z->n_left_out++;
+                }
+                while (at != 0 && z->nodes[at].next_sibling == 0)
+                        at = zone_paths_parent(z->paths, at);
+                at = z->nodes[at].next_sibling;
+        }
+        add_calls_of_zone(p, z, 0);
+}
+
+void tree_rows_add_zones(struct view_document *d, const struct report *report,
+                         const struct report_view_options *options)
+{
+        struct tree_printing p = { .document = d, .report = report, .rows_max = options->tree_limit };
+        struct zone_tree z = { .report = report, .paths = &report->totals.walk.paths };
+        uint64_t whole = report->event ? report->event->sum.weight : 0;
+
+        p.table = view_document_add_tree(d, "top_down", "Calls, below zones", columns_down,
+                                         sizeof(columns_down) / sizeof(columns_down[0]));
+        if (whole == 0)
+                return;
+        z.n_paths = zone_paths_count(z.paths);
+        z.nodes = calloc((size_t)z.n_paths + 1, sizeof(*z.nodes));
+        if (!z.nodes) {
+                d->failed = true;
+                return;
+        }
+        p.whole = whole;
+        z.choice = (struct call_tree_options){ .depth_max = options->depth_max,
+                                               .weight_min = (uint64_t)(options->share_min * (double)whole),
+                                               .has_path = true };
+        sum_zones(&z);
+        tree_rows_add_zone_tree(&p, &z);
+        view_table_set_about(
+                d, p.table,
+                "%% of the %s of %.*s, below the zones that were open; %s calls and zones below %s "
+                "or deeper than %s levels are left out (--min-share, --depth)",
+                text_number_counted(report->event->sum.n_samples, "samples").text,
+                (int)report->event->name.n_bytes, report->event->name.bytes,
+                text_number_count(z.n_left_out).text, text_number_share(options->share_min).text,
+                text_number_count(options->depth_max != 0 ? options->depth_max : CALL_TREE_DEPTH_MAX).text);
+        free(z.nodes);
 }
