@@ -96,7 +96,7 @@ BPF_PROGRAM := $(B)/obj/sampler/bpf/switch_events.bpf.o
 BPF_FLAGS   := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -DSWITCH_MACHINE_$(MACHINE) -I. \
                -idirafter /usr/include/$(shell gcc -print-multiarch 2>/dev/null)
 
-# What the sources need in any mode.  CPPFLAGS, CFLAGS, CXXFLAGS and LDFLAGS belong to the caller.
+# Flags that the sources need in any mode.  CPPFLAGS, CFLAGS, CXXFLAGS and LDFLAGS belong to the caller.
 DEFINES    := -D_GNU_SOURCE -I. -DHYPROF_VERSION='"$(VERSION)"'
 C_FLAGS     = -std=c11 $(DEFINES) $(WARN_C) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 CXX_FLAGS   = -std=c++11 $(DEFINES) $(WARN_CXX) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CXXFLAGS)
@@ -527,7 +527,7 @@ $(B)/bench/%: $(B)/obj/tests/bench/%.o $$(call BENCH_AID,$$*) $(INTERNAL) $(CLIE
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
 
-# What scripts of tests and benchmarks need of the inside: unwinding, above all.
+# The inside that scripts of tests and benchmarks need: unwinding, above all.
 # One builds its traces as unit tests do.
 TOOL_AID = $(if $(filter edge_traces,$(1)),$(B)/obj/tests/unit/trace_builder.o)
 $(B)/tools/edge_traces: private LIBS += $(CHECK_LIBS)

@@ -13,7 +13,7 @@ packages_of() {
         test)  echo check linux-perf binutils clang llvm-14 llvm-14-runtime lld dwz xz-utils elfutils \
                     debuginfod libdebuginfod1 curl jq gdb python3 python3-jsonschema git sqlite3 libcap2-bin strace man-db mandoc bash-completion zsh fish \
                     golang-go protobuf-compiler valgrind cmake meson ;;
-        # What opens hyprof's exports.  Node.js of another source brings its own npm, and does not go with Debian's.
+        # Programs that open hyprof's exports.  Node.js of another source brings its own npm, and does not go with Debian's.
         consumers) echo chromium; command -v npm >/dev/null || echo npm ;;
         lint)  echo clang clang-format clang-tidy cppcheck shellcheck codespell check ;;
         fuzz)  echo clang libclang-rt-14-dev ;;
@@ -23,7 +23,7 @@ packages_of() {
         esac
 }
 
-# Of npm, with the versions and checksums of tests/consumers/package-lock.json, into build/consumers: nothing of them
+# Packages of npm, with the versions and checksums of tests/consumers/package-lock.json, into build/consumers: nothing of them
 # runs while they are installed.  Where that fails, tests that need them are skipped and say so.
 install_consumers() {
         case " $* " in *" consumers "*) ;; *) return 0 ;; esac

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # the scripts use what is set here, and tap.sh sets the columns
 # SPDX-License-Identifier: MIT
-# What the scripts about kernels that are generated while a program runs share; sourced behind tap.sh
+# Shared by the scripts about kernels that are generated while a program runs; sourced after tap.sh
 
 # Those of kernel_pool.
 kinds='matmul|stencil|softmax|scan'
@@ -20,7 +20,7 @@ complete() { # name
         local there=$TMPDIR/elsewhere-$1
         (cd "$there" && "$HYPROF" symbolize "$1.hyp") && "$HYPROF" check "$there/$1.hyp" && cp "$there/$1.hyp" "$TMPDIR/$1.hyp"
 }
-none() { # name, condition: shows some of what there must be none of
+none() { # name, condition: shows some lines that must not be there
         local n
         n=$(n_events "$1" "$2")
         [ "$n" -eq 0 ] && return 0

@@ -111,7 +111,7 @@ program_of() { # name, folder, scale
                 write_cpp "$folder/clang.cpp" $((scale * 5))
                 command=("$found" -std=c++17 -O2 -c "$folder/clang.cpp" -o /dev/null)
                 ;;
-        # What is hard for unwinders: the kinds of w_unwind.
+        # Code that is hard for unwinders: the kinds of w_unwind.
         w_unwind:*) command=("$WORKLOADS/w_unwind" "${1#*:}" "$((scale * 15000))") ;;
         *) return 1 ;;
         esac

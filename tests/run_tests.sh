@@ -91,12 +91,12 @@ count_tap() { # name, file
         done <"$2"
 }
 
-# What passed says nothing, and would hide the case that did not.
+# Cases that passed say nothing, and would hide the one that did not.
 show_failed() { # output
         grep -v '^ok ' "$1" | tail -n 100 | sed 's/^/      | /'
 }
 
-# Runs one test, with a folder of its own for what it leaves.  What came of it is in the folder then.
+# Runs one test, with a folder of its own for what it leaves.  Its result is in the folder then.
 run_in() { # folder, command...
         local folder=$1 began=$SECONDS status=0
         shift
@@ -157,7 +157,7 @@ judge() { # name, folder
         fi
 }
 
-# ---- unit tests and replays measure nothing: as many at a time as there are processors, told of in order
+# ---- unit tests and replays measure nothing: as many at a time as there are processors, reported in order
 
 names=()     # of those that were begun; what came of them is in $scratch/NUMBER
 n_told=0     # of these

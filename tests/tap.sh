@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# What the scripts of integration/ and acceptance/ share: cases in TAP, skips, recordings.  They source it; run_tests.sh
+# Shared by the scripts of integration/ and acceptance/: cases in TAP, skips, recordings.  They source it; run_tests.sh
 # gives them HYPROF, WORKLOADS, BUILD and a TMPDIR of their own.
 
 n_cases=0
@@ -86,7 +86,7 @@ read_trace() { # name
         "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
 }
 
-# For awk on NAME.events: the columns by name.  Of a sample, `self` is the function and `path` the zones; an event
+# For awk on NAME.events: the columns by name.  In a sample, `self` is the function and `path` the zones; an event
 # without operands, such as zones_gone, has no `zone`.
 # shellcheck disable=SC2016,SC2034 # awk expands them
 columns='{
@@ -119,7 +119,7 @@ lost() { # name
                 "\(.code) \(.count)"'
 }
 
-# The same without callstacks that are cut: what the kernel said and nobody took.
+# The same without call stacks that are cut: records of the kernel that were not taken.
 lost_records() { # name
         lost "$1" | grep -E '^(KERNEL_RING_FULL|RECORD_GARBAGE|SAMPLES_LOST|SWITCHES_LOST|THROTTLED) ' || true
 }

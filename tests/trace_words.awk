@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What threads and fibers said, from what `hyprof dump` prints: a line an event, in words.
+# The events of threads and fibers, from the output of `hyprof dump`: a line an event, in words.
 # Usage: awk -v pattern=REGEX -f trace_words.awk DUMP DUMP
 #
 # Names instead of ids, no times, no lines of the source; samples, switches and names of threads are left out, and so is

@@ -19,7 +19,7 @@
 #error "image_mapper.c: name the relative relocation of this architecture"
 #endif
 
-/* What the dynamic section says, as addresses in the image; 0 = absent. */
+/* The dynamic section's entries, as addresses in the image; 0 = absent. */
 struct dynamic_words {
         uint64_t symbols, strings;
         uint64_t relocations, relocations_bytes;
@@ -118,7 +118,7 @@ static void read_dynamic(const struct image_mapping *mapping, struct dynamic_wor
         }
 }
 
-/* What a relocation refers to: in the image, else in the program.  Weak symbols may be nowhere. */
+/* The address that a relocation refers to: in the image, else in the program.  Weak symbols may be nowhere. */
 static int find_symbol(const struct image_mapping *mapping, const struct dynamic_words *words, uint64_t index,
                        uint64_t *ret_address)
 {

@@ -2,9 +2,9 @@
 /*
  * Numbers of Perfetto's count from 1 and are of 64 bits, so those of the trace's tables are taken as they are:
  *
- *      function      the label; of a zone, behind all labels, its location
- *      frame         the row of SYMBOLS; behind these, of a frame without one its own id, of a zone its location
- *      mapping       the module; behind all modules one for code in none, and one for zones
+ *      function      the label; of a zone, after all labels, its location
+ *      frame         the row of SYMBOLS; after these, of a frame without one its own id, of a zone its location
+ *      mapping       the module; after all modules one for code in none, and one for zones
  *      source path, build id, path of a mapping     the string, the module, the module
  */
 #include "export/perfetto/perfetto_callstacks.h"

@@ -14,7 +14,7 @@ count=${HYPROF_ADDRESSES:-5000}
 case $VARIANT in asan | tsan) count=${HYPROF_ADDRESSES:-500} ;; esac
 tree=$PWD
 
-# What is built: C of this tree, and C++ of the standard library's templates.
+# The code that is built: C of this tree, and C++ of the standard library's templates.
 c_files=("$tree"/base/*.c "$tree"/format/trace_*.c)
 cat >"$TMPDIR/templates.cpp" <<'EOS'
 #include <algorithm>

@@ -119,7 +119,7 @@ zones_in_speedscope() { # name
 
 same_in_folded() { # name
         export_as folded "$1" .folded || return 1
-        # What flamegraph.pl takes: frames between semicolons, a blank, a number.
+        # The lines that flamegraph.pl takes: frames between semicolons, a blank, a number.
         if grep -vE '^[^;]+(;[^;]+)* [0-9]+$' "$TMPDIR/$1.folded"; then return 1; fi
         same "$(reported "$1" '[.sample_events.rows[] | select(.shown) | .n_samples] | add // 0')" \
                 "$(awk '{ n += $NF } END { print n + 0 }' "$TMPDIR/$1.folded")" || return 1

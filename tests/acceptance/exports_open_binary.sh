@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What go tool pprof, protoc, callgrind_annotate and perf read in exports is what hyprof's own report says
+# go tool pprof, protoc, callgrind_annotate and perf read the same in exports as hyprof's own report says
 set -eu
 . tests/tap.sh
 plan 46
@@ -63,7 +63,7 @@ check_pprof() { # name
         done
 }
 
-# What the report says, in the words of perfetto_totals.py.
+# The report's figures, in the words of perfetto_totals.py.
 perfetto_wanted() { # name
         reported "$1" '[.sample_events.rows[] | select(.shown)][0] | "samples \(.n_samples // 0)", "weight \(.weight // 0)"'
         reported "$1" '"unknown 0", "unbalanced 0", "messages \(.n_messages)", "counters \(.n_plot_values)"'

@@ -54,9 +54,9 @@ holds "it is not believed" is_stale
 truncate -s 4G "$TMPDIR/new" && mv "$TMPDIR/new" "$TMPDIR/victim"
 holds "4 GiB of nothing are at its path" symbolizes
 cp "$TMPDIR/good" "$TMPDIR/new" && truncate -s 4G "$TMPDIR/new" && mv "$TMPDIR/new" "$TMPDIR/victim"
-holds "the program is there, with 4 GiB of nothing behind it" symbolizes
+holds "the program is there, with 4 GiB of nothing after it" symbolizes
 mkfifo "$TMPDIR/new" && mv "$TMPDIR/new" "$TMPDIR/victim"
-holds "a pipe that nobody writes to is there" symbolizes
+holds "a pipe without a writer is there" symbolizes
 
 # ---- 4 GiB that claim to be one section
 # A section whose offset and size are the file's, at the place of .debug_info, .debug_line, .debug_str and .symtab in turn.

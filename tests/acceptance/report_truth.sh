@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What a program was written to spend, within 1 point; percentiles and statistics as its own log of its zones has them
+# Reports show the time that a program was written to spend, within 1 point; percentiles and statistics as its own log of its zones has them
 set -eu
 . tests/tap.sh
 plan 37
@@ -21,7 +21,7 @@ trace=$TMPDIR/truth.hyp
 "$HYPROF" report --zones --json "$trace" >"$TMPDIR/zones.json"
 "$HYPROF" csv "$trace" >"$TMPDIR/stats.csv"
 "$HYPROF" csv --unwrap --filter logged "$trace" >"$TMPDIR/every.csv"
-# The second part of the program is no part of these shares.
+# These shares are without the second part of the program.
 for zone in alpha beta recursion; do
         "$HYPROF" report --zone $zone --json --min-share 0 "$trace" >"$TMPDIR/$zone.zone"
         "$HYPROF" report --functions --zone $zone --json "$trace" >"$TMPDIR/$zone.functions"

@@ -14,9 +14,9 @@ cpu_ms() { # trace: what its samples stand for
                 END { printf "%.1f", sum / 1e6 }'
 }
 
-# Besides the 5% that are promised, chance may have two deviations of what it does at a sample each 1.003 ms.  To sample more often is
-# no way out: time in the timer's interrupt is no child's, and 5% of all at 5 kHz.  What a child still runs after its parent was
-# told of its end is in no rusage (2 to 3%), nor is what a virtual machine's host takes away meanwhile.
+# Besides the promised 5%, two standard deviations of chance are allowed, at a sample each 1.003 ms.  A higher rate would
+# not help: the time in the timer's interrupt, 5% of all at 5 kHz, belongs to no child.  The time that a child runs after
+# its parent saw its end is in no rusage (2 to 3%), nor is the time that a virtual machine's host takes away meanwhile.
 stolen_ms() {
         awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { print $9 * 1000 / hz }' /proc/stat
 }
@@ -62,7 +62,7 @@ for scope in cgroup cpus; do
                 '"$busy"' { n++; bad += name[pid] != thread }
                 END { print n + 0, "samples,", bad + 0, "under a wrong name"; exit !(n > 0 && bad == 0) }' \
                 "$TMPDIR/$scope.out" "$TMPDIR/$scope.events"
-        holds "$scope: none of the names is lost" same 2000 "$(awk -F '\t' '$5 ~ /^child-/ { seen[$5] = 1 }
+        holds "$scope: no name is lost" same 2000 "$(awk -F '\t' '$5 ~ /^child-/ { seen[$5] = 1 }
                 END { for (one in seen) n++; print n + 0 }' "$TMPDIR/$scope.events")"
         holds "$scope: nothing is lost of them" same "" "$(lost_records "$scope")"
 done

@@ -47,7 +47,7 @@ for ((run = 1; run <= n_runs; run++)); do
                 "$HYPROF" record --no-symbolize -o "$TMPDIR/kill.hyp" -- \
                         "$WORKLOADS/w_sigkill" "$TMPDIR/progress" $delay_us >"$TMPDIR/record.out" 2>&1 || status=$?
         } 2>"$TMPDIR/shell.err"
-        # Somebody else records all of this machine, and was there first: that is said, and says nothing of kills.
+        # Another recorder of the whole machine was there first: that is reported, and does not explain a kill.
         if grep -q 'is being recorded by process' "$TMPDIR/record.out" && [ "$n_others" -lt 20 ]; then
                 n_others=$((n_others + 1)) run=$((run - 1))
                 continue

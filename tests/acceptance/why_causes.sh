@@ -93,7 +93,7 @@ names_short() { # workload's cause, cause
 holds 'a slow path' names path function 'extra time: running slow_path()'
 holds 'the first line is the answer' first_line_is_answer
 holds 'a lock, and who holds it' names lock lock "waiting for the lock 'queue' held by thread t[0-9]* 'loader' in flush()"
-holds 'a lock that hyprof is not told of, and who ends the wait' \
+holds 'a lock that is not reported to hyprof, and who ends the wait' \
         names mutex wait "waiting in take_queue().* ended by thread t[0-9]* 'loader'"
 holds 'page faults' names faults page-faults 'page faults in touch_pages()'
 if [ "$(nproc)" -lt 2 ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What is lost by default: bursts at full speed, also within fibers, 20 million zones a second, and more threads than CPUs
+# Events that are lost by default: bursts at full speed, also within fibers, 20 million zones a second, and more threads than CPUs
 # beside other programs.
 #
 # Each case HYPROF_BENCH_RUNS (3) times, HYPROF_BENCH_SECONDS (10) long.  Then what a resting program costs: how often its

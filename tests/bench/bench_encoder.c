@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the recorder pays to write an event: the begin and end of a zone, and an
+ * The recorder's cost of writing an event: the begin and end of a zone, and an
  * allocation and its free, into chunks as the recorder makes them.
  */
 #include "base/clock.h"
@@ -15,7 +15,7 @@
 #define CHUNK_BYTES   (UINT32_C(1) << 20)
 #define N_LOCATIONS   48
 
-/* Times between 30 and 285 ns apart: one byte or two, which nobody can guess. */
+/* Times between 30 and 285 ns apart: one byte or two, which cannot be predicted. */
 static uint64_t next_ns(uint64_t now_ns, uint64_t *random)
 {
         *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What instrumentation costs, row by row; each figure is measured in one run with what it is compared to.
+# The cost of instrumentation, row by row; each figure is measured in one run with what it is compared to.
 #
 # With TRACY_DIR (a checkout of Tracy) and TRACY_CAPTURE (its tracy-capture) in the environment, the same programs
 # are built with Tracy's headers as well and run beside, alternately.
@@ -55,7 +55,7 @@ recorded() { # side, output, command...
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 value() { awk -v name="$2" '$1 == name { print $2 }' "$1"; } # file, case
 
-# Of all runs of a side, the median of a case, or of its difference to another case of the same run.
+# The median over all runs of a side, of a case or of its difference to another case of the same run.
 over() { # side, case, base
         local run
         for run in "$folder/$1".costs.*; do
@@ -100,7 +100,7 @@ row "bare mutex" mutex_bare nothing ""
 row "zone with a callstack of 8 frames" zone_with_stack recursion "<= 200"
 printf '%-58s %10.2f  %s\n' "zone, not sampled (page faults only), over two stamps" \
         "$(over unsampled zone two_stamps)" "<= 2"
-printf '%-58s %10.2f  %s\n' "zone, nobody records, over an empty loop" "$(over idle zone nothing)" "<= 1.6"
+printf '%-58s %10.2f  %s\n' "zone without a recorder, over an empty loop" "$(over idle zone nothing)" "<= 1.6"
 
 # ------------------------------------------------------------------ linking it in
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_report [ZONES=10000000 [LARGE=100000000]] - what zones cost whoever reads them
+ * bench_report [ZONES=10000000 [LARGE=100000000]] - what zones cost their reader
  *
  * Traces of half of ZONES, of ZONES and of LARGE (0 = none) on 4 threads, with a sample for every 100 zones, are
  * written to /tmp and read: by the decoder alone, by report_load(), and by tracy_csv_write(), statistics and every

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What sampling costs the program and takes itself, beside perf with like attributes in the same run.
+# The cost of sampling for the program, and the recorder's own, beside perf with like attributes in the same run.
 #
 # Sides alternate, medians of HYPROF_BENCH_RUNS (5).  The program does fixed work, 40 frames deep and without frame
 # pointers, and measures its own time; "floor" is an event that interrupts as often and takes no sample: what no

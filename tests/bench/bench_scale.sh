@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What it costs to read a large trace: processor time, wall time and peak memory of each question, and the processor time as
+# The cost of reading a large trace: processor time, wall time and peak memory of each question, and the processor time as
 # a multiple of a report.  report-1 is a report that may use one processor only.
 #
 # The trace is one of scale_program.c: two threads, 64 functions, nested zones, texts.  By the environment: HYPROF_BENCH_ZONES

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What recording costs programs that start other programs, beside perf record -g in the same rounds.
+# The cost of recording programs that start other programs, beside perf record -g in the same rounds.
 #
 # Four of these: /bin/true 400 times, `make -j2` of small C files, a configure-like script, a shell's test suite.  Sides
 # alternate, medians of HYPROF_BENCH_RUNS (7); each side's own start and end are not in it: what is timed is the command

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What context switches cost when they are recorded: two threads on one CPU hand a byte back and forth, 300,000 switches.
+# The cost of context switches when they are recorded: two threads on one CPU hand a byte back and forth, 300,000 switches.
 #
 # The program tells its processor time, so that other programs on the machine disturb less.  Runs alternate, untouched
 # ones among them; medians of RUNS (7), slowdowns are medians of what each round says for itself.  The targets are shares of what perf's own records cost: at most 0.55 for

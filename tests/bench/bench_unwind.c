@@ -43,7 +43,7 @@
 #define BUILDS      5      /* of a table; the quickest counts */
 #define RECORD_S    20     /* at most */
 
-/* Of this thread alone: other programs that run do not count. */
+/* This thread's alone: other programs that run do not count. */
 static double used_ns(void)
 {
         struct timespec t;
@@ -460,7 +460,7 @@ static bool walk_with_dwfl(Dwfl *dwfl, struct peers *p)
 
 /* -------------------------------------------------------------- comparisons */
 
-/* The stacks of one unwinder, one behind the other. */
+/* The stacks of one unwinder, one after the other. */
 struct result {
         uint64_t *pcs;
         uint32_t *ends; /* of each stack in `pcs` */
@@ -589,7 +589,7 @@ static void walk_peers(const struct live_stacks *s, const struct result *own)
         close_peers(&peers);
 }
 
-/* What it took to make the tables of a program's files. */
+/* The time to make the tables of a program's files. */
 static double build_again(const struct live_stacks *s)
 {
         struct live_stacks again = { .n_mappings = 0 };

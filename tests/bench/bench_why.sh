@@ -65,7 +65,7 @@ words_of() { # cause: what the first line has to have
         esac
 }
 
-# Of instances of 10 ms there are few, so that more of them are slow, and recordings take twice as long.
+# There are few instances of 10 ms, so that more of them are slow, and recordings take twice as long.
 slowest_of() { # ns
         if [ "$1" -gt 5000000 ]; then echo 20%; else echo 1%; fi
 }

@@ -145,7 +145,7 @@ int main(void)
                 n_dropped += client_region_drops(d.region, i).n_zones;
 
         printf("two bare time stamps    %6.2f ns   1.00\n", stamps - nothing);
-        printf("zone, nobody records    %6.2f ns   %4.2f\n", idle - nothing,
+        printf("zone without a recorder %6.2f ns   %4.2f\n", idle - nothing,
                (idle - nothing) / (stamps - nothing));
         printf("zone, recording         %6.2f ns   %4.2f, %.2f ns over the time stamps, %llu dropped\n",
                recording - nothing, (recording - nothing) / (stamps - nothing), recording - stamps,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What a zone costs while it is recorded, as fast as one thread can emit them; the last line tells what was dropped.
+# The cost of a zone while it is recorded, as fast as one thread can emit them; the last line tells what was dropped.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -6,7 +6,7 @@ Usage: diff_draws --values FOLDER | fit_diff_prior.py      (several folders: the
 
 Model: a run's logarithm has the variance s2 = RUN^2 + COUNTS * c, where c is the variance by the number of samples or
 instances alone; for an item of a program, the true variance is s2 * DF / chi-squared(DF), so that the difference of two
-runs, divided by its standard error, has Student's distribution with DF degrees of freedom.  Of all pairs of runs of a
+runs, divided by its standard error, has Student's distribution with DF degrees of freedom.  Among all pairs of runs of a
 folder, these three numbers are those of the largest likelihood; functions of the kernel, which no pair judges, are left
 out.
 """

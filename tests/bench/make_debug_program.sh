@@ -3,7 +3,7 @@
 # Makes a large C++ program with debug information.  Usage: make_debug_program.sh FOLDER N_UNITS [FLAGS...]
 #
 # Each unit instantiates containers, algorithms and regular expressions of the standard library with types of its own, as
-# large programs do: about two MB of .debug_info each.  FOLDER/program is the result; what is there already is kept.
+# large programs do: about two MB of .debug_info each.  FOLDER/program is the result; existing files are kept.
 set -eu
 folder=${1:?Usage: make_debug_program.sh FOLDER N_UNITS [FLAGS...]}
 n_units=${2:?Usage: make_debug_program.sh FOLDER N_UNITS [FLAGS...]}

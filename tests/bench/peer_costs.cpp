@@ -8,7 +8,7 @@
  * alternate; a round is bursts with pauses, so that a consumer keeps up and what
  * is measured is writing, not waiting or dropping.
  *
- *      peer_costs [bare]    "bare": without the cases that make no sense while nobody records
+ *      peer_costs [bare]    "bare": without the cases that need a recorder
  */
 #include <tracy/Tracy.hpp>
 
@@ -171,7 +171,7 @@ void lock_instrumented(int)
         __asm__ volatile("" : : : "memory");
 }
 
-/* What both of two threads need for a zone, at the same time: the larger of the two. */
+/* The time that two threads need for a zone at the same time: the larger of the two. */
 double two_threads(bool fibers)
 {
         std::atomic<int> n_ready(0);

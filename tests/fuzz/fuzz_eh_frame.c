@@ -2,7 +2,7 @@
 /*
  * Fuzz target: any bytes as unwind information give a table or an error, and a walk over any stack with
  * that table ends.  The first byte chooses the machine and the kind of section, the next two how many
- * bytes of the rest are the section; what is behind it is registers and stack.
+ * bytes of the rest are the section; what is after it is registers and stack.
  */
 #include "base/bytes.h"
 #include "unwind/stack_walk.h"
@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
                 return 0;
         if (n_section > in.left)
                 n_section = in.left;
-        /* In memory of its own, so that a sanitizer sees what is read behind it. */
+        /* In memory of its own, so that a sanitizer sees what is read past it. */
         section = malloc(n_section + 1);
         if (!section)
                 return 0;

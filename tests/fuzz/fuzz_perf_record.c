@@ -18,7 +18,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What is borrowed ends where the record does, or before. */
+/* Borrowed bytes end where the record does, or before. */
 static void expect_within(const void *at, size_t n_bytes, const uint8_t *record, size_t record_bytes)
 {
         const uint8_t *first = at;
@@ -81,7 +81,7 @@ static void look_at(const struct perf_record *rec, const uint8_t *bytes, size_t 
         }
 }
 
-/* What the first two bytes choose: which parts samples have. */
+/* The first two bytes choose which parts samples have. */
 static struct perf_record_layout layout_of(uint8_t parts, uint8_t formats)
 {
         static const uint64_t types[] = { PERF_SAMPLE_CALLCHAIN,  0,

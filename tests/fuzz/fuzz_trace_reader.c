@@ -57,7 +57,7 @@ static void read_attachment(const struct trace_reader *reader, const struct trac
         require(attachment_tally_get(tally, part.attachment) <= row->size_bytes);
 }
 
-/* What the reader says about the file is true. */
+/* All that the reader says about the file is true. */
 static void read_all(const char *path, uint64_t size)
 {
         struct attachment_tally tally = { .n_bytes = NULL };

@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 
         if (unwind_module_decode(data, n_bytes, &module, NULL) < 0)
                 return 0;
-        /* What was decoded says the same once more. */
+        /* The decoded rows give the same once more. */
         unwind_module_encode(module, &again);
         if (!again.failed && (again.used_bytes != n_bytes || memcmp(again.data, data, n_bytes) != 0))
                 abort();

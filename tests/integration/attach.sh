@@ -69,7 +69,7 @@ has_notice() { # trace, code: its detail
 
 # ---- zones from attach to detach, twice
 serve
-holds "before: zones that nobody records" tell emit
+holds "before: zones without a recorder" tell emit
 holds "before: one of them is open" tell open
 attach first
 holds "first: it records" tell on "$recorder"
@@ -80,7 +80,7 @@ holds "first: a zone is open at the end" tell open
 holds "first: Ctrl-C" detach INT
 holds "first: the program notices" tell off
 holds "first: and goes on" tell close
-holds "first: zones that nobody records" tell emit
+holds "first: zones without a recorder" tell emit
 attach second
 holds "second: it records" tell on "$recorder"
 holds "second: zones" tell emit
@@ -111,7 +111,7 @@ holds "killed: it records" tell on "$recorder"
 holds "killed: zones" tell emit
 kill -KILL "$recorder"
 holds "killed: SIGKILL" ended_with 137
-holds "killed: nobody reads, and nobody waits" tell flood
+holds "killed: without a reader no thread waits" tell flood
 attach next
 holds "next: it records" tell on "$recorder"
 holds "next: zones" tell emit
@@ -126,8 +126,8 @@ holds "next: SIGTERM" detach TERM
 holds "next: the program notices" tell off
 holds "killed: the program ends in order" dismiss
 read_trace next
-holds "next: each zone is there, none of the time between" same "200 200" "$(zones next emitted)"
-holds "next: none of the flood" same "0 0" "$(zones next flood)"
+holds "next: each zone is there, and no zone of the time between" same "200 200" "$(zones next emitted)"
+holds "next: no zone of the flood" same "0 0" "$(zones next flood)"
 holds "next: nothing is lost" same "" "$(lost next)"
 read_trace refused
 holds "at the same time: no zones" same 0 "$(reported refused .n_zones)"
@@ -212,7 +212,7 @@ holds "storm: no more samples than processors had time for" compare "$(n_events 
 serve
 attach plots --plots --client-ring 4M
 holds "options: it records" tell on "$recorder"
-holds "options: zones that nobody wants" tell emit
+holds "options: zones that are not wanted" tell emit
 holds "options: detach" detach INT
 holds "options: the program ends in order" dismiss
 read_trace plots
@@ -275,7 +275,7 @@ holds "too few descriptors" ends_with 125 few_files "$HYPROF" record --scope=thr
 holds "it says how many would do, and how" grep -qE 'error: .*descriptors for each thread.* 40 are allowed' "$TMPDIR/err"
 holds "and what helps" grep -qE '^  try: (prlimit --nofile|sudo hyprof record)' "$TMPDIR/err"
 
-# What it cannot fetch in time is lost, so a recorder must not wait for its turn behind a thousand threads that run.
+# Events that it cannot fetch in time are lost, so a recorder must not wait for its turn behind a thousand threads that run.
 can_be_nice() { nice -n -10 true 2>"$TMPDIR/nice" && [ ! -s "$TMPDIR/nice" ]; }
 is_preferred() { # while it waits to join: the events are open, and nothing is read yet
         local stat i

@@ -55,7 +55,7 @@ holds "an output folder that is not there" complains 125 "$TMPDIR/none/t.hyp" "$
 holds "a path through a file" complains 125 "$TMPDIR/plain/t.hyp" "$HYPROF" record -o "$TMPDIR/plain/t.hyp" -- true
 holds "the output is a folder" complains 125 "$folder" "$HYPROF" record -o "$folder" -- true
 holds "an empty name" complains 125 "" "$HYPROF" record -o "" -- true
-holds "a folder in which nobody can create files" complains 125 /proc/t.hyp "$HYPROF" record -o /proc/t.hyp -- true
+holds "a folder in which no file can be created" complains 125 /proc/t.hyp "$HYPROF" record -o /proc/t.hyp -- true
 
 # ---- options
 for command in record report dump check doctor; do

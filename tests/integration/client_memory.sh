@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What a program fills while its recorder does not read is bounded, counted and given back; limits and locked memory are
+# Memory that a program fills while its recorder does not read is bounded, counted and given back; limits and locked memory are
 # respected, and many programs share one bound
 set -eu
 . tests/tap.sh

@@ -89,14 +89,14 @@ cd "$TMPDIR"
 holds "commands" same "record report" "$(offered re)"
 holds "options" same "--json" "$(offered report --js)"
 holds "choices in the next word" same "always auto" "$(offered annotate --color a | tr ' ' '\n' | sort | tr '\n' ' ' | sed 's/ $//')"
-holds "choices behind =" same "--unwind=dwarf" "$(offered record --unwind=d)"
-holds "behind a letter" same "att" "$(offered annotate -M a)"
+holds "choices after =" same "--unwind=dwarf" "$(offered record --unwind=d)"
+holds "after a letter" same "att" "$(offered annotate -M a)"
 holds "a choice beside a number" same "all" "$(offered annotate --context '')"
-holds "a choice that may be left out, behind = only" same "--zones=callstacks" "$(offered record --zones=c)"
+holds "a choice that may be left out, after = only" same "--zones=callstacks" "$(offered record --zones=c)"
 holds "else the next word is the program" same ":program" "$(offered record --zones '')"
 holds "events" grep -qw cpu-clock <<<"$(offered record -e cpu-)"
 holds "the last of a list" grep -qw 'task-clock,cpu-clock' <<<"$(offered record -e task-clock,cpu-)"
-holds "in a group, behind =" grep -qF -- '--event={task-clock,cpu-clock' <<<"$(offered record '--event={task-clock,cpu-')"
+holds "in a group, after =" grep -qF -- '--event={task-clock,cpu-clock' <<<"$(offered record '--event={task-clock,cpu-')"
 holds "files" same ":file" "$(offered record -o '')"
 holds "folders" same ":folder" "$(offered modules --debug-dir '')"
 holds "traces" same ":trace" "$(offered report '')"
@@ -111,7 +111,7 @@ cd - >/dev/null
 # ---- names of a trace
 if "$HYPROF" record -q -o "$TMPDIR/hyprof.hyp" -- "$WORKLOADS/w_two_zones" 1 2>/dev/null; then
         holds "functions, of the trace that is named" grep -qw main <<<"$(offered annotate -i "$TMPDIR/hyprof.hyp" main)"
-        holds "or stands before" grep -qw main <<<"$(offered annotate "$TMPDIR/hyprof.hyp" main)"
+        holds "or is an operand" grep -qw main <<<"$(offered annotate "$TMPDIR/hyprof.hyp" main)"
         holds "or is the default" grep -qw main <<<"$(cd "$TMPDIR" && offered annotate main)"
         holds "modules, by the file's name" same w_two_zones "$(offered annotate -i "$TMPDIR/hyprof.hyp" --module w_two)"
         holds "zones" same "a b" "$(offered report -i "$TMPDIR/hyprof.hyp" --zone '' | tr ' ' '\n' | sort | tr '\n' ' ' | sed 's/ $//')"
@@ -120,7 +120,7 @@ if "$HYPROF" record -q -o "$TMPDIR/hyprof.hyp" -- "$WORKLOADS/w_two_zones" 1 2>/
         holds "of no trace there are none" same "" "$(offered annotate -i "$TMPDIR/none" main)"
 fi
 
-# ---- the shells.  What they complete is run: by a program that writes its words down.
+# ---- the shells.  Their completions are run, by a program that writes its words down.
 mkdir "$TMPDIR/bin"
 cat >"$TMPDIR/bin/hyprof" <<EOS
 #!/bin/sh
@@ -161,11 +161,11 @@ for shell in bash zsh; do
         holds "$shell: a command" same "symbolize" "$(typed $shell 'hyprof sym\t')"
         holds "$shell: an option" same "report --off-cpu" "$(typed $shell 'hyprof report --off\t')"
         holds "$shell: a choice" same "annotate --color never" "$(typed $shell 'hyprof annotate --color ne\t')"
-        holds "$shell: a choice behind =" same "annotate --color=never" "$(typed $shell 'hyprof annotate --color=ne\t')"
+        holds "$shell: a choice after =" same "annotate --color=never" "$(typed $shell 'hyprof annotate --color=ne\t')"
         holds "$shell: an event" same "record -e task-clock,cpu-clock" "$(typed $shell 'hyprof record -e task-clock,cpu-clo\t')"
         holds "$shell: a trace" same "report one.hyp" "$(typed $shell 'hyprof report o\t')"
         holds "$shell: a file whose name has a blank" same "extract -o file name.txt" "$(typed $shell 'hyprof extract -o file\t')"
-        holds "$shell: a file behind =" same "extract --output=two.txt" "$(typed $shell 'hyprof extract --output=tw\t')"
+        holds "$shell: a file after =" same "extract --output=two.txt" "$(typed $shell 'hyprof extract --output=tw\t')"
         holds "$shell: another program's file" same "record -- ls two.txt" "$(typed $shell 'hyprof record -- ls tw\t')"
 done
 if command -v fish >/dev/null; then
@@ -176,7 +176,7 @@ if command -v fish >/dev/null; then
         }
         holds "fish: a command" same "symbolize" "$(in_fish 'hyprof sym')"
         holds "fish: an option" same "--off-cpu" "$(in_fish 'hyprof report --off')"
-        holds "fish: a choice behind =" same "--color=never" "$(in_fish 'hyprof annotate --color=ne')"
+        holds "fish: a choice after =" same "--color=never" "$(in_fish 'hyprof annotate --color=ne')"
         holds "fish: a file" same "two.txt" "$(in_fish 'hyprof extract -o tw')"
 else
         skips_group "fish" "not installed"
@@ -188,12 +188,12 @@ if command -v script >/dev/null; then
                 script -qec "stty cols $1; $2" /dev/null </dev/null | tr -d '\r' >"$TMPDIR/screen"
         }
         on_screen 70 "'$HYPROF' record --help"
-        # What stands above and below the options is as it was written.
+        # The text above and below the options is as it was written.
         holds "help is as wide as the terminal" same 0 \
                 "$(sed -n '/--output/,/--help/p' "$TMPDIR/screen" | awk 'length > 70' | wc -l)"
         on_screen 80 "PAGER='cat >\"$TMPDIR/paged\"' '$HYPROF' guide --pager"
         holds "--pager: the pager gets it" grep -q '^RECORD' "$TMPDIR/paged"
-        holds "and nobody else" same "" "$(cat "$TMPDIR/screen")"
+        holds "and no other program" same "" "$(cat "$TMPDIR/screen")"
         on_screen 80 "PAGER=false '$HYPROF' guide --pager; echo status \$?"
         holds "one that has seen enough is no failure" grep -q '^status 0' "$TMPDIR/screen"
         on_screen 80 "PAGER='echo not asked for' '$HYPROF' guide"

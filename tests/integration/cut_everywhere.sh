@@ -98,7 +98,7 @@ begin repaired repair_everywhere
 wait
 holds "check, cut everywhere: always noticed" was_right check_cut
 holds "dump, cut everywhere: always noticed" was_right dump_cut
-holds "report, cut everywhere: what stands before is shown" was_right report_cut
+holds "report, cut everywhere: everything up to the cut is shown" was_right report_cut
 holds "check, changed everywhere" was_right check_changed
 holds "dump, changed everywhere" was_right dump_changed
 holds "report, changed everywhere" was_right report_changed

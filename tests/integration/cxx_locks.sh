@@ -12,7 +12,7 @@ read_trace locks
 awk -v pattern='^locks main$' -f tests/trace_words.awk "$TMPDIR/locks.dump" "$TMPDIR/locks.dump" >"$TMPDIR/main"
 awk -v pattern='^locks helper$' -f tests/trace_words.awk "$TMPDIR/locks.dump" "$TMPDIR/locks.dump" >"$TMPDIR/helper"
 
-counts_of() { # lock: what was told of it on the main thread, in order of the names
+counts_of() { # lock: its events on the main thread, in order of the names
         sed -nE "s/^(lock_[a-z]+) $1( shared)?\$/\1\2/p" "$TMPDIR/main" | sort | uniq -c | awk '{ $1 = $1; print }'
 }
 
@@ -34,7 +34,7 @@ holds "one that is made and gone each time" same "50 lock_gone
 holds "one that is tried in vain: nothing of that" same "1 lock_gone
 1 lock_obtain
 1 lock_release" "$(counts_of timed)"
-holds "one that is never used: nothing" same "" "$(counts_of nobody)"
+holds "one that is never used: nothing" same "" "$(counts_of unused)"
 holds "one that is waited for, within a zone" same "zone_begin take 000000
 lock_wait queue
 lock_obtain queue

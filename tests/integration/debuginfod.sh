@@ -23,7 +23,7 @@ make_program() { # name
 build_id() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
 make_program one
 make_program two
-# What libdebuginfod gives up on when it is larger than a limit.
+# libdebuginfod gives up on this when it is larger than a limit.
 head -c 3000000 /dev/urandom >"$TMPDIR/ballast"
 objcopy --add-section .ballast="$TMPDIR/ballast" "$TMPDIR/served/two.debug"
 one=$(build_id "$TMPDIR/served/one")

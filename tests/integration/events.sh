@@ -50,7 +50,7 @@ notices() { # name, number
         grep -c "^notice .* notice=$2 " "$TMPDIR/$1.dump" || true
 }
 
-# Every sample of a member stands behind one of its leader, of the same time and place.
+# Every sample of a member stands after one of its leader, of the same time and place.
 members_follow() { # name, leader, member
         awk -v leader="event=$(event_named "$1" "$2")" -v member="event=$(event_named "$1" "$3")" '
                 $1 != "sample" { next }

@@ -42,7 +42,7 @@ holds "a file descriptor of the caller is the command's" same seven \
         "$("${start[@]}" -q -- sh -c 'cat <&7' 7<<<seven)"
 # shellcheck disable=SC2016 # for the recorded shell
 list_descriptors=(sh -c 'cd /proc/self/fd && echo *')
-holds "none of hyprof's own is" same "$("${list_descriptors[@]}")" "$("${start[@]}" -q -- "${list_descriptors[@]}")"
+holds "hyprof's own are not" same "$("${list_descriptors[@]}")" "$("${start[@]}" -q -- "${list_descriptors[@]}")"
 # shellcheck disable=SC2016
 holds "the environment is the caller's" same "$(VAR='a b' sh -c 'echo "$VAR$PWD$HOME"')" \
         "$(VAR='a b' "${start[@]}" -q -- sh -c 'echo "$VAR$PWD$HOME"')"
@@ -60,8 +60,8 @@ for closed in 0 1 2; do
         holds "the command finds it closed too" ends_with 5 bash -c "exec $closed<&-; exec \"\$@\"" bash \
                 "${start[@]}" -q -- sh -c "[ ! -e /proc/\$\$/fd/$closed ] && exit 5"
 done
-holds "nobody gets the result: that is an error" ends_with 1 bash -c 'exec "$@" >&-' bash "$HYPROF" report "$TMPDIR/t.hyp"
-# What the caller left open, a make's pipes above all, would count as well; and each further CPU needs some.
+holds "the output is closed: that is an error" ends_with 1 bash -c 'exec "$@" >&-' bash "$HYPROF" report "$TMPDIR/t.hyp"
+# Descriptors that the caller left open, a make's pipes above all, would count as well; and each further CPU needs some.
 limit_files() { # descriptors, command...
         local fd
         (

@@ -33,13 +33,13 @@ holds "w_fork: all zones of the parent" same "20000 20000" "$(zones fork parent)
 holds "w_fork: one zone around the forks" same "1 1" "$(zones fork forking)"
 holds "w_fork: the zones \"child\" are in four processes" same 4 "$(n_different fork 'zone == "child"' pid)"
 holds "w_fork: the zones \"parent\" are in one" same 1 "$(n_different fork 'zone == "parent"' pid)"
-holds "w_fork: which is none of the four" same 5 "$(n_different fork 'zone == "parent" || zone == "child"' pid)"
+holds "w_fork: which is a process of its own" same 5 "$(n_different fork 'zone == "parent" || zone == "child"' pid)"
 holds "w_fork: 10,000 zones in each child" awk -F '\t' "$columns"'
         kind == "zone_begin" && zone == "child" { n[pid]++ }
         END { for (pid in n) { print pid, n[pid]; bad += n[pid] != 10000 } exit bad }' "$TMPDIR/fork.events"
 busy='kind == "sample" && self == "child_busy"'
 holds "w_fork: samples of child_busy() in each child" same 4 "$(n_different fork "$busy" pid)"
-holds "w_fork: in its zone, which is in none of the parent's" same \
+holds "w_fork: in its zone, which is outside of the parent's" same \
         "$(n_events fork "$busy")" "$(n_events fork "$busy && path == \"/child\"")"
 holds "w_fork: nothing is lost" same "" "$(lost fork)"
 

@@ -30,7 +30,7 @@ keep() { # name, HOW, SO, option of record...
         record "$1" "${@:4}" -- "$WORKLOADS/w_code_files" "$2" "$TMPDIR/$3" "$folder/$1.so" "${n:-1}"
 }
 
-# What was kept, as files of their own.
+# The kept code, as files of its own.
 extract() { # name
         rm -rf "$TMPDIR/$1.kept"
         "$HYPROF" dump --extract "$TMPDIR/$1.kept" "$TMPDIR/$1.hyp"
@@ -126,7 +126,7 @@ holds "--embed=all: a file with samples is there" kept all "\"$installed\"" "$in
 record auto -- sh -c "$counting"
 holds "--embed=auto: what is installed is not" nothing auto "\"$installed\""
 
-# Somebody whose file is gone already.
+# A process whose file is gone already.
 : >"$TMPDIR/said" # before anybody reads it
 "$WORKLOADS/w_code_files" waits "$TMPDIR/nameless.so" "$folder/attached.so" >"$TMPDIR/said" &
 waiter=$!

@@ -127,7 +127,7 @@ read_trace again
 holds "libraries, again: each zone under its own name" same "first 200/200 in 1 second 200/200 in 1" "$(zones again)"
 holds "libraries, again: nothing is lost" same "" "$(lost again)"
 
-# ---- from the first instruction on, when a ring is full at once, and when nobody reads it any more
+# ---- from the first instruction on, when a ring is full at once, and when it has no reader any more
 cat >"$TMPDIR/hasty.c" <<'END'
 #include <hyprof/hyprof.h>
 #include <stdio.h>
@@ -156,7 +156,7 @@ builds_hasty() {
 holds "a full ring: built" builds_hasty
 holds "a full ring: recorded" env HYPROF_FULL=wait "$HYPROF" record -q --client-ring 4K -o "$TMPDIR/hasty.hyp" "$TMPDIR/hasty"
 read_trace hasty
-holds "a full ring: whoever waits also waits for the recorder to come" same "hasty 1000/1000 in 1" "$(zones hasty)"
+holds "a full ring: HYPROF_FULL=wait also waits for the recorder to come" same "hasty 1000/1000 in 1" "$(zones hasty)"
 holds "a full ring: nothing is lost" same "" "$(lost hasty)"
-holds "an heir of HYPROF_RECORDER stops recording when nobody comes" same "1 0" \
+holds "an heir of HYPROF_RECORDER stops recording when no recorder comes" same "1 0" \
         "$(HYPROF_RECORD=all HYPROF_RECORDER=@nobody "$TMPDIR/hasty" until)"

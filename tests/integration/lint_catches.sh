@@ -5,10 +5,10 @@ set -u
 good=$TMPDIR/good
 bad=$TMPDIR/bad
 n=0
-echo "1..43"
+echo "1..46"
 
 licence='/* SPDX-License-Identifier: MIT */'
-mkdir -p "$good"/{base,format,instrument,symbolize,unwind,sampler/merge,analyze,cli,docs/understand,debian}
+mkdir -p "$good"/{base,tests,format,instrument,symbolize,unwind,sampler/merge,analyze,cli,docs/understand,debian}
 printf '%s\n/*\n * base/x.h - x\n *\n * Way of the data:  a -> [x] -> b\n */\n' "$licence" >"$good/base/x.h"
 printf '%s\n#include "base/x.h"\n' "$licence" >"$good/format/y.c"
 printf '%s\n#define KINDS(X) \\\n        X(1, FILE)  \\\n        X(2, EVENTS)\n' "$licence" >"$good/format/trace_spec.h"
@@ -86,10 +86,13 @@ breaks version CHANGELOG.md sed -i 's/1[.]2/1.3/' CHANGELOG.md
 breaks version debian/changelog sed -i 's/1[.]2/1.3/' debian/changelog
 breaks version debian/changelog sed -i 's/02 Jan/03 Jan/' debian/changelog
 breaks words base/x.h add base/x.h "/* TO""DO: later */"
-breaks words base/x.h add base/x.h "/* nobody reads it */"
-breaks words docs/README.md add docs/README.md "It is told of by the kernel."
-breaks words base/x.h add base/x.h '/* Adds it.  What is there stays. */'
-breaks words docs/README.md add docs/README.md 'All is read. Of files only names.'
+breaks words base/x.h add base/x.h "/* no""body reads it */"
+breaks words docs/README.md add docs/README.md "It is told"" of by the kernel."
+breaks words base/x.h add base/x.h '/* Adds it.  Wh''at is there stays. */'
+breaks words docs/README.md add docs/README.md 'All is read. O''f files only names.'
+breaks words tests/t.sh add tests/t.sh '#!/bin/sh' '# Who''ever reads it.'
+breaks words tests/t.c add tests/t.c '/* Wh''at a reader sees. */'
+silent words add tests/t.sh 'id no''body'
 silent words add base/x.h '/* What if it is a question? */'
 
 # All lints of this tree on the small one, but one.

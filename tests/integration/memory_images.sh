@@ -8,7 +8,7 @@ plan 48
 need cc jq strip
 need_sampling
 
-# What is kept is only looked at where anything is.
+# Kept code is only looked at where there is any.
 "$HYPROF" record --help | grep -q -e --embed && keeps=holds || keeps=:
 
 # Without a build-id, and with one.
@@ -35,7 +35,7 @@ EOS
 done
 
 # Where a function lies in its file: its address, less that of its section, and where that lies.
-function_range() { # file, function: first offset and the one behind the last
+function_range() { # file, function: first offset and the one after the last
         local section symbol
         read -ra section < <(readelf -SW "$1" | sed 's/\[ */[/' | awk '$2 == ".text" { print $4, $5 }')
         read -ra symbol < <(readelf -sW "$1" | awk -v name="$2" '$8 == name { print $2, $3; exit }')

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What is asked wrongly is answered by what, why and what to do: each row of messages.table is a command and its message
+# Wrong commands are answered by what, why and what to do: each row of messages.table is a command and its message
 set -eu
 . tests/tap.sh
 plan 217

@@ -17,7 +17,7 @@ holds "the last line names no samples" grep -qE '^hyprof: wrote [^:]*: [0-9.]+ m
 holds "-e contradicts it" ends_with 2 "$HYPROF" record --no-sampling -e page-faults -- true
 holds "--off-cpu contradicts it" ends_with 2 "$HYPROF" record --no-sampling --off-cpu -- true
 
-# What a small ring lost is said at the numbers
+# The numbers say what a small ring lost
 holds "it records with a small ring" record small --no-symbolize --no-sampling --client-ring 4K -- \
         "$WORKLOADS/w_full_ring" flat 0.1
 lost='at least: [0-9.]+% of this program.s zones were lost'

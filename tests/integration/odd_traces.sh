@@ -33,7 +33,7 @@ esac
 for way in $ways; do
         "$BUILD/tools/odd_trace" "$TMPDIR/$way.hyp" "$way"
 done
-# Within the events; those of the first chunks stand before.
+# Within the events; those of the first chunks come before.
 if [ -f "$TMPDIR/threads.hyp" ]; then
         head -c $(($(stat -c %s "$TMPDIR/threads.hyp") / 2)) "$TMPDIR/threads.hyp" >"$TMPDIR/cut.hyp"
         ways="$ways cut"

@@ -189,7 +189,7 @@ holds "shows both" same 2 "$(grep -c 'kernel.so, build-id' "$TMPDIR/err")"
 holds "code that was not kept" ends_with 1 "$HYPROF" extract "$TMPDIR/none.hyp" 1 -o "$TMPDIR/code2"
 holds "says why" says "too late"
 holds "and of which module" says "module 1, kernel.so"
-holds "code that nobody tried to keep" ends_with 1 "$HYPROF" extract "$trace" '[kernel]' -o "$TMPDIR/code2"
+holds "code that was not to be kept" ends_with 1 "$HYPROF" extract "$trace" '[kernel]' -o "$TMPDIR/code2"
 holds "nothing was written" test ! -e "$TMPDIR/code2"
 
 # ---- hostile traces

@@ -7,7 +7,7 @@ plan 31
 need jq
 need_sampling
 
-# ---- the kernel's limit of rates; another one is put over it for these processes alone, so that nobody else notices
+# ---- the kernel's limit of rates; another one is put over it for these processes alone, so that no other process notices
 limit=/proc/sys/kernel/perf_event_max_sample_rate
 echo 2000 >"$TMPDIR/limit"
 alone=(unshare -m)
@@ -26,7 +26,7 @@ if "${alone[@]}" sh -c "mount --bind '$TMPDIR/limit' $limit" 2>/dev/null; then
         holds "-F max: nothing to note" same 0 "$(grep -c 'note: .*over' "$TMPDIR/err" || true)"
         holds "-F max: the summary has the limit" notes ' at 2000 Hz'
         holds "a limit that falls meanwhile" ends_with 0 "${under_limit[@]}" -o "$TMPDIR/falls.hyp" -- sh -c "echo 1500 >'$TMPDIR/limit'"
-        holds "is told of" notes '^hyprof: note: .*kernel lowered .* from 2000 to 1500'
+        holds "is reported" notes '^hyprof: note: .*kernel lowered .* from 2000 to 1500'
 else
         skips_group "the kernel's limit of rates" "hardware: nothing can be mounted here"
 fi
@@ -42,7 +42,7 @@ holds "it is said" notes '^hyprof: note: the trace has reached --max-size'
 holds "the trace is whole" is_whole small
 holds "and not much larger" compare "$(stat -c %s "$TMPDIR/small.hyp")" "<" "1024 * 1024"
 holds "a limit that is not reached" ends_with 0 "$HYPROF" record --max-size 1G -o "$TMPDIR/large.hyp" -- true
-holds "is not told of" same 0 "$(grep -c max-size "$TMPDIR/err" || true)"
+holds "is not reported" same 0 "$(grep -c max-size "$TMPDIR/err" || true)"
 for size in 1 64X -1; do
         holds "--max-size $size: status 2" ends_with 2 "$HYPROF" record --max-size=$size -- true
 done

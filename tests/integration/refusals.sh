@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What is refused is said in one line, with the command that helps, exit status 125; doctor and record say the same
+# A refusal is reported in one line, with the command that helps, exit status 125; doctor and record say the same
 set -eu
 . tests/tap.sh
 plan 25

@@ -11,7 +11,7 @@ schema_version() { # view
         case $1 in memory) echo 2 ;; *) echo 1 ;; esac
 }
 
-# What jq makes of a view; the words of all warnings are in .warnings.
+# jq's output for a view; the words of all warnings are in .warnings.
 viewed() { # name of the trace, view, expression of jq, further options...
         "$HYPROF" report "--$2" --json "${@:4}" "$TMPDIR/$1.hyp" | jq -r "$3"
 }

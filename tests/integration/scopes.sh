@@ -134,7 +134,7 @@ for scope in cpus threads; do
         read_trace one
         holds "$scope, -t: only that thread" same "$thread" "$(reported one '.threads.rows[] | .tid')"
         holds "$scope, -t: samples, with names from its process's mappings" compare "$(n_events one "$busy")" ">" 0
-        holds "$scope, -t: in its zones, and none of the others'" same "$thread" \
+        holds "$scope, -t: in its zones, and not in the others'" same "$thread" \
                 "$(awk -F '\t' "$columns"'kind == "zone_begin" { print tid }' "$TMPDIR/one.events" | sort -u)"
         holds "$scope, -t: nothing is lost" same "" "$(lost one)"
         holds "$scope, -t: it says so" same "thread $thread (w_two_zones)" \
@@ -256,7 +256,7 @@ if has cgroup; then
 else
         skips_group "cgroups" "$(scope_error cgroup)"
 fi
-holds "--cgroup: none of that name" ends_with 125 "$HYPROF" record -o "$TMPDIR/none.hyp" --cgroup no/such/cgroup
+holds "--cgroup: no such cgroup" ends_with 125 "$HYPROF" record -o "$TMPDIR/none.hyp" --cgroup no/such/cgroup
 holds "--cgroup: it says so, once" same 1 "$(grep -c '^hyprof: error: --cgroup: ' "$TMPDIR/err")"
 holds "--scope=cgroup of a process" ends_with 2 "$HYPROF" record -o "$TMPDIR/none.hyp" --scope=cgroup -p $$
 

@@ -10,7 +10,7 @@ need_sampling
 n_children=200
 n_threads=2000
 
-# Of a kind of loss, how many.
+# The number of losses of a kind.
 n_lost() { reported "$1" "[.missing.rows[] | select(.code == \"$2\") | .count] | add // 0"; }
 
 # 200 children, 20 at a time, each one zone and gone.

@@ -21,7 +21,7 @@ secret=$folder/secret
 printf 'untouched\n' >"$secret"
 chmod 600 "$secret"
 
-# What sudo would set, and hyprof as root.
+# The variables that sudo would set, and hyprof as root.
 by_sudo() { (cd "$folder/home" && exec env SUDO_UID="$uid" SUDO_GID="$gid" SUDO_USER=nobody SUDO_COMMAND=x HOME=/root USER=root LOGNAME=root SHELL=/bin/sh "$@"); }
 start=(by_sudo "$HYPROF" record)
 says() { same "$1" "$("${start[@]}" -q -o t.hyp -- "${@:2}")"; }

@@ -90,7 +90,7 @@ holds "hyprof killed: the program runs on" runs_on
 kill -KILL "$program"
 program=0
 holds "hyprof killed: check says that the trace is cut off, and where" says_cut_off recorder
-holds "hyprof killed: the report is of what stands before" ends_with 0 "$HYPROF" report "$TMPDIR/recorder.hyp"
+holds "hyprof killed: the report is of everything before" ends_with 0 "$HYPROF" report "$TMPDIR/recorder.hyp"
 holds "hyprof killed: and says so" grep -q "cut off" "$TMPDIR/out"
 "$HYPROF" report --json "$TMPDIR/recorder.hyp" >"$TMPDIR/recorder.json" 2>/dev/null
 holds "hyprof killed: in JSON too" same cut_off "$(reported recorder .ending)"
@@ -115,7 +115,7 @@ if mount -t tmpfs -o size=96k none "$full" 2>"$TMPDIR/mount"; then
         holds "full disk: one line of error" same 1 "$(grep -c "^hyprof: error: .*$full/t.hyp.*No space left" "$TMPDIR/disk.err")"
         holds "full disk: the program ran to its end" grep -q '^zones [0-9]' "$TMPDIR/out"
         holds "full disk: check says that the trace is cut off, and where" says_cut_off disk
-        holds "full disk: the report is of what stands before" ends_with 0 "$HYPROF" report "$TMPDIR/disk.hyp"
+        holds "full disk: the report is of everything before" ends_with 0 "$HYPROF" report "$TMPDIR/disk.hyp"
         holds "full disk: the names that are missing, and what adds them" grep -q 'symbols: .*hyprof symbolize' "$TMPDIR/out"
         holds "full disk: which is said at once" grep -q "^  try: hyprof symbolize -o FILE $full/t.hyp" "$TMPDIR/disk.err"
         holds "full disk: and works" ends_with 0 "$HYPROF" symbolize -q -o "$TMPDIR/named.hyp" "$TMPDIR/disk.hyp"

@@ -7,7 +7,7 @@ plan 9
 need strace
 need_sampling
 [ "$VARIANT" != asan ] || skip_all "hardware: the search for leaks traces its own process, which is traced already"
-strace -qq -o /dev/null true || skip_all "hardware: nobody may trace processes here"
+strace -qq -o /dev/null true || skip_all "hardware: processes cannot be traced here"
 
 # The calls of the processes and threads of hyprof itself that were refused after the filter was there.
 # Dropping from the bounding set needs a right that is gone by then; nothing depends on it.
@@ -41,7 +41,7 @@ holds "a command that is killed" traced killed 143 sh -c 'kill -TERM $$'
 printf '#!/nowhere\n' >"$TMPDIR/broken"
 chmod 755 "$TMPDIR/broken"
 holds "a command that cannot begin" traced none 127 "$TMPDIR/broken"
-holds "leaves no trace behind" [ ! -e "$TMPDIR/none.hyp" ]
+holds "leaves no trace file" [ ! -e "$TMPDIR/none.hyp" ]
 holds "children" traced children 0 sh -c 'for i in 1 2 3; do /bin/true; done'
 holds "modules that come and go" traced modules 0 "$WORKLOADS/w_restless" 0.3
 "$WORKLOADS/w_two_zones" 600 >/dev/null &

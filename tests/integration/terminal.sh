@@ -13,7 +13,7 @@ set -m
 keys=$TMPDIR/keys screen=$TMPDIR/screen
 mkfifo "$keys"
 
-# A shell with job control on a terminal of its own.  What is typed goes to descriptor 4.
+# A shell with job control on a terminal of its own.  Descriptor 4 is its keyboard.
 open_terminal() {
         : >"$screen"
         SHELL=$BASH TERM=dumb HISTFILE='' script -qfec "$BASH --norc --noprofile -i" /dev/null <"$keys" >>"$screen" 2>&1 &
@@ -89,9 +89,9 @@ begin itself 'perl -e "\$| = 1; print qq(pids @{[getppid]} \$\$ ready\\n); kill 
 holds "a command that stops itself" shows '^pids .* ready'
 find_pids
 holds "is stopped" becomes "$child" T
-holds "hyprof is not: nobody asked for it" becomes "$recorder" S
+holds "hyprof is not: it was not asked to" becomes "$recorder" S
 kill -CONT "$child"
-holds "and the command is let go on by somebody else" shows '^goes on'
+holds "and another process resumes the command" shows '^goes on'
 holds "to its end" shows '^status 0'
 
 # An editor: takes the key, tidies up, stops itself.
@@ -118,7 +118,7 @@ holds "another" shows '^pids .* ready'
 press '\034'
 holds "Ctrl-\\ ends it" shows '^status 131'
 holds "Ctrl-\\: the trace is whole all the same" is_whole quit
-holds "Ctrl-\\: and tells of the signal" same "signal 3" \
+holds "Ctrl-\\: and reports the signal" same "signal 3" \
         "$("$HYPROF" report --json "$TMPDIR/quit.hyp" | jq -r .exit_status)"
 
 # shellcheck disable=SC2016
@@ -145,7 +145,7 @@ type_in 'true | cat; sleep 1000 & kill %1; echo inner done; exit 4'
 holds "a shell takes the foreground for its jobs" shows '^inner done'
 holds "and gives it back" shows '^status 4'
 
-# The line of progress stays off a screen that somebody else fills.
+# The line of progress stays off a screen that another program fills.
 : >"$screen"
 type_in "'$HYPROF' record -o '$TMPDIR/raw.hyp' -- sh -c \"stty raw; echo begun; '$WORKLOADS/w_two_zones' 1; echo ended; stty -raw\""
 holds "a command that fills the screen" shows 'ended'

@@ -28,7 +28,7 @@ waits_at() { # name, place
                 kind == "switch_in" { out_ns = 0; by = where = "" }' "$TMPDIR/$1.events"
 }
 
-# What the program measured at a place, less the time in which it could have run on, in ns.
+# The time that the program measured at a place, less the time in which it could have run on, in ns.
 truth_of() { # name, place
         awk -F '\t' -v place="$2" '
                 NR == FNR { if (split($0, f, " ") && f[1] == "span" && f[2] == place) { n++; b[n] = f[3]; e[n] = f[4] } next }
@@ -96,7 +96,7 @@ else
                 holds "$place: the time, within 1%" lasts bpf "$place"
                 holds "$place: each wait is where the program says, within 1 us" lies_in bpf "$place"
         done
-        holds "wait_sleep: nobody ended it" ended_by bpf wait_sleep -
+        holds "wait_sleep: without a waker" ended_by bpf wait_sleep -
         holds "wait_mutex: the waker" ended_by bpf wait_mutex holder
         holds "wait_futex: the waker" ended_by bpf wait_futex futexer
         holds "wait_pipe: the waker" ended_by bpf wait_pipe piper
@@ -203,7 +203,7 @@ if ! unshare -m sh -c "$with_tracefs && [ -d /sys/kernel/tracing/events/sched ]"
 fi
 holds "perf --off-cpu, tracefs: record" without_bpf wakers "$with_tracefs" --off-cpu "$WORKLOADS/w_waits" $rounds
 read_trace wakers
-holds "perf --off-cpu, tracefs: wait_sleep, nobody" ended_by wakers wait_sleep -
+holds "perf --off-cpu, tracefs: wait_sleep, no waker" ended_by wakers wait_sleep -
 holds "perf --off-cpu, tracefs: wait_mutex" ended_by wakers wait_mutex holder
 holds "perf --off-cpu, tracefs: wait_futex" ended_by wakers wait_futex futexer
 holds "perf --off-cpu, tracefs: wait_pipe" ended_by wakers wait_pipe piper

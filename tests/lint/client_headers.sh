@@ -156,7 +156,7 @@ for file in "$work"/*.c; do
 done
 sed -i 's/^int use(int x);/extern "C" &/' "$work"/*.cpp
 
-# What programs call has no underscore at its end; hyprof_emit_* and the memory itself are the library's.
+# Functions that programs call have no underscore at the end; hyprof_emit_* and the memory itself are the library's.
 names=$(cat "$include"/hyprof/*.h | sed 's|^ *\*.*||; s|/\*.*||' |
         grep -oE '\b(hyprof|HYPROF)_[A-Za-z0-9_]*[A-Za-z0-9]\b' |
         grep -vE '^(hyprof_emit_.*|hyprof_control|hyprof_severity|hyprof_plot_format|hyprof_scoped_zone|HYPROF_DISABLE|HYPROF_[A-Z]+_H)$' | sort -u)

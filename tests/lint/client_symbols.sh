@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bad=0
 
-# What it may call: nothing that prints, ends, allocates, locks, waits for others, handles signals or starts threads.
+# It may call nothing that prints, ends, allocates, locks, waits for others, handles signals or starts threads.
 allowed='__errno_location|__register_atfork|__stack_chk_fail|memcpy|memcmp|memset|strlen|strnlen|strcmp|strncmp|strcspn
 clock_gettime|close|connect|dl_iterate_phdr|fcntl(64)?|fstat(64)?|ftruncate(64)?|getpid|getrlimit(64)?|kill|madvise|memfd_create|mmap(64)?|mprotect|mremap|munmap
 nanosleep|open(64)?|pthread_key_create|pthread_setspecific|pwrite(64)?|read|sched_yield|secure_getenv|sendmsg|socket|syscall|sysconf'
@@ -46,7 +46,7 @@ for library in $needed; do
         esac
 done
 
-# What names of locks and texts of printf need, beside the client.
+# Names of locks and texts of printf need these, beside the client.
 tracy_allowed='__stack_chk_fail|clock_gettime|free|malloc|memcpy|memset|prctl|snprintf|strlen|vsnprintf|hyprof_.*'
 ${CC:-cc} -std=c11 -D_GNU_SOURCE -I. -Iinstrument/client/include -O2 -fPIC -fvisibility=hidden -shared \
         instrument/compat/tracy/*.c "$work/libhyprof.so" -o "$work/libhyprof_tracy.so"

@@ -20,20 +20,28 @@ paths='/wo''rk/|/ho''me/[a-z]+/src'
 complain "$(git ls-files -co --exclude-standard -z | xargs -0 grep -nIE "(^|[^A-Za-z0-9_.])($paths)" || true)" \
         "paths of one person's machine"
 
-# The code of the product and the documents: tests have users and zones of these names.
+# The code of the product and the documents; of tests only comments, since there are users and zones of these names.
 prose() {
         git ls-files -co --exclude-standard -z base format symbolize unwind instrument sampler analyze timeline view export web cli \
                 docs README.md HACKING.md Makefile |
                 xargs -0 -r grep -nIE "$@" /dev/null || true
 }
+tests() {
+        git ls-files -co --exclude-standard -z tests examples .ci | xargs -0 -r grep -nIE "$@" /dev/null || true
+}
 
-# "The recorder reports it", not "it is told of by whoever records": the agent and the field's word.
-forms='nobody|whoever|whomever|somebody|tells? of|telling of|told of|shortly|at length|lets? go of'
-complain "$(prose -iw "$forms")" "name the agent, and use the field's word: report, announce, describe, briefly, in full"
+# "The recorder reports it": the agent and the field's word.
+forms='no''body|who''ever|whom''ever|some''body|tells? o''f|telling o''f|told o''f|short''ly|at len''gth|lets? go o''f'
+comment='(/\*|//|^ +\*|(^|[[:space:]])#) '
+complain "$(prose -iw "$forms")$(tests -iw "$comment(.*[^[:alnum:]])?($forms)")" \
+        "name the agent, and use the field's word: report, announce, describe, briefly, in full"
 
-# A sentence begins with its subject.  Questions may begin with What and Who.
-starts='What|Whoever|Whom|Of|By whom|To whom'
-complain "$(prose "(/\\*|//|^ +\\*|\\.)( {1,2}| @[a-z_]+: +)($starts) [a-z]" | grep -E '\.([ch]|hpp|cpp):' | grep -vE '\?|"' || true)" \
+# A sentence begins with its subject.  Questions may begin with these words.
+starts='What|Who''ever|Whom|Of|By whom|To whom'
+sentence="(/\\*|//|^ +\\*|\\.)( {1,2}| @[a-z_]+: +)($starts) [a-z]"
+complain "$(prose "$sentence" | grep -E '\.([ch]|hpp|cpp):' | grep -vE '\?|"' || true)" \
+        "a sentence begins with its subject"
+complain "$(tests "$sentence|^ *# ($starts) [a-z]|^ *# .*\.  ?($starts) [a-z]" | grep -vE '\?' || true)" \
         "a sentence begins with its subject"
 complain "$(prose "(^|[.:] +|^[-*#]+ |\\| )($starts) [a-z]" | grep -E '\.(md|txt):' | grep -v '?' || true)" \
         "a sentence begins with its subject"

@@ -48,7 +48,7 @@ def check_csv(row, lows, highs, durations):
     check("csv mean_ns", sum(lows) / n, int(row["mean_ns"]), sum(highs) / n)
     check("csv min_ns", lows[0], int(row["min_ns"]), highs[0])
     check("csv max_ns", lows[-1], int(row["max_ns"]), highs[-1])
-    # Of its own zones: a squared sum cannot be enclosed as tightly.
+    # Its own zones' sum: a squared one cannot be enclosed as tightly.
     std = math.sqrt(sum((d - mean) ** 2 for d in durations) / (n - 1))
     check("csv std_ns", std + CLOCK_NS - 1, float(row["std_ns"]), std - CLOCK_NS + 1)
 

@@ -36,7 +36,7 @@ struct draws {
 };
 
 /*
- * Of comparisons: how many there were, called anything significant, the function, anything else; and did not find the
+ * About comparisons: how many there were, called anything significant, the function, anything else; and did not find the
  * function, but said that a change of PLANTED might be missed.
  */
 struct counts {
@@ -205,7 +205,7 @@ static struct counts compare_changed(struct draws *d, uint32_t n)
         return counts;
 }
 
-/* Of one run: the most samples of a function of this name, and the logarithm of their weight. */
+/* The most samples of a function of this name in one run, and the logarithm of their weight. */
 static uint64_t samples_of_run(const struct draws *d, const struct diff_run *run, double *ret_log)
 {
         uint64_t most = 0;
@@ -262,7 +262,7 @@ static void print_rates(struct draws *d)
         printf("\n");
 }
 
-/* Of what a comparison of all runs would judge. */
+/* Among the items that a comparison of all runs would judge. */
 static void print_values(const struct draws *d)
 {
         struct diff_options options = diff_options_default();

@@ -103,7 +103,7 @@ def main():
         except gdb.error:
             pass  # this gdb does not have it
     gdb.execute("handle SIGUSR2 stop noprint nopass", to_string=True)
-    # What programs do with signals among themselves is theirs.
+    # Signals between the programs are their own matter.
     gdb.execute("handle all nostop noprint pass", to_string=True)
     gdb.execute("handle SIGUSR2 stop print nopass", to_string=True)
     stops = Stops(stops_file)

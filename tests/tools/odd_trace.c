@@ -8,7 +8,7 @@
  *   zones     zones, no samples, no context switches
  *   unclosed  zones that never end; one thread exits, one is cut off by the end
  *   one       one sample, nothing else
- *   oneend    one end of a zone that nobody began
+ *   oneend    one end of a zone that did not begin
  *   hostile   names of control characters, escape sequences, invalid UTF-8, NUL, quotes, formulas; one of a mebibyte
  *   extreme   times, weights, numbers and lines at the end of their range
  *   threads   100,000 threads, each with a zone and a sample
@@ -151,7 +151,7 @@ static void flush(struct maker *m)
         byte_buffer_deinit(&body);
 }
 
-/* What most ways have: a process, an event, and a name. */
+/* Most ways have these: a process, an event, and a name. */
 static void add_base(struct maker *m, uint32_t process_name)
 {
         struct trace_process process = { .pid = 100, .start_ns = BEGIN_NS };
@@ -239,7 +239,7 @@ static void make_one_end(struct maker *m)
                 bytes, sizeof(bytes) - 1 \
         }
 
-/* What terminals, spreadsheets and parsers trip over. */
+/* Names that terminals, spreadsheets and parsers trip over. */
 static const struct odd_text {
         const char *bytes;
         size_t n_bytes;

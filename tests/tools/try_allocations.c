@@ -83,7 +83,7 @@ static struct outcome run(const char *library, long at, bool all, char **command
         return o;
 }
 
-/* What is wrong with it; NULL = nothing is. */
+/* Its defect; NULL = none. */
 static const char *judge(const struct outcome *o)
 {
         if (o->too_long)

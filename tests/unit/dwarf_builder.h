@@ -26,7 +26,7 @@ void dwarf_builder_deinit(struct dwarf_builder *b);
 void dwarf_builder_add(struct dwarf_builder *b, enum debug_section s, uint64_t value, unsigned n_bytes);
 void dwarf_builder_add_uleb(struct dwarf_builder *b, enum debug_section s, uint64_t value);
 void dwarf_builder_add_text(struct dwarf_builder *b, enum debug_section s, const char *text);
-/* Of the builder's format and address size. */
+/* In the builder's format and address size. */
 void dwarf_builder_add_offset(struct dwarf_builder *b, enum debug_section s, uint64_t value);
 void dwarf_builder_add_address(struct dwarf_builder *b, enum debug_section s, uint64_t value);
 /* Bytes that are numbers already; the list ends with -1. */

@@ -4,7 +4,7 @@
  *
  * Way of the data:  event_encoder, trace_reader -> [event_list] -> unit test
  *
- * What cannot be decoded fails the running test.
+ * An event that cannot be decoded fails the running test.
  */
 #ifndef TESTS_UNIT_EVENT_LIST_H
 #define TESTS_UNIT_EVENT_LIST_H
@@ -21,7 +21,7 @@ struct trace_reader;
 struct listed_event {
         uint32_t thread; /* id in the table THREADS */
         struct trace_event event;
-        char *text; /* heap, owned: what event.text points to, with a NUL behind it */
+        char *text; /* heap, owned: what event.text points to, with a NUL after it */
 };
 
 struct event_list {

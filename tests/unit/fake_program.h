@@ -51,7 +51,7 @@ void fake_program_enter(struct fake_program *p, uint32_t slot, uint64_t time_ns,
                         uint64_t n_open);
 void fake_program_leave(struct fake_program *p, uint32_t slot, uint64_t time_ns);
 
-/* Puts a blob into its area and the prefix that tells of it into the ring. */
+/* Puts a blob into its area and the prefix that announces it into the ring. */
 void fake_program_blob(struct fake_program *p, uint32_t slot, uint64_t time_ns, const void *bytes,
                        size_t n_bytes);
 

@@ -31,7 +31,7 @@ struct fake_region {
         size_t bytes;
 };
 
-/* Slots at ROOM, locations at 2 * ROOM, 4096 bytes of strings 4096 bytes behind them, rings at 3 * ROOM. */
+/* Slots at ROOM, locations at 2 * ROOM, 4096 bytes of strings 4096 bytes after them, rings at 3 * ROOM. */
 struct client_abi_header fake_region_header(void);
 
 /* The same with an area for blobs. */

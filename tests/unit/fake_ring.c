@@ -13,7 +13,7 @@
 
 /*
  * Three parts in one mapping: the page of the head and the tail, the data, and
- * a page that nobody may read.  Smaller data than a page end where it begins.
+ * a page that cannot be read.  Smaller data than a page end where it begins.
  */
 void fake_ring_map(struct perf_ring *ring, size_t data_bytes, uint64_t start_bytes)
 {

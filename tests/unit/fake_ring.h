@@ -16,7 +16,7 @@ struct byte_buffer;
 
 /*
  * fake_ring_map() - as perf_ring_map(); perf_ring_unmap() is its end
- * @data_bytes:   a power of two; the memory behind them cannot be read
+ * @data_bytes:   a power of two; the memory after them cannot be read
  * @start_bytes:  where the first record will lie, counted on without end
  */
 void fake_ring_map(struct perf_ring *ring, size_t data_bytes, uint64_t start_bytes);

@@ -20,7 +20,7 @@ void jitdump_builder_load(struct byte_buffer *b, uint64_t ticks, uint64_t start_
 void jitdump_builder_move(struct byte_buffer *b, uint64_t ticks, uint64_t old_avma, uint64_t new_avma,
                           uint64_t n_bytes);
 
-/* Two lines, 10 at the start and 11 eight bytes behind it, of one file; both @shift bytes too high. */
+/* Two lines, 10 at the start and 11 eight bytes after it, of one file; both @shift bytes too high. */
 void jitdump_builder_lines(struct byte_buffer *b, uint64_t ticks, uint64_t start_avma, uint64_t shift,
                            const char *file);
 

@@ -5,7 +5,7 @@
  * Way of the data:  unit test -> [kernel_record] -> fake_ring, perf_record_decode()
  *
  * Each function appends one whole record to a buffer: header, body, and the
- * identity that sample_id_all puts behind everything that is no sample.
+ * identity that sample_id_all puts after everything that is no sample.
  */
 #ifndef TESTS_UNIT_KERNEL_RECORD_H
 #define TESTS_UNIT_KERNEL_RECORD_H
@@ -56,14 +56,14 @@ void kernel_record_add_fork(struct byte_buffer *out, const struct kernel_record_
 void kernel_record_add_exit(struct byte_buffer *out, const struct kernel_record_identity *identity);
 void kernel_record_add_switch(struct byte_buffer *out, const struct kernel_record_identity *identity,
                               bool leaves, bool preempted);
-/* Of an event of a CPU: who goes as @other comes, or the other way round. */
+/* By an event of a CPU: one thread goes as @other comes, or the other way round. */
 void kernel_record_add_cpu_switch(struct byte_buffer *out, const struct kernel_record_identity *identity,
                                   bool leaves, uint32_t other_pid, uint32_t other_tid);
 void kernel_record_add_lost_samples(struct byte_buffer *out, const struct kernel_record_identity *identity,
                                     uint64_t n_lost);
 void kernel_record_add_lost(struct byte_buffer *out, const struct kernel_record_identity *identity,
                             uint64_t n_lost);
-/* A record of any type without a body of interest: PERF_RECORD_THROTTLE, types that nobody knows. */
+/* A record of any type without a body of interest: PERF_RECORD_THROTTLE, unknown types. */
 void kernel_record_add_other(struct byte_buffer *out, const struct kernel_record_identity *identity,
                              uint32_t type);
 

@@ -190,7 +190,7 @@ int live_stacks_add(struct live_stacks *s, const struct live_mapping *mapping)
         return 0;
 }
 
-/* What is mapped stays known when it is gone, unless something else comes there. */
+/* A mapping stays known when it is gone, unless another one comes there. */
 static int read_mappings(struct live_stacks *s)
 {
         char path[64], line[512];

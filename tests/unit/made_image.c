@@ -152,7 +152,7 @@ void made_image_init_object(struct made_image *object, uint64_t text_avma)
         const Elf64_Rela relocations[3] = {
                 { .r_offset = 0, .r_info = ELF64_R_INFO(1, ABSOLUTE_64), .r_addend = 4 },
                 { .r_offset = 8, .r_info = ELF64_R_INFO(2, ABSOLUTE_32), .r_addend = 2 },
-                { .r_offset = 100, .r_info = ELF64_R_INFO(1, ABSOLUTE_64) }, /* behind its end */
+                { .r_offset = 100, .r_info = ELF64_R_INFO(1, ABSOLUTE_64) }, /* past its end */
         };
         const Elf64_Sym symbols[3] = {
                 { .st_name = 0 },

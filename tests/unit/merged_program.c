@@ -152,7 +152,7 @@ void merged_program_put(struct merged_program *f, uint64_t at_ns, enum client_ab
                                                .n_words = n_words });
 }
 
-/* One with a text behind its words. */
+/* One with a text after its words. */
 void merged_program_put_text(struct merged_program *f, uint64_t at_ns, enum client_abi_event kind,
                              uint64_t word_0, const char *text)
 {

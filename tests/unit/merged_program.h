@@ -4,7 +4,7 @@
  *
  * Way of the data:  fake_program -> zone_source -> zone_merge -> event_encoder -> event_list -> [merged_program]
  *
- * What is not as a test expects it fails the test.
+ * Anything that is not as expected fails the test.
  */
 #ifndef TESTS_UNIT_MERGED_PROGRAM_H
 #define TESTS_UNIT_MERGED_PROGRAM_H
@@ -40,7 +40,7 @@ struct merged_program {
         struct fake_program program;
         struct thread_track *threads[MERGED_PROGRAM_THREADS];
         struct event_list list;
-        uint64_t start_ns; /* the events of a test are a few nanoseconds behind this */
+        uint64_t start_ns; /* the events of a test are a few nanoseconds after this */
         unsigned n_flush_asked;
         void (*on_flush)(
                 struct merged_program *f); /* or NULL: called while a cycle runs, between pieces of work */
@@ -70,7 +70,7 @@ void merged_program_expect_no_loss(const struct merged_program *f);
 /* The row in THREADS of a thread, counted from 0. */
 uint32_t merged_program_thread_row(const struct merged_program *f, uint32_t i);
 
-/* An event in slot 0, that many nanoseconds behind the start: with as many of the words as its kind has. */
+/* An event in slot 0, that many nanoseconds after the start: with as many of the words as its kind has. */
 void merged_program_put(struct merged_program *f, uint64_t at_ns, enum client_abi_event kind,
                         uint32_t argument, uint64_t word_0, uint64_t word_1);
 /* One with a text; before it the word, if its kind has one. */

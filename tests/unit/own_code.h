@@ -11,7 +11,7 @@
 
 struct trace_dictionary;
 
-/* What the trace says of the file, true or not. */
+/* The trace's facts about the file, true or not. */
 enum own_code_identity {
         OWN_CODE_BUILD_ID,
         OWN_CODE_INODE,

@@ -22,7 +22,7 @@ void own_recording_open(struct own_recording *r, uint32_t pid, uint32_t families
         ck_assert_msg(client_region_enable(r->region, families, &err) == 0, "%s", err.text);
 }
 
-/* What an event borrows from the stream, as our own; NULL stays NULL. */
+/* A copy of the bytes that an event borrows from the stream; NULL stays NULL. */
 static void *copy_of(const void *data, size_t n)
 {
         void *copy = data ? calloc(1, n + 1) : NULL;

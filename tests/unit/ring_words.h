@@ -22,7 +22,7 @@
 
 #define RING_WORDS_MAX (1 << 17) /* of a ring of 1 MiB */
 
-/* What the calling thread's ring holds, copied out by ring_words_drain(). */
+/* The content of the calling thread's ring, copied out by ring_words_drain(). */
 struct ring_words {
         uint64_t words[RING_WORDS_MAX];
         size_t n, at;
@@ -146,7 +146,7 @@ static inline void ring_words_record(uint32_t wanted)
                                             wanted;
 }
 
-/* The content of the blob that the next event, a BLOB, tells of. */
+/* The content of the blob that the next event, a BLOB, announces. */
 static inline const uint8_t *ring_words_expect_blob(uint64_t n_bytes)
 {
         const uint64_t *words = ring_words_expect(CLIENT_ABI_EVENT_BLOB, 0);

@@ -123,7 +123,7 @@ static void add_second_events(struct trace_builder *b)
         trace_builder_end_run(b);
 }
 
-/* What came with version 1.1. */
+/* Additions of version 1.1. */
 static void add_third_rows(struct trace_builder *b)
 {
         uint32_t image;
@@ -217,7 +217,7 @@ static void add_third_events(struct trace_builder *b)
         trace_builder_end_run(b);
 }
 
-/* What came with version 1.2. */
+/* Additions of version 1.2. */
 static void add_fourth_rows(struct trace_builder *b)
 {
         trace_builder_meta(b, "unwind", "auto");
@@ -266,7 +266,7 @@ static void add_fourth_events(struct trace_builder *b)
         trace_builder_end_run(b);
 }
 
-/* What came with 1.4: the program of a thread is replaced while zones are open. */
+/* Additions of 1.4: the program of a thread is replaced while zones are open. */
 static void add_sixth_events(struct trace_builder *b)
 {
         trace_builder_begin_run(b, WORKER_THREAD);
@@ -276,7 +276,7 @@ static void add_sixth_events(struct trace_builder *b)
         trace_builder_end_run(b);
 }
 
-/* What came with 1.3: code that was kept, and the lines of code that was made. */
+/* Additions of 1.3: code that was kept, and the lines of code that was made. */
 static void add_fifth_rows(struct trace_builder *b)
 {
         uint32_t image = trace_builder_string(b, "[image 3f0c91d2]");
@@ -299,7 +299,7 @@ static void add_fifth_rows(struct trace_builder *b)
             .time_ns = BEGIN_NS + 1201);
 }
 
-/* What a reader that begins here has to know of the first thread. */
+/* The state of the first thread that a reader which begins here needs. */
 static void add_states(struct trace_builder *b)
 {
         static const uint32_t zones[] = { 1 };

@@ -18,7 +18,7 @@ static void add(struct address_space *s, uint64_t start, uint64_t end, uint64_t 
 }
 
 struct overlap {
-        uint64_t start, end; /* put over 100..200 of module 1, from byte 1000 on, with 300..400 behind it */
+        uint64_t start, end; /* put over 100..200 of module 1, from byte 1000 on, with 300..400 after it */
         size_t n_left;       /* ranges there are then */
         struct address_range left[4]; /* which; module 2 is the new one, from byte 5000 on */
 };
@@ -111,7 +111,7 @@ START_TEST(test_copy)
 }
 END_TEST
 
-/* What the address space must say, address by address. */
+/* The expected answers of the address space, address by address. */
 struct byte_map {
         uint32_t modules[N_ADDRESSES]; /* 0 = nothing there */
         uint64_t file_offs[N_ADDRESSES];

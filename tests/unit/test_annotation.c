@@ -53,7 +53,7 @@ static uint32_t add_memory(void)
         return trace_builder_row(&builder, TRACE_TABLE_MODULES, &row);
 }
 
-/* The code as a JIT compiler told of it, with lines. */
+/* The code as a JIT compiler announced it, with lines. */
 static void add_region(uint32_t memory)
 {
         struct trace_attachment bytes = { .kind = TRACE_ATTACHMENT_CODE_BYTES,

@@ -68,7 +68,7 @@ START_TEST(test_kinds)
 }
 END_TEST
 
-/* What tables promise: two options are never one, and help is a paragraph. */
+/* Tables keep this: two options are never one, and help is a paragraph. */
 static void check_table(const struct option_table *table)
 {
         for (size_t i = 0; i < table->n_rows; i++) {

@@ -26,7 +26,7 @@ static void fill(struct trace_dictionary *d)
         }
 }
 
-/* The bytes are copied into a block of their own size, so that the sanitizer sees a read behind them. */
+/* The bytes are copied into a block of their own size, so that the sanitizer sees a read past them. */
 static int decode(const struct trace_dictionary *d, const uint8_t *bytes, size_t n_bytes,
                   struct attachment_chunk *ret_part)
 {
@@ -59,7 +59,7 @@ START_TEST(test_parts_come_back)
         ck_assert_uint_eq(out.offset_bytes, 14000);
         ck_assert_uint_eq(out.n_bytes, 10);
         ck_assert_mem_eq(out.bytes, bytes, 10);
-        /* What is cut in its bytes is a shorter part; in the numbers before them it is none. */
+        /* A chunk that is cut in its bytes is a shorter part; one that is cut in the numbers before them is dropped. */
         for (size_t cut = 0; cut <= body.used_bytes; cut++) {
                 int r = decode(&d, body.data, cut, &out);
 

@@ -29,7 +29,7 @@ static void tear_down(struct fixture *f)
         trace_dictionary_deinit(&f->dictionary);
 }
 
-/* @n_bytes of @byte behind a front of 3 bytes that is not part of it. */
+/* @n_bytes of @byte after a front of 3 bytes that is not part of it. */
 static uint32_t add(struct fixture *f, uint32_t kind, uint8_t byte, size_t n_bytes)
 {
         struct trace_attachment row = { .kind = kind };

@@ -95,7 +95,7 @@ START_TEST(test_never_over_the_end)
                 ck_assert(put("sixteen bytes...", 16, &at));
                 ck_assert_uint_eq(at, before >= 24 ? used : 5 * area);
                 ck_assert_uint_eq(header()->blobs_used_bytes, at + 24);
-                ck_assert_uint_eq(header()->blobs_freed_bytes, at); /* with the gap, which nobody reads */
+                ck_assert_uint_eq(header()->blobs_freed_bytes, at); /* with the gap, which is not read */
                 ck_assert_mem_eq(blob_at(at), &at, sizeof(at));
                 ck_assert_mem_eq(blob_at(at) + 8, "sixteen bytes...", 16);
         }
@@ -121,7 +121,7 @@ START_TEST(test_unread)
 }
 END_TEST
 
-/* What a recorder may write there: nothing is put outside of the area, and what cannot be is refused. */
+/* Whatever a recorder writes there, nothing is put outside of the area, and impossible values are refused. */
 START_TEST(test_hostile_header)
 {
         static const uint64_t counts[][2] = {

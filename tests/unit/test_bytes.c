@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/bytes.h: every number comes back at every length, and nothing is read behind the end */
+/* base/bytes.h: every number comes back at every length, and nothing is read past the end */
 #include "base/bytes.h"
 
 #include "base/byte_buffer.h"
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* The bytes in a block of their own size, so that the sanitizer sees a read behind them. */
+/* The bytes in a block of their own size, so that the sanitizer sees a read past them. */
 static uint8_t *copy_exactly(const uint8_t *bytes, size_t n)
 {
         uint8_t *copy = malloc(n > 0 ? n : 1);

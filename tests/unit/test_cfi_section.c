@@ -57,7 +57,7 @@ START_LOOP_TEST(test_entries, 0, 4 * sizeof(cies) / sizeof(cies[0]))
 }
 END_TEST
 
-/* In a buffer of its own at every length: a sanitizer sees what is read behind it. */
+/* In a buffer of its own at every length: a sanitizer sees what is read past it. */
 START_TEST(test_every_cut)
 {
         struct cfi_builder b;

@@ -192,7 +192,7 @@ START_TEST(test_bytes)
 }
 END_TEST
 
-/* What a snapshot shares stays as it was while the ring goes on, and its memory is given back with it. */
+/* Chunks that a snapshot shares stay as they were while the ring goes on, and are freed with it. */
 START_TEST(test_goes_on)
 {
         struct fixture f;

@@ -47,7 +47,7 @@ START_TEST(test_nobody_records)
         ck_assert_int_eq(hyprof_is_recording(), 0);
         ck_assert_uint_eq(hyprof_zone_begin(&here), 0);
         hyprof_zone_end(0);
-        HYPROF_MESSAGE("nobody hears this");
+        HYPROF_MESSAGE("no recorder hears this");
         ck_assert_uint_eq(here.id, 0);
 
         record(&r, CLIENT_ABI_FAMILY_ZONES);

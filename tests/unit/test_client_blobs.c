@@ -92,7 +92,7 @@ START_TEST(test_blobs_wrap)
 }
 END_TEST
 
-/* What was overwritten is not handed on as what it was; its room is free all the same. */
+/* An overwritten blob is not handed on as the old one; its room is free all the same. */
 START_TEST(test_stale_blobs)
 {
         struct client_abi_header h = fake_region_blob_header();
@@ -150,7 +150,7 @@ START_TEST(test_nonsense_blobs)
 {
         static const uint64_t nonsense[][2] = {
                 { 64, 0 },
-                { 64, 121 }, /* ends behind what is used */
+                { 64, 121 }, /* ends past what is used */
                 { 64, CLIENT_ABI_BLOB_BYTES_MAX + 1 },
                 { 64, UINT64_MAX },
                 { 60, 100 },
@@ -191,7 +191,7 @@ START_TEST(test_no_blobs)
         struct client_region *region;
         struct fake_region p;
 
-        h.blobs_offset = UINT64_MAX; /* nobody looks */
+        h.blobs_offset = UINT64_MAX; /* not read */
         h.blobs_used_bytes = 4096;
         fake_region_make(&p, &h, F_SEAL_SHRINK);
         region = fake_region_open(&p);

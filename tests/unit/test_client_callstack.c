@@ -26,7 +26,7 @@
 
 static struct hyprof_location here = HYPROF_NAME("here");
 
-/* A stack of our own making, with nothing readable behind its end. */
+/* A stack of our own making, with nothing readable past its end. */
 static uint64_t *stack;
 
 static void make_stack(void)
@@ -47,7 +47,7 @@ static void drop_stack(void)
         ck_assert_int_eq(munmap(stack, (N_PAGES + 1) * PAGE_BYTES), 0);
 }
 
-/* What a frame pointer to the record at word @at looks like. */
+/* A frame pointer to the record at word @at. */
 static uint64_t frame_at(size_t at)
 {
         return (uint64_t)(uintptr_t)&stack[at] - (uint64_t)RECORD_AT;
@@ -110,7 +110,7 @@ START_TEST(test_whole_chains)
 }
 END_TEST
 
-/* Where no frame can be: behind the end in several ways, below, at itself, at no multiple of 8, nowhere at all. */
+/* Where no frame can be: past the end in several ways, below, at itself, at no multiple of 8, nowhere at all. */
 static uint64_t bad_frame(int i, size_t of_word)
 {
         const uint64_t end = (uint64_t)(uintptr_t)&stack[N_WORDS] - (uint64_t)RECORD_AT;
@@ -133,7 +133,7 @@ static uint64_t bad_frame(int i, size_t of_word)
 }
 #define N_BAD 12
 
-/* loop test: after enough frames, what comes behind them is not wanted; after few, the frames were none. */
+/* loop test: after enough frames, what comes after them is not wanted; after few, the frames were none. */
 START_LOOP_TEST(test_broken_chains, 0, N_BAD)
 {
         struct callstack c;
@@ -278,7 +278,7 @@ START_LOOP_TEST(test_own_stack, 0, 2)
         e = own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_BEGIN, 0);
         ck_assert_uint_ge(e->prefix.n_frames, 4);
         ck_assert_uint_eq(e->prefix.stack_bytes, 0);
-        /* The first one is in innermost(), behind its call of the library. */
+        /* The first one is in innermost(), after its call of the library. */
         ck_assert_uint_gt(word_at(e->prefix.frames, 0), (uint64_t)(uintptr_t)innermost);
         ck_assert_uint_lt(word_at(e->prefix.frames, 0), (uint64_t)(uintptr_t)innermost + 4096);
         for (size_t i = 0; i < 3; i++)
@@ -305,7 +305,7 @@ START_TEST(test_depth_is_kept)
 END_TEST
 
 #ifdef __x86_64__
-/* What a function without a frame pointer may leave in its register. */
+/* Values that a function without a frame pointer may leave in its register. */
 __attribute__((noinline)) static void begin_without_frame(void)
 {
         hyprof_zone (*begin)(struct hyprof_location *, uint32_t) = hyprof_emit_zone_begin_callstack;

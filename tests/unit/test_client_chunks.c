@@ -153,7 +153,7 @@ START_TEST(test_goes_back)
 }
 END_TEST
 
-/* A recorder that was killed leaves chunks behind that nobody has read: the next one gives them back. */
+/* A recorder that was killed leaves chunks that were not read: the next one gives them back. */
 START_TEST(test_next_recorder)
 {
         struct own_recording killed, r;
@@ -215,7 +215,7 @@ static void *run_thread(void *unused)
         return unused;
 }
 
-/* Several threads take chunks and return to their rings, while somebody reads: nobody's chunk is anybody else's. */
+/* Several threads take chunks and return to their rings, while another thread reads: no chunk belongs to two. */
 START_TEST(test_threads)
 {
         pthread_t threads[N_THREADS];

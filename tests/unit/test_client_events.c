@@ -376,7 +376,7 @@ static __attribute__((noinline)) void say_with_callstacks(struct hyprof_device *
         hyprof_emit_memory_alloc(NULL, location, 1, depth);
         hyprof_emit_memory_free(NULL, location, depth);
         hyprof_emit_device_zone_begin(device, location, 1, depth);
-        __asm__ volatile(""); /* behind the last call, so that it returns here */
+        __asm__ volatile(""); /* after the last call, so that it returns here */
 }
 
 /* The library's own functions are not in it. */

@@ -53,7 +53,7 @@ static int compare_times(const void *a, const void *b)
 }
 
 /*
- * What a recorder makes of it: zones are the fiber's or the slot's own, and enters tell how many are left of the
+ * A recorder understands it so: zones are the fiber's or the slot's own, and enters tell how many are left of the
  * fiber's.  Fails on anything that cannot be.  Returns how many zones are open at the end.
  */
 static size_t replay(struct own_recording *r)
@@ -420,7 +420,7 @@ START_TEST(test_fork)
 }
 END_TEST
 
-/* What random programs do, on two threads that hand fibers to each other, in rings that are mostly full. */
+/* Random programs on two threads that hand fibers to each other, in rings that are mostly full. */
 struct walk {
         struct own_recording r;
         uint64_t random;                             /* state */

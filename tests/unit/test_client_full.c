@@ -144,7 +144,7 @@ START_TEST(test_random_depths)
 }
 END_TEST
 
-/* What is too long for a share of the ring goes elsewhere, up to a limit. */
+/* Content that is too long for a share of the ring goes elsewhere, up to a limit. */
 START_TEST(test_message_larger_than_the_ring)
 {
         static char text[5000];

@@ -82,7 +82,7 @@ START_TEST(test_joints)
 }
 END_TEST
 
-/* Of what is too long for the ring, the name stays there and the content goes into a blob. */
+/* If an event is too long for the ring, its name stays there and the content goes into a blob. */
 START_TEST(test_large_sources_and_images)
 {
         static char data[100001];

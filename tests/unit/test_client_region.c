@@ -72,7 +72,7 @@ static const struct {
 };
 #define N_LIES ((int)(sizeof(lies) / sizeof(lies[0])))
 
-/* What is charged grows with the slots that a program could come to use, and nothing of the region is touched for it. */
+/* The charged memory grows with the slots that a program could come to use, and nothing of the region is touched for it. */
 START_TEST(test_measured_before_it_is_opened)
 {
         struct client_abi_header h = fake_region_header();
@@ -397,7 +397,7 @@ START_TEST(test_enable_and_disable)
         ck_assert_int_eq(client_region_enable(region, UINT32_C(0xffff0000) | zones_and_stacks, NULL), 0);
         ck_assert_uint_eq(p.header->control_word,
                           1 << CLIENT_ABI_SESSION_SHIFT | zones_and_stacks | CLIENT_ABI_FAMILY_ALWAYS);
-        ck_assert_uint_eq(p.header->blobs_freed_bytes, 4096); /* what nobody will read */
+        ck_assert_uint_eq(p.header->blobs_freed_bytes, 4096); /* that will not be read */
         ck_assert_uint_eq(p.header->recorder_pid, (uint32_t)getpid());
         ck_assert_int_eq(client_region_drain(region, 0, SIZE_MAX, &pending, NULL), 0); /* old bytes */
         fake_region_slot(&p, 0)->n_dropped_zones = 13;

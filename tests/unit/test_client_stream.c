@@ -30,7 +30,7 @@ static void add_bytes(struct byte_buffer *b, uint8_t first, size_t n)
                 byte_buffer_add_u8(b, 0xee);
 }
 
-/* What a program said, and so what is to come out. */
+/* The events that a program wrote, which must come out. */
 struct said {
         uint32_t kind, argument; /* argument of those with text: its bytes, which count up from TEXT_FIRST */
         uint64_t value[2];
@@ -359,7 +359,7 @@ START_TEST(test_garbage_is_stepped_over)
 }
 END_TEST
 
-/* What later versions add: the payload, which looks like an event here, must go with its event. */
+/* Events of later versions: the payload, which looks like an event here, must go with its event. */
 START_TEST(test_later_events_are_stepped_over_whole)
 {
         static const uint32_t later[] = { CLIENT_ABI_EVENT_DEVICE_ZONE_END + 1, 95,
@@ -454,7 +454,7 @@ END_TEST
 
 /* ---- prefixes ------------------------------------------------------------------------------------------ */
 
-/* What stands between prefixes and the next event takes them away, and all of it is counted. */
+/* An unknown event between prefixes and their event discards them, and all of it is counted. */
 START_TEST(test_prefixes_of_nothing_are_dropped)
 {
         const struct said prefixes = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/client/thread_ring.c: with HYPROF_FULL=wait nothing is dropped, and nobody waits for the dead */
+/* instrument/client/thread_ring.c: with HYPROF_FULL=wait nothing is dropped, and no thread waits for a dead recorder */
 #include "tests/unit/own_recording.h"
 
 #include "instrument/client_abi.h"

@@ -219,7 +219,7 @@ START_TEST(test_details)
 }
 END_TEST
 
-/* What is said about a zone has no time of its own, but that of the event before it, on each of the paths. */
+/* Facts about a zone have no time of their own, but that of the event before them, on each of the paths. */
 START_TEST(test_details_have_the_time_before)
 {
         static char long_text[2000];

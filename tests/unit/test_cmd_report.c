@@ -524,7 +524,7 @@ START_TEST(test_no_waits_and_no_cpus)
 }
 END_TEST
 
-/* What a trace of today says of its callstacks, its counters and its recorder. */
+/* A current trace's facts about its call stacks, its counters and its recorder. */
 START_TEST(test_header_and_counters)
 {
         struct trace_builder b;
@@ -649,7 +649,7 @@ START_TEST(test_a_full_disk_is_reported)
 }
 END_TEST
 
-/* `| head` is no error of ours. */
+/* `| head` is not an error. */
 START_TEST(test_a_closed_pipe_is_quiet)
 {
         struct trace_builder b;

@@ -33,7 +33,7 @@ static struct thread_track *thread;
 static uint8_t *base;
 static uint64_t code_avma;
 
-/* Executable memory, with an image in it that nobody has told of. */
+/* Executable memory, with an image in it that was not reported. */
 static void make_code(void)
 {
         struct made_image_options options = { .seed = (uint8_t)getpid() };
@@ -95,7 +95,7 @@ static struct perf_mmap mapping_at(uint64_t avma)
                                    .path_bytes = 6 };
 }
 
-/* The kernel tells that memory was made executable; nobody has taken that out of the ring. */
+/* The kernel reports that memory was made executable; the record is still in the ring. */
 static void tell(uint64_t avma, uint64_t time_ns)
 {
         const struct kernel_record_identity who = { .pid = (uint32_t)getpid(),
@@ -217,7 +217,7 @@ START_TEST(what_cannot_run_any_more_is_too_late)
 }
 END_TEST
 
-/* Code of compilers comes and goes in memory of no image, and they tell of it: that is not missing. */
+/* Code of compilers comes and goes in memory without an image, and they announce it: that is not missing. */
 START_TEST(memory_that_is_gone_counts_where_images_are)
 {
         uint64_t now_ns = clock_raw_ns();
@@ -238,7 +238,7 @@ START_TEST(memory_that_is_gone_counts_where_images_are)
 }
 END_TEST
 
-/* No record tells of what is written over in memory that stays executable: what is there is looked at again. */
+/* Writing over memory that stays executable makes no record, so the content is compared again. */
 START_TEST(what_is_written_over_is_nothing_until_it_is_seen)
 {
         struct made_image_options options = { .seed = (uint8_t)(getpid() + 1) };

@@ -187,7 +187,7 @@ START_TEST(test_files_made_by_the_program)
 }
 END_TEST
 
-/* What linkers leave of discarded functions is at address 0, and covers nothing of the module. */
+/* The remains of functions that a linker discarded are at address 0, and cover nothing of the module. */
 START_TEST(test_discarded_function)
 {
         add_abbrevs();
@@ -396,7 +396,7 @@ START_TEST(test_units_overlap)
 END_TEST
 
 /* Sections cut at any byte give less, and no crash. */
-/* A large program: each unit has a table of its own, where its first entry's abbreviation is behind the others. */
+/* A large program: each unit has a table of its own, where its first entry's abbreviation is after the others. */
 START_TEST(test_many_units)
 {
         enum { UNITS = 600, OTHERS = 100 };

@@ -332,7 +332,7 @@ START_TEST(test_limit)
 }
 END_TEST
 
-/* What is installed is left alone, unless everything with samples is wanted. */
+/* Installed files are left alone, unless everything with samples is wanted. */
 START_TEST(test_installed)
 {
         struct perf_mmap mmap = { .executable = true, .start_avma = 0x1000, .length_bytes = 4096 };
@@ -362,7 +362,7 @@ START_TEST(test_installed)
 }
 END_TEST
 
-/* What was mapped before the recording is kept from its third place on; of the rest, at the end, a few mebibytes. */
+/* Code that was mapped before the recording is kept from its third place on; of the rest, at the end, a few mebibytes. */
 START_TEST(test_mapped_before)
 {
         enum { LARGE = 1, FEW, NONE, OFTEN, N_CODES = OFTEN };

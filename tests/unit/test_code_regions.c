@@ -100,7 +100,7 @@ static uint32_t run(struct fixture *f, uint64_t avma)
         return id;
 }
 
-/* What a frame is called in the end; "" = unknown. */
+/* The final name of a frame; "" = unknown. */
 static void check_name(const struct fixture *f, uint32_t frame_id, const char *wanted)
 {
         const struct trace_frame *frame = trace_dictionary_row(&f->dictionary, TRACE_TABLE_FRAMES, frame_id);
@@ -152,7 +152,7 @@ START_TEST(test_code_over_code)
 }
 END_TEST
 
-/* What never ran cannot be mistaken. */
+/* Code that never ran cannot be mistaken. */
 START_TEST(test_code_over_nothing)
 {
         struct fixture f;

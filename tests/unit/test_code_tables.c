@@ -66,7 +66,7 @@ static void stop(void)
         free(own_path);
 }
 
-/* As the kernel tells of a file without a build-id, mapped nowhere any more. */
+/* As the kernel reports a file without a build-id that is mapped nowhere any more. */
 static struct perf_mmap mmap_of(const char *path)
 {
         struct perf_mmap m = { .start_avma = 4096, .length_bytes = 4096, .executable = true, .path = path };
@@ -411,7 +411,7 @@ START_TEST(test_waits_are_bounded)
 }
 END_TEST
 
-/* Whoever builds dies with a file in work and others waiting: each is counted, and nobody waits any more. */
+/* The builder dies with a file in work and others waiting: each is counted, and no thread waits for it any more. */
 START_TEST(test_builder_that_is_gone)
 {
         struct perf_mmap m;

@@ -264,7 +264,7 @@ START_TEST(test_kernel_records)
 }
 END_TEST
 
-/* What is too young for a cycle waits for a later one. */
+/* An event that is too young for a cycle waits for a later one. */
 START_TEST(test_watermark)
 {
         uint64_t now_ns = clock_raw_ns();
@@ -365,7 +365,7 @@ static void gap(void)
                 ;
 }
 
-/* The kernel tells of this process and of its region. */
+/* The kernel reports this process and its region. */
 static void announce(struct fixture *f)
 {
         struct kernel_record_identity self = at((uint32_t)getpid(), (uint32_t)gettid(),
@@ -515,7 +515,7 @@ static void *emit(void *context)
         return NULL;
 }
 
-/* The kernel tells of every thread that is recorded: events of another are counted, and make no row. */
+/* The kernel reports every thread that is recorded: events of another are counted, and make no row. */
 START_TEST(test_thread_without_records)
 {
         static struct fixture f;
@@ -572,7 +572,7 @@ START_TEST(test_future_is_not_believed)
 }
 END_TEST
 
-/* Rows stand before what refers to them: texts of the program's, and the threads that fibers are. */
+/* Rows come before the events that refer to them: texts of the program's, and the threads that fibers are. */
 START_TEST(test_whole_trace)
 {
         uint64_t early_ns = clock_raw_ns() - NS_PER_S;
@@ -622,7 +622,7 @@ START_TEST(test_whole_trace)
 }
 END_TEST
 
-/* A region that somebody hands in of whom the kernel told nothing is never opened, and counted in the end. */
+/* A region from a process that the kernel did not report is never opened, and counted in the end. */
 START_TEST(test_strangers_wait_in_vain)
 {
         static struct fixture f;

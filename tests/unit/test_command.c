@@ -93,7 +93,7 @@ START_TEST(test_find_in_path)
         ck_assert_int_eq(find("another"), -ENOENT);
         ck_assert_int_eq(find(""), -ENOENT);
 
-        /* What cannot be executed does not hide what can. */
+        /* A file that cannot be executed does not hide one that can. */
         runs = make_file(&second, "program", "", 0755);
         ck_assert_int_eq(find("program"), 0);
 
@@ -316,7 +316,7 @@ START_TEST(test_killed_before_go)
 }
 END_TEST
 
-/* What was never let go is not left behind; what runs is not ours to kill. */
+/* A command that was never started is not left behind; a running one is not killed. */
 START_TEST(test_deinit)
 {
         struct command c;

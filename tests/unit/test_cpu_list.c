@@ -55,7 +55,7 @@ START_LOOP_TEST(test_no_list, 0, N_NO_LISTS)
 }
 END_TEST
 
-/* What people ask for is sorted, each once, and all of it must be online. */
+/* The requested CPUs are sorted, each once, and all must be online. */
 START_TEST(test_choose)
 {
         int cpus[] = { 0, 1, 2, 3, 6 };

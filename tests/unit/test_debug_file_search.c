@@ -197,7 +197,7 @@ START_LOOP_TEST_IF(built_files_has("dwz"), test_supplement, 0, sizeof(ways_of_dw
 {
         const struct symbol_search search = { .debug_dirs = { folder }, .n_debug_dirs = 1 };
 
-        /* What they have in common must be large enough to be worth it, and be of one file. */
+        /* Their common part must be large enough to be worth it, and be of one file. */
         ck_assert(built_files_run(
                 &files,
                 "for i in $(seq 60); do echo \"struct t$i { int first_$i, second_$i; struct t$i *next_$i; };\"; "

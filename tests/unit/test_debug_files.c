@@ -85,7 +85,7 @@ static void split(const char *debug, const char *link)
                 ck_assert_int_eq(rename(in_folder(link), in_folder(debug)), 0);
 }
 
-/* What the symbols of "program" say of resolved_function(): its line, 0 without a line, -1 without its name. */
+/* The answer of the symbols of "program" for resolved_function(): its line, 0 without a line, -1 without its name. */
 static int find_line(void)
 {
         const char *path = in_folder("program");
@@ -160,7 +160,7 @@ START_TEST(test_checksum_decides_without_build_id)
 }
 END_TEST
 
-/* A FIFO of the right name would block whoever opens it. */
+/* A FIFO of the right name would block a program that opens it. */
 START_TEST(test_fifo_as_debug_file)
 {
         split("away.debug", "program.debug");

@@ -222,7 +222,7 @@ START_LOOP_TEST(test_packed_by_hand, 0, 2)
         ck_assert_uint_eq(s.sections[DEBUG_SECTION_INFO].n_bytes, sizeof(text));
         ck_assert_mem_eq(s.sections[DEBUG_SECTION_INFO].bytes, text, sizeof(text));
         debug_sections_deinit(&s);
-        /* Several streams, as linkers put them behind one another. */
+        /* Several streams, as linkers put them after one another. */
         memcpy(stream + n_bytes, stream, n_bytes);
         ck_assert_int_eq(load_packed(&s, type, 2 * sizeof(text), stream, 2 * n_bytes), 0);
         ck_assert_uint_eq(s.sections[DEBUG_SECTION_INFO].n_bytes, 2 * sizeof(text));

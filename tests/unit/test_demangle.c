@@ -170,7 +170,7 @@ START_TEST(test_symbols_of_tables)
 }
 END_TEST
 
-/* What the compiler that is here makes of a program, in its own scheme. */
+/* The names that the compiler here gives to a program, in its own scheme. */
 START_TEST(test_rust_of_today)
 {
         static const char *const wanted[] = { "shapes::doubled", "as ", "::area", "main::{" };

@@ -94,7 +94,7 @@ START_TEST(test_order)
 }
 END_TEST
 
-/* Nobody knows when it was. */
+/* Its time is unknown. */
 START_TEST(test_without_a_clock)
 {
         struct error err = ERROR_NONE;

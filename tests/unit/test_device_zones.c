@@ -204,7 +204,7 @@ START_TEST(test_busy_time_counts_once)
         busy_time_finish(&b);
         ck_assert_uint_eq(b.busy_ns, 400000);
         busy_time_deinit(&b);
-        /* What comes after its time was settled does not count again. */
+        /* A value that comes after its time was settled does not count again. */
         for (uint64_t i = 0; i < 2 * DEVICE_STATS_SPANS_MAX; i++)
                 ck_assert_int_eq(busy_time_add(&b, i * 10, i * 10 + 4), 0);
         ck_assert_int_eq(busy_time_add(&b, 0, 4), 0);

@@ -180,7 +180,7 @@ START_TEST(test_nothing_changed)
 }
 END_TEST
 
-/* Of two functions of the same share, the more certain one has half of the level; then the other one has all of it. */
+/* If two functions have the same share, the more certain one has half of the level; then the other one has all of it. */
 START_TEST(test_steps)
 {
         struct lab l;
@@ -535,7 +535,7 @@ START_TEST(test_zone_beyond_the_limit)
 }
 END_TEST
 
-/* Of a zone each instance counts; there may be more of them.  With a unit of work, its cost. */
+/* Each instance of a zone counts; there may be more of them.  With a unit of work, its cost. */
 START_TEST(test_zones)
 {
         uint32_t steady, slower, few, enough;

@@ -94,7 +94,7 @@ START_TEST(test_detectable)
 }
 END_TEST
 
-/* What a pair does not show comes from the prior: its variances add up, its degrees of freedom count. */
+/* The spread that a pair does not show comes from the prior: its variances add up, its degrees of freedom count. */
 START_TEST(test_pair)
 {
         double few = diff_test_prior(DIFF_PRIOR_RUN, 1.0 / 200), many = diff_test_prior(DIFF_PRIOR_RUN, 1e-6);

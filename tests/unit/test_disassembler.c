@@ -15,7 +15,7 @@ struct encoding {
         const char *text;
 };
 
-/* What llvm-mc assembles them to. */
+/* llvm-mc assembles them to this. */
 static const struct encoding encodings[] = {
         { EM_X86_64,
           { 0x62, 0xf2, 0x75, 0x59, 0xb8, 0x14, 0x87 },

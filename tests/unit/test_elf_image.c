@@ -20,7 +20,7 @@
 #define NOTE_AT    0x200
 #define ID_BYTES   20
 
-/* A shared object: a data segment that shares a page of the file with the code behind it, and a build-id. */
+/* A shared object: a data segment that shares a page of the file with the code after it, and a build-id. */
 struct small_elf {
         Elf64_Ehdr header;
         Elf64_Phdr segments[3];

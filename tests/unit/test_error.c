@@ -76,7 +76,7 @@ static void expect_whole_or_marked(const struct error *err, const char *wanted)
         }
 }
 
-/* loop test: words of every length around that of the text, alone, before and behind others */
+/* loop test: words of every length around that of the text, alone, before and after others */
 START_LOOP_TEST(test_long_words_are_marked, ERROR_TEXT_BYTES - 40, ERROR_TEXT_BYTES + 8)
 {
         struct error err = ERROR_NONE;

@@ -70,7 +70,7 @@ static void hear_batch(struct heard *h, const struct event_batch *b, uint32_t n_
         ck_assert_uint_eq(n_events, b->n_events);
 }
 
-/* The bytes are copied into a block of their own size, so that the sanitizer sees a read behind them. */
+/* The bytes are copied into a block of their own size, so that the sanitizer sees a read past them. */
 static struct heard hear_batches(const struct trace_dictionary *d, const uint8_t *body, size_t n_bytes,
                                  uint32_t n_max, bool prepares)
 {

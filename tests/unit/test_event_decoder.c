@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a whole walk over a body found. */
+/* The result of a whole walk over a body. */
 struct walk {
         int result; /* 0, or of the call that failed */
         uint32_t n_runs, n_events;
@@ -24,7 +24,7 @@ struct walk {
         struct trace_event last;
 };
 
-/* The bytes are copied into a block of their own size, so that the sanitizer sees a read behind them. */
+/* The bytes are copied into a block of their own size, so that the sanitizer sees a read past them. */
 static struct walk walk_bytes(const struct trace_dictionary *dictionary, const uint8_t *bytes, size_t n_bytes)
 {
         uint8_t *body = malloc(n_bytes + 1);

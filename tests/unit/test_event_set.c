@@ -109,12 +109,12 @@ START_TEST(test_overlap)
         /* LATE has inherited the events of FIRST. */
         ck_assert(is_double(&set, PERF_RECORD_KIND_SAMPLE, LATE, FAKE_EVENT_SPEC_0));
         ck_assert(is_double(&set, PERF_RECORD_KIND_SWITCH, LATE, FAKE_EVENT_SPEC_0));
-        /* What is only told is told by all. */
+        /* Settings that only inform are of all. */
         ck_assert(!is_double(&set, PERF_RECORD_KIND_MMAP, LATE, FAKE_EVENT_TRACKER));
         ck_assert(!is_double(&set, PERF_RECORD_KIND_COMM, LATE, FAKE_EVENT_TRACKER));
         ck_assert(!is_double(&set, PERF_RECORD_KIND_EXIT, LATE, FAKE_EVENT_TRACKER));
         ck_assert(!is_double(&set, PERF_RECORD_KIND_LOST, LATE, FAKE_EVENT_SPEC_0));
-        /* Of whom nothing is known, everything counts; so does what no event of ours says. */
+        /* Everything counts for an unknown thread; so does a record that names no event of ours. */
         ck_assert(!is_double(&set, PERF_RECORD_KIND_SAMPLE, 1002, FAKE_EVENT_SPEC_0));
         ck_assert(!is_double(&set, PERF_RECORD_KIND_SAMPLE, 1002, FAKE_EVENT_SPEC_0_B));
         ck_assert(!is_double(&set, PERF_RECORD_KIND_SAMPLE, LATE, FAKE_EVENT_STRANGER));

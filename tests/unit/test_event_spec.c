@@ -82,7 +82,7 @@ START_LOOP_TEST(test_known, 0, N_CASES(known))
         char text[EVENT_SPEC_NAME_BYTES];
         struct event_spec spec;
 
-        /* What follows the name in a list is not part of it. */
+        /* Text after the name in a list is not part of it. */
         memcpy(text, known[_i].text, n_bytes);
         memcpy(text + n_bytes, ",:x", 4);
         spec = parse_one(text, n_bytes, NULL);
@@ -293,7 +293,7 @@ START_TEST(test_pmu_modifiers)
 }
 END_TEST
 
-/* What several CPUs share is counted on one of them. */
+/* An event that several CPUs share is counted on one of them. */
 START_TEST(test_cpumask)
 {
         struct fake_machine machine;
@@ -417,7 +417,7 @@ START_TEST(test_tracepoints)
 }
 END_TEST
 
-/* Of processors that are not here as well: the library is told to. */
+/* Also for processors that are not here: the library is told to. */
 START_TEST(test_library)
 {
         struct error err = ERROR_NONE;

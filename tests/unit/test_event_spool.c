@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes into a chain of a spool comes out in order, whatever went to a file meanwhile, with what was patched. */
+/* A chain of a spool gives its events in order, with patches, whatever went to a file meanwhile. */
 #include "export/shared/event_spool.h"
 #include "tests/unit/unit_test.h"
 

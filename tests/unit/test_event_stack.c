@@ -110,7 +110,7 @@ START_TEST(test_copy_ends_early)
 }
 END_TEST
 
-/* loop test over frame pointers that are none: below the copy, behind it, not all of it within, anywhere */
+/* loop test over frame pointers that are none: below the copy, after it, not all of it within, anywhere */
 START_LOOP_TEST(test_no_frame_pointer, 0, 7)
 {
         const uint64_t frames[] = { 0, SP - 8, SP - 16, address_of(N), address_of(N) - 8, UINT64_MAX, 1 };

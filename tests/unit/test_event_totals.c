@@ -119,7 +119,7 @@ START_TEST(test_sharing)
 }
 END_TEST
 
-/* An event of some CPUs runs while its programs are there; how long that was meant to be nobody knows. */
+/* An event of some CPUs runs while its programs are there; how long that was meant to be is unknown. */
 START_TEST(test_some_cpus)
 {
         struct event_request request = { .n_specs = 1, .specs = { { .on_some_cpus = true } } };

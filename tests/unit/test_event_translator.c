@@ -324,7 +324,7 @@ START_TEST(test_plots)
 }
 END_TEST
 
-/* What was set up before the recorder came, in a program that did not wait for one. */
+/* Locks and tracks that were set up before the recorder came, in a program that did not wait for one. */
 START_TEST(test_attached)
 {
         struct fake_program program;

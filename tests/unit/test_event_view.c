@@ -272,7 +272,7 @@ START_TEST(test_what_they_say)
         client = trace_builder_frame(&b, trace_builder_module(&b, "/bin/x"), 2);
         trace_builder_symbol(&b, client, "hyprof_memory_alloc_callstack", 0);
         stack = trace_builder_stack(&b, trace_builder_stack(&b, 0, frame), client);
-        /* The thread that is told of first comes later: its events are put in order. */
+        /* The thread that is announced first comes later: its events are put in order. */
         trace_builder_begin_run(&b, worker);
         trace_builder_begin_zone(&b, 1500, 2);
         say(&b, 1600, TRACE_OP_LOCK_WAIT, 1, 0, 0);

@@ -20,7 +20,7 @@ static export_function *const functions[] = { export_perfetto, export_pprof, exp
 static struct trace_builder builder;
 static struct loaded_trace trace;
 
-/* What the last export gave. */
+/* The last export's output. */
 static char *bytes;
 static size_t n_bytes;
 static struct export_totals totals;
@@ -130,7 +130,7 @@ START_LOOP_TEST(test_full_disk, 0, sizeof(functions) / sizeof(functions[0]))
 }
 END_TEST
 
-/* The sections of perf's file lie one behind the other, and its records fill theirs exactly. */
+/* The sections of perf's file lie one after the other, and its records fill theirs exactly. */
 START_TEST(test_sections_of_perf_data)
 {
         struct byte_reader in;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a format makes of a trace; to be freed. */
+/* The export of a trace in a format; to be freed. */
 static char *export_to_memory(const struct export_format *format, const char *path, bool zones_as_frames,
                               struct export_totals *ret_totals)
 {

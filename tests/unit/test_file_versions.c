@@ -101,7 +101,7 @@ START_TEST(another_content_is_another_version)
         write_file(11, 1 * S);
         find(3 * S, &version);
         ck_assert_uint_eq(version.number, 2);
-        /* What was said is said again, whatever the file is by now. */
+        /* The first answer is given again, whatever the file is by now. */
         find(0, &version);
         ck_assert_uint_eq(version.number, 0);
         find(2 * S, &version);
@@ -120,7 +120,7 @@ START_TEST(what_was_changed_since_is_lost)
         find(2 * S, &version);
         ck_assert_uint_eq(version.number, 0);
         ck_assert(!version.is_lost);
-        /* A mapping that is told of later than the next one. */
+        /* A mapping that is reported later than the next one. */
         find(S / 2, &version);
         ck_assert(version.is_lost);
         ck_assert_uint_eq(version.number, 2);

@@ -79,7 +79,7 @@ START_TEST(test_child_has_what_its_parent_mapped)
 }
 END_TEST
 
-/* A call at the very end of a mapping returns to behind it. */
+/* A call at the very end of a mapping returns past it. */
 START_TEST(test_return_addresses)
 {
         ck_assert_uint_eq(address(parent, module, 0x2000, TRACE_FRAME_RETURN_ADDRESS), 0x401000);

@@ -139,7 +139,7 @@ START_TEST(test_gaps)
 }
 END_TEST
 
-/* What began before the range has its part of the first frame. */
+/* A zone that began before the range has its part of the first frame. */
 START_TEST(test_a_range)
 {
         struct trace_filter_request request = {

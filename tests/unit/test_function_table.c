@@ -98,7 +98,7 @@ START_TEST(test_a_later_group_replaces_an_earlier)
 }
 END_TEST
 
-/* What a mark says stands in its module's path, whatever symbols a trace may have for it. */
+/* A mark's words are its module's path, whatever symbols a trace may have for it. */
 START_TEST(test_marks)
 {
         struct trace_module row = { .kind = TRACE_MODULE_MARK };

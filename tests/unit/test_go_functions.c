@@ -74,7 +74,7 @@ START_TEST(test_names_and_lines)
                         ck_assert_uint_eq(module_symbols_find(module, svma, &symbols), 1);
                         ck_assert_str_eq(symbols[0].function, "main.counted");
                         if (symbols[0].line == 0)
-                                continue; /* padding behind the last instruction */
+                                continue; /* padding after the last instruction */
                         ck_assert(strstr(symbols[0].file, "/main.go"));
                         ck_assert_uint_ge(symbols[0].line, 4);
                         ck_assert_uint_le(symbols[0].line, 9);
@@ -103,7 +103,7 @@ START_TEST(test_damage)
                 struct go_functions go = whole;
                 struct go_function f;
                 struct go_place place;
-                /* Of an exact size, so that a sanitizer sees what is read beyond it. */
+                /* An exact size, so that a sanitizer sees reads beyond it. */
                 size_t n_bytes = 64 + fixed_random_next(&state) % (whole.n_bytes - 64);
                 uint8_t *bytes = malloc(n_bytes);
 

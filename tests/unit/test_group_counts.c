@@ -83,7 +83,7 @@ static void expect(const struct fixture *f, uint64_t first, uint64_t second)
         ck_assert_uint_eq(found[2], second);
 }
 
-/* Counters of CPUs: whoever runs there, the count goes on; from 0. */
+/* Counters of CPUs: the count goes on for every thread that runs there; from 0. */
 START_TEST(test_of_cpus)
 {
         struct fixture f;
@@ -102,7 +102,7 @@ START_TEST(test_of_cpus)
 }
 END_TEST
 
-/* Counters of threads behind the same numbers: each begins with 0, also one with the number of one that has ended. */
+/* Counters of threads with the same number: each begins with 0, also after another one with that number has ended. */
 START_TEST(test_inherited)
 {
         struct fixture f;
@@ -140,7 +140,7 @@ START_TEST(test_backwards)
 }
 END_TEST
 
-/* Half of the time without its counters: what was counted is half of it.  Of a thread that is not known. */
+/* Half of the time without its counters: what was counted is half of it.  For an unknown thread. */
 START_TEST(test_scaling)
 {
         struct fixture f;
@@ -181,7 +181,7 @@ START_TEST(test_other_records)
         expect(&f, 0, 0);
         rec.sample.counts = (const uint8_t *)strange;
         rec.sample.counts_bytes = sizeof(strange);
-        ck_assert_int_eq(group_counts_take(&f.counts, &f.events, &rec), 0); /* of nobody's event */
+        ck_assert_int_eq(group_counts_take(&f.counts, &f.events, &rec), 0); /* of an unknown event */
         expect(&f, 0, 0);
         rec.sample.counts_bytes = 8; /* cut off */
         ck_assert_int_eq(group_counts_take(&f.counts, &f.events, &rec), 0);
@@ -202,7 +202,7 @@ START_TEST(test_other_records)
 END_TEST
 
 /*
- * What the leader counted is of the same span as what its members did: a late or throttled interrupt changes the
+ * The leader's count is of the same span as its members': a late or throttled interrupt changes the
  * ratio of neither.
  */
 START_TEST(test_leader)

@@ -79,7 +79,7 @@ START_TEST(test_small_numbers_are_exact)
 }
 END_TEST
 
-/* Of few numbers all is exact; and nothing changes when there are too many of them to be kept. */
+/* Few numbers are kept exactly; and nothing changes when there are too many of them to be kept. */
 START_TEST(test_few_numbers_are_exact)
 {
         struct histogram h = { .n_values = 0 };

@@ -178,7 +178,7 @@ START_TEST(test_other_build_id)
 }
 END_TEST
 
-/* Notes that lie behind everything else. */
+/* Notes that lie after everything else. */
 START_TEST(test_far_build_id)
 {
         struct image_request request = { .build_id_bytes = 4, .build_id = { 1, 2, 3, 4 } };
@@ -269,7 +269,7 @@ START_TEST(test_sources)
 }
 END_TEST
 
-/* Puts a source that does not end before the pipe does, and as many behind it as find room. */
+/* Puts a source that does not end before the pipe does, and as many after it as find room. */
 static unsigned fill_queue(int wait_fd)
 {
         struct image_request request = fake_request(0, 0, 10, wait_fd);

@@ -97,7 +97,7 @@ START_TEST(test_source_texts_are_passed_over)
 }
 END_TEST
 
-/* What a damaged or hostile trace can have. */
+/* Rows that a damaged or hostile trace can have. */
 START_TEST(test_parts_that_do_not_fit)
 {
         uint32_t gap = add_row(TRACE_ATTACHMENT_MODULE_FILE, 4),

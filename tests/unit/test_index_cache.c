@@ -217,7 +217,7 @@ START_TEST(test_names_by_content_and_by_search)
 }
 END_TEST
 
-/* Without the key nobody comes to the same name. */
+/* Without the key the name cannot be guessed. */
 START_TEST(test_key)
 {
         uint32_t module = add_module("/lib/a.so", "1234");

@@ -137,7 +137,7 @@ START_TEST(test_many_rows)
 }
 END_TEST
 
-/* Rows that came without looking are equal ones, too, as soon as somebody looks. */
+/* Rows that were added without a search are found equal by the next search. */
 START_TEST(test_append_then_add)
 {
         struct intern t;

@@ -17,9 +17,9 @@ static const iree_tracing_location_t sites[] = {
         { NULL, "c", "b.c", 1, 0 },
 };
 
-static uint32_t owners[LOCKS_MAX + 1]; /* atomic; 0 = nobody */
+static uint32_t owners[LOCKS_MAX + 1]; /* atomic; 0 = no owner */
 
-/* Returns how often a number belonged to somebody else. */
+/* Returns how often a number belonged to another owner. */
 static void *make_and_destroy(void *argument)
 {
         uint32_t self = (uint32_t)(uintptr_t)argument;
@@ -56,7 +56,7 @@ START_TEST(test_numbers_belong_to_one_thread)
                 ck_assert_int_eq(pthread_join(threads[i], &n_bad), 0);
                 ck_assert_ptr_null(n_bad);
         }
-        /* Of three sites, all held by all threads, and in between one that was taken. */
+        /* Three sites, all held by all threads, and in between one that was taken. */
         iree_tracing_mutex_announce(&sites[0], &id);
         ck_assert_uint_le(id, 3 * N_THREADS * N_HELD);
         iree_tracing_mutex_terminate(id);

@@ -182,7 +182,7 @@ START_TEST(test_map_after_end)
         (void)process_table_forget_thread(&f.processes, f.thread);
         read_more(&f);
         ck_assert_uint_eq(n_regions(&f), 1);
-        write_map(&f, O_APPEND, "2000 10 two\n"); /* of whoever has the number now */
+        write_map(&f, O_APPEND, "2000 10 two\n"); /* of the process that has the number now */
         read_more(&f);
         ck_assert_uint_eq(n_regions(&f), 1);
         tear_down(&f);
@@ -217,7 +217,7 @@ START_TEST(test_map_refused)
         ck_assert_int_eq(rename(target, f.map_path), 0);
         read_more(&f);
         ck_assert_uint_eq(n_regions(&f), 1);
-        if (geteuid() == 0) { /* somebody else's */
+        if (geteuid() == 0) { /* another user's */
                 ck_assert_int_eq(unlink(f.map_path), 0);
                 write_map(&f, 0, "2000 10 two\n");
                 ck_assert_int_eq(chown(f.map_path, 12345, 12345), 0);

@@ -43,7 +43,7 @@ static void add_python(struct jit_frames *f, uint64_t start_avma)
         add_bytes(f, start_avma, python, sizeof(python));
 }
 
-/* What the child and the recorder make of it; NULL if @wanted is not BUILT. */
+/* The table that the child and the recorder make of it; NULL if @wanted is not BUILT. */
 static struct unwind_module *build(const struct jit_frames *f, size_t from, enum table_status wanted)
 {
         struct byte_buffer out = { .data = NULL };

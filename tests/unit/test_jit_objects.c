@@ -143,7 +143,7 @@ START_TEST(a_circle_ends)
 }
 END_TEST
 
-/* What cannot be read, is no object, or is too long, is passed over; those behind it are not. */
+/* Entries that cannot be read, are no objects, or are too long, are passed over; those after them are not. */
 START_LOOP_TEST(garbage_is_passed_over, 0, 5)
 {
         static uint8_t nonsense[256];

@@ -35,7 +35,7 @@ static pid_t start_as_nobody(int *ret_go_fd)
         }
         io_close(&go[0]);
         io_close(&ready[1]);
-        (void)!read(ready[0], &byte, 1); /* the end: it is nobody */
+        (void)!read(ready[0], &byte, 1); /* the end: it has become the user */
         io_close(&ready[0]);
         *ret_go_fd = go[1];
         return pid;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is written is JSON, whatever the strings and numbers are, and a write that fails is noticed. */
+/* The output is JSON, whatever the strings and numbers are, and a write that fails is noticed. */
 #include "export/shared/json_out.h"
 #include "tests/unit/unit_test.h"
 

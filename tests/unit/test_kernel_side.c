@@ -188,7 +188,7 @@ START_TEST(test_order_of_time)
 }
 END_TEST
 
-/* On a machine with several kinds of cores an event may be none of a CPU: its ring is not there. */
+/* On a machine with several kinds of cores a CPU may lack an event: it has no ring then. */
 START_TEST(test_unmapped_ring)
 {
         struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20) };
@@ -363,7 +363,7 @@ static void put_group(struct fixture *f, const struct kernel_record_identity *id
         into(f, FAKE_SAMPLES_0);
 }
 
-/* What was counted since the sample before is a sample too: behind its leader, in the same place. */
+/* The count since the sample before is a sample too: after its leader, in the same place. */
 START_TEST(test_group)
 {
         struct kernel_record_identity times[] = { at(PID, 10), at(0, 20), at(PID, 30), at(PID, 40) };
@@ -375,7 +375,7 @@ START_TEST(test_group)
         f.events.layout.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
         group_counts_init(&f.source.counts, f.events.layout.read_format, false, true);
         put_group(&f, &times[0], 100);
-        put_group(&f, &times[1], 250); /* nobody's, but what was counted till then is not the next one's */
+        put_group(&f, &times[1], 250); /* of no thread, but not the next one's either */
         put_group(&f, &times[2], 257);
         put_group(&f, &times[3], 257); /* nothing new: only the leader */
         run(&f, UINT64_MAX);
@@ -399,7 +399,7 @@ START_TEST(test_group)
 }
 END_TEST
 
-/* What cannot be used is counted; what follows it is used. */
+/* Records that cannot be used are counted; those after them are used. */
 START_TEST(test_losses)
 {
         struct kernel_record_identity nobody = at(UINT32_MAX, 10), idle = at(0, 20), good = at(PID, 30),

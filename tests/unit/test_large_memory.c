@@ -42,7 +42,7 @@ START_TEST(test_more_than_there_is)
 }
 END_TEST
 
-/* What is written stays, wherever a block lies. */
+/* Written bytes stay, wherever a block lies. */
 START_TEST(test_a_hint_changes_nothing)
 {
         size_t n_bytes = 4 * LARGE_PAGE;

@@ -158,7 +158,7 @@ START_TEST(two_places_in_an_image_are_none)
 }
 END_TEST
 
-/* Code that nobody saw may have been there, unless a JIT made more memory beside its own executable. */
+/* Code that was not recorded may have been there, unless a JIT made more memory beside its own executable. */
 START_TEST(memory_over_memory)
 {
         uint64_t off;
@@ -181,7 +181,7 @@ START_TEST(memory_over_memory_of_a_jit)
 }
 END_TEST
 
-/* The JIT's next kernel in the place of one that nobody saw. */
+/* The JIT's next kernel in the place of one that was not recorded. */
 START_TEST(the_same_memory_of_a_jit)
 {
         uint64_t off;

@@ -67,7 +67,7 @@ static bool is_named(const char *name, const char *wanted)
 {
         size_t n = strlen(wanted);
 
-        /* gcc puts .isra.0 and the like behind a name */
+        /* gcc puts .isra.0 and the like after a name */
         return name && strncmp(name, wanted, n) == 0 && (name[n] == 0 || name[n] == '.');
 }
 

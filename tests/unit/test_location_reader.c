@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/location_reader.c: whatever was read ahead, a location is what it was when an event told of it */
+/* instrument/location_reader.c: whatever was read ahead, a location is what it was when an event named it */
 #include "base/byte_buffer.h"
 #include "instrument/client_abi.h"
 #include "instrument/client_region.h"
@@ -16,7 +16,7 @@ static uint64_t string_at(uint64_t offset, uint64_t n)
         return offset | n << CLIENT_ABI_STRING_OFFSET_BITS;
 }
 
-/* What an event says comes out of a drain. */
+/* A drain gives what an event says. */
 static void drain_a_word(const struct fake_region *p, struct client_region *region)
 {
         struct byte_buffer pending = { .data = NULL };
@@ -87,7 +87,7 @@ START_TEST(test_locations)
 }
 END_TEST
 
-/* Whatever was read before: what an event tells of is looked at as it was when the event was written. */
+/* Whatever was read before: what an event names is read as it was when the event was written. */
 START_TEST(test_locations_are_not_older_than_events)
 {
         struct client_abi_header h = fake_region_header();
@@ -129,7 +129,7 @@ END_TEST
 #define MANY     5000
 #define FILES_AT 60000
 
-/* Strings one behind the other, some at the end of what is read ahead, some longer than that. */
+/* Strings one after the other, some at the end of what is read ahead, some longer than that. */
 static uint64_t name_of_many(uint32_t i)
 {
         if (i % 100 == 99)

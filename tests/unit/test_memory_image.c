@@ -262,7 +262,7 @@ static bool is_ambiguous(const struct image_identity *identity)
         return identity->is_ambiguous;
 }
 
-/* What is not mapped - lines, names of local functions - tells images apart as well. */
+/* Parts that are not mapped - lines, names of local functions - tell images apart as well. */
 START_TEST(all_bytes_tell_images_apart)
 {
         struct image_identities ids;
@@ -353,7 +353,7 @@ START_TEST(limits_and_ends_are_said)
 }
 END_TEST
 
-/* What was read at once stays, whatever becomes of the memory; and its copy is found by it. */
+/* Bytes that were read at once stay, whatever becomes of the memory; and their copy is found by them. */
 START_TEST(what_is_held_outlives_its_memory)
 {
         struct code_source source;

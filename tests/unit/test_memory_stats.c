@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in use, the peak and who never freed are those of the program; limits are kept, and what is beyond is counted */
+/* The bytes in use, the peak and the leaks are those of the program; limits are kept, and the rest is counted */
 
 #include "analyze/stats/memory_stats.h"
 

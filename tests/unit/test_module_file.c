@@ -162,7 +162,7 @@ START_TEST(test_replaced_file)
         if (needs_map_files())
                 expect_text(module_file_open(own_pid(), &m, NULL), "first");
         ck_assert_int_eq(module_file_open(ended_pid(), &m, NULL), -ENOENT);
-        m.inode = 0; /* whoever reads it must compare */
+        m.inode = 0; /* a reader must compare */
         m.build_id_bytes = 20;
         expect_text(module_file_open(ended_pid(), &m, NULL), "second");
 }
@@ -238,7 +238,7 @@ START_TEST(test_what_is_no_file)
 }
 END_TEST
 
-/* What was mapped has no links in its path: one that is there now leads elsewhere. */
+/* A mapped file has no links in its path: one that is there now leads elsewhere. */
 START_TEST(test_link)
 {
         struct perf_mmap m = { .executable = true, .start_avma = 4096, .length_bytes = 4096 };
@@ -257,7 +257,7 @@ START_TEST(test_link)
 }
 END_TEST
 
-/* Nobody could say whether it is that file. */
+/* Nothing tells whether it is that file. */
 START_TEST(test_file_without_identity)
 {
         struct perf_mmap m = { .executable = true,
@@ -358,7 +358,7 @@ static pid_t start_after(int (*done)(void), int *ret_go_fd)
         return pid;
 }
 
-/* What lies at the path of another user's mapping is his to read, or it is not read with our rights. */
+/* A file at the path of another user's mapping is only read if that user may read it. */
 START_TEST(test_file_of_others)
 {
         struct perf_mmap m = { .executable = true,

@@ -112,7 +112,7 @@ static int read_trace(const char *path, struct error *err)
                         break;
         }
         if (r == 0 && trace_reader_ending(reader, NULL, NULL) != TRACE_ENDING_WHOLE)
-                r = -EBADMSG; /* an ending that is none: memory is no property of the file */
+                r = -EBADMSG; /* not a real ending: memory is not a property of the file */
         trace_reader_close(reader);
         return r;
 }
@@ -182,7 +182,7 @@ static int write_trace(int fd, struct error *err)
         return r;
 }
 
-/* What is tried again and again, each time with one allocation more that succeeds. */
+/* The function that is tried again and again, each time with one allocation more that succeeds. */
 struct attempt {
         int fd;
         const char *path;

@@ -38,7 +38,7 @@ static void teardown(void)
         ck_assert_int_eq(next_fd(), lowest_fd);
 }
 
-/* The mapping that the kernel told of at this time. */
+/* The mapping that the kernel reported at this time. */
 static struct perf_mmap mapping_at(uint64_t time_ns)
 {
         return (struct perf_mmap){ .start_avma = 0x1000, .time_ns = time_ns, .path = "" };
@@ -139,7 +139,7 @@ START_TEST(test_expired)
 }
 END_TEST
 
-/* What is not here is opened. */
+/* A file that is not here is opened. */
 START_TEST(test_open_elsewhere)
 {
         struct perf_mmap nowhere = mapping_at(1);

@@ -41,7 +41,7 @@ static struct option_table table_of(bool ends_at_operand)
         };
 }
 
-/* What was taken, as "o=FILE q deep=3 ". */
+/* The options that were taken, as "o=FILE q deep=3 ". */
 struct taken {
         char text[128];
         size_t used;

@@ -170,7 +170,7 @@ START_TEST(test_missing_folder)
 }
 END_TEST
 
-/* loop test: a link to a file, and one to nothing, as somebody else may have put there */
+/* loop test: a link to a file, and one to nothing, as another user may have put there */
 START_LOOP_TEST(test_link_is_not_followed, 0, 2)
 {
         struct output_file file;
@@ -227,7 +227,7 @@ START_LOOP_TEST(test_link_to_device_or_pipe_is_followed, 0, sizeof(followed) / s
 }
 END_TEST
 
-/* Standard input is a file, as standard output is behind `>file`; the link is like /dev/stdin's. */
+/* Standard input is a file, as standard output is after `>file`; the link is like /dev/stdin's. */
 START_TEST(test_link_to_standard_stream_is_refused)
 {
         struct output_file file;

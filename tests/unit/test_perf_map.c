@@ -130,7 +130,7 @@ START_TEST(test_restart)
 }
 END_TEST
 
-/* One that never ends takes no memory, and what comes behind it is read. */
+/* One that never ends takes no memory, and what comes after it is read. */
 START_TEST(test_long_line)
 {
         struct perf_map m = { .at_bytes = 0 };

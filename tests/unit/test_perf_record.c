@@ -355,7 +355,7 @@ START_LOOP_TEST(test_stated_lengths, 0, 20)
                 { SAMPLE_RAW, SAMPLE_BYTES, UINT64_C(0x040302010000000d), -EBADMSG },
                 { SAMPLE_RAW, SAMPLE_BYTES, UINT64_C(0x04030201ffffffff), -EBADMSG },
                 { SAMPLE_COPY, SAMPLE_BYTES, 0, 0 },
-                { SAMPLE_COPY, SAMPLE_BYTES, 24, 0 }, /* what is behind it is taken for how much is valid */
+                { SAMPLE_COPY, SAMPLE_BYTES, 24, 0 }, /* what is after it is taken for how much is valid */
                 { SAMPLE_COPY, SAMPLE_BYTES, 33, -EBADMSG },
                 { SAMPLE_COPY, SAMPLE_BYTES, 40, -EBADMSG },
                 { SAMPLE_COPY, SAMPLE_BYTES, UINT64_MAX, -EBADMSG },
@@ -507,7 +507,7 @@ START_TEST(test_comm)
 }
 END_TEST
 
-/* The record is about the child, though the parent (or nobody, at an exit) signs it. */
+/* The record is about the child, though the parent (or no thread, at an exit) signs it. */
 START_TEST(test_fork_and_exit)
 {
         struct byte_buffer b = { .data = NULL };

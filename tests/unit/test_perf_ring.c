@@ -151,7 +151,7 @@ START_TEST(test_scan_ahead)
         take(&ring, 80, 2);
         take(&ring, 24, 3);
 
-        /* What was consumed unseen is not looked at again. */
+        /* Records that were consumed unread are not read again. */
         put(&ring, 32, 4);
         put(&ring, 40, 5);
         take(&ring, 32, 4);
@@ -213,7 +213,7 @@ START_TEST(test_map_of_no_event)
 }
 END_TEST
 
-/* A CPU that has none of the events has no ring. */
+/* A CPU without events has no ring. */
 START_TEST(test_not_mapped)
 {
         struct perf_ring ring = { .meta = NULL };

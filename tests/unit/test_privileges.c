@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Nobody has these numbers, so there is no entry in passwd(5). */
+/* These numbers belong to no user, so there is no entry in passwd(5). */
 #define UID 12345
 #define GID 23456
 
@@ -54,7 +54,7 @@ START_LOOP_TEST_IF(geteuid() == 0, test_who_called_sudo, 0, sizeof(users) / size
 }
 END_TEST
 
-/* What a child finds wrong, by its line; nothing here comes back, so each case has a process of its own. */
+/* The line of the first failure in a child; nothing here comes back, so each case has a process of its own. */
 #define EXPECT(condition)                                                              \
         do                                                                             \
                 if (!(condition)) {                                                    \
@@ -179,7 +179,7 @@ static void nobody_to_become(void)
 
         EXPECT(privileges_become_user(&nobody, false, NULL) == 0);
         EXPECT(getuid() == 0 && count_in(CAP_EFFECTIVE) == before);
-        /* What root had in effect before stays. */
+        /* Capabilities that root had in effect before stay. */
         EXPECT(privileges_raise(CAP_DAC_OVERRIDE));
         privileges_lower(CAP_DAC_OVERRIDE);
         EXPECT(count_in(CAP_EFFECTIVE) == before);
@@ -219,7 +219,7 @@ static void narrow_root(void)
         EXPECT(count_in(CAP_PERMITTED) == 0);
 }
 
-/* Whoever has none loses none, and is filtered all the same. */
+/* A process without capabilities loses none, and is filtered all the same. */
 static void narrow_without(void)
 {
         EXPECT(privileges_drop(NULL) == 0);

@@ -61,7 +61,7 @@ START_TEST(test_kinds)
                 ck_assert_int_eq(takes(&f, kinds[i].kind, 0, 0), kinds[i].about_nobody);
                 ck_assert_int_eq(takes(&f, kinds[i].kind, UINT32_MAX, UINT32_MAX), kinds[i].about_nobody);
         }
-        ck_assert_uint_eq(f.n_foreign, 3); /* the idle task's is nobody's */
+        ck_assert_uint_eq(f.n_foreign, 3); /* the idle task belongs to no process */
         process_filter_deinit(&f);
 }
 END_TEST
@@ -101,7 +101,7 @@ START_TEST(test_no_children)
 }
 END_TEST
 
-/* All but hyprof and what it forks, until such a number is somebody else's. */
+/* All but hyprof and what it forks, until such a number belongs to another process. */
 START_TEST(test_everything)
 {
         struct process_filter f;
@@ -120,7 +120,7 @@ START_TEST(test_everything)
 }
 END_TEST
 
-/* A single thread: the mappings of its process count, whoever makes them, the other threads do not. */
+/* A single thread: the mappings of its process count, whichever thread makes them; the other threads do not. */
 START_TEST(test_threads)
 {
         struct process_filter f;

@@ -71,7 +71,7 @@ START_TEST(test_lines)
 }
 END_TEST
 
-/* What makes no sense is passed over, and what stands behind it is found. */
+/* Malformed lines are passed over, and those after them are found. */
 START_TEST(test_bad_lines)
 {
         static const char behind[] = "\n1000-2000 r-xp 00000000 00:00 0 /behind";

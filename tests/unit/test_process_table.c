@@ -81,7 +81,7 @@ START_TEST(test_fork_copies_maps)
         ck_assert_int_eq(address_space_add(&child->space, &other), 0);
         ck_assert_uint_eq(address_space_find(&parent->space, 0x1500)->module, 1);
 
-        /* A parent that nobody knows, and one that is there already, give nothing. */
+        /* An unknown parent, and one that is there already, give nothing. */
         stranger = add(&t, 300, 300, 99, 3)->process;
         ck_assert_uint_eq(stranger->space.n_ranges, 0);
         ck_assert_uint_eq(process_row(&t, stranger->process)->parent, 0);

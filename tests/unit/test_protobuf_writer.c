@@ -54,7 +54,7 @@ END_TEST
 
 static const size_t lengths[] = { 0, 1, 2, 126, 127, 128, 129, 16383, 16384, 16385, 2097151, 2097152 };
 
-/* loop test: a message in a message, with something behind both */
+/* loop test: a message in a message, with something after both */
 START_LOOP_TEST(test_lengths, 0, sizeof(lengths) / sizeof(lengths[0]))
 {
         size_t n = lengths[_i];

@@ -62,7 +62,7 @@ static struct trace_reader *open_trace(const struct made *m)
         return reader;
 }
 
-/* What somebody who reads hears: of every chunk, and of the end. */
+/* A reader is told about every chunk, and about the end. */
 struct heard {
         uint64_t hash, n_chunks, n_events;
         enum trace_ending ending;

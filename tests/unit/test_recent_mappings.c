@@ -64,7 +64,7 @@ START_TEST(the_last_time_counts)
 }
 END_TEST
 
-/* What is forgotten may have been anywhere, but not later than it was. */
+/* A forgotten mapping may have been anywhere, but not later than it was. */
 START_TEST(what_may_be_forgotten_is_newer)
 {
         struct recent_mapping later = code;

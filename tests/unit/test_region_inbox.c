@@ -69,7 +69,7 @@ START_TEST(test_outlives_its_sender)
 }
 END_TEST
 
-/* Somebody connects and sends nothing; the next one is not held up. */
+/* A process connects and sends nothing; the next one is not held up. */
 START_TEST(test_empty_senders_are_passed_over)
 {
         struct region_inbox inbox;
@@ -154,7 +154,7 @@ START_TEST(test_slow_sender)
 }
 END_TEST
 
-/* Nobody listens, or the address is none: the program goes on as if nothing had been said. */
+/* Without a listener, or a valid address, the program continues as if none had been given. */
 START_TEST(test_nobody_listens)
 {
         static const char *const addresses[] = { "", "@", "hyprof", "@hyprof-nobody-listens-here" };
@@ -167,7 +167,7 @@ START_TEST(test_nobody_listens)
 }
 END_TEST
 
-/* What a process sends that became user @uid: 1 if it arrives, 0 if not. */
+/* A process that became user @uid sends something: 1 if it arrives, 0 if not. */
 static int send_as(struct region_inbox *inbox, uid_t uid)
 {
         uint32_t pid;

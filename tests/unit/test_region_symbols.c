@@ -121,7 +121,7 @@ START_TEST(test_generations)
 }
 END_TEST
 
-/* What comes after the end of something at its place is there. */
+/* Code that comes after the end of other code at its place is found. */
 START_TEST(test_again)
 {
         struct fixture f = { .symbols = NULL };
@@ -159,7 +159,7 @@ START_TEST(test_gone)
 }
 END_TEST
 
-/* Of one generation the later row counts; one that knows no module, of an older trace, is as of the first. */
+/* The later row of a generation counts; one without a module, of an older trace, is as of the first. */
 START_TEST(test_same_generation)
 {
         struct fixture f = { .symbols = NULL };

@@ -16,7 +16,7 @@ static void teardown(void)
         renamed_code_deinit(&renamed);
 }
 
-/* The kernel tells of memory that is made executable. */
+/* The kernel reports memory that is made executable. */
 static void make_executable(uint64_t time_ns, bool writable)
 {
         const struct perf_mmap mmap = {
@@ -59,7 +59,7 @@ static void end_reading(uint64_t now_ns, uint64_t changed_ns, size_t n_lines)
         ck_assert_int_eq(renamed_code_end_reading(&renamed, &reading), 0);
 }
 
-/* The next change; with name 0 nobody knows. */
+/* The next change; name 0: unknown. */
 static void expect(uint64_t time_ns, uint32_t name)
 {
         struct trace_code_region row;
@@ -257,7 +257,7 @@ START_TEST(a_line_may_come_after_its_record)
 }
 END_TEST
 
-/* An old map: nobody has taken samples while it was written. */
+/* An old map: no samples were taken while it was written. */
 START_TEST(of_an_old_map_the_last_line_counts)
 {
         add_line(7);
@@ -292,7 +292,7 @@ START_TEST(several_names_for_fresh_memory)
 }
 END_TEST
 
-/* A short line within a long one, behind another short one. */
+/* A short line within a long one, after another short one. */
 START_TEST(names_within_a_name)
 {
         add_fresh(0x100, 0x100, 1);

@@ -347,7 +347,7 @@ START_TEST(test_only_samples_and_no_symbols)
 }
 END_TEST
 
-/* One event of each op, which refers to the first row of every table: none of them may upset anything. */
+/* One event of each op, which refers to the first row of every table: no event may upset anything. */
 START_LOOP_TEST(test_one_event, 1, TRACE_OP_COUNT)
 {
         const struct trace_op_schema *schema = trace_op_schema_find((uint64_t)_i);
@@ -399,7 +399,7 @@ START_LOOP_TEST(test_one_event, 1, TRACE_OP_COUNT)
 }
 END_TEST
 
-/* What events name is counted by what it is, not by how often. */
+/* Things that events name are counted once, not by how often they are named. */
 START_TEST(test_also_recorded)
 {
         struct trace_code_region region = { .process = 1 };
@@ -508,7 +508,7 @@ START_LOOP_TEST(test_drops_are_missing, 0, 7)
 }
 END_TEST
 
-/* 3 of the first program's 4 zones are lost, and none of another one's. */
+/* 3 of the first program's 4 zones are lost, and no zone of another one. */
 START_TEST(test_lost_zones)
 {
         struct trace_loss loss = { .reason = TRACE_LOSS_DROPPED_ZONES, .count = 3 };
@@ -614,7 +614,7 @@ START_TEST(test_cut_at_every_byte)
 }
 END_TEST
 
-/* The checksum is right, the events are not: the report is of what stands before. */
+/* The checksum is right, the events are not: the report is of everything before. */
 START_TEST(test_a_chunk_that_makes_no_sense)
 {
         struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS };

@@ -286,7 +286,7 @@ START_TEST(test_states_of_callstacks)
 }
 END_TEST
 
-/* What says that callers are missing is the root of callstacks, and nothing that time was spent in. */
+/* The mark of missing callers is the root of call stacks, and nothing that time was spent in. */
 START_TEST(test_marks_are_no_functions)
 {
         struct trace_module row = { .kind = TRACE_MODULE_MARK };

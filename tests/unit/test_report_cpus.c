@@ -96,7 +96,7 @@ START_TEST(test_known_stretches)
 }
 END_TEST
 
-/* Thread 11 runs from before the range until behind it on CPU 3, 12 comes in it, 13 before and 14 behind. */
+/* Thread 11 runs from before the range until after it on CPU 3, 12 comes in it, 13 before and 14 after. */
 START_TEST(test_a_range)
 {
         struct trace_filter_request filter = {

@@ -253,7 +253,7 @@ START_LOOP_TEST(test_full_names, 0, 4)
         output = RUN_REPORT(b.path, long_views[_i], "--json");
         ck_assert_ptr_nonnull(strstr(output.out, LONG_NAME));
         free(output.out);
-        /* What fits is not folded. */
+        /* Text that fits is not folded. */
         ck_assert_int_eq(setenv("COLUMNS", "600", 1), 0);
         output = RUN_REPORT(b.path, long_views[_i]);
         ck_assert_ptr_nonnull(strstr(output.out, LONG_NAME));

@@ -52,7 +52,7 @@ static uint32_t named_frame(struct trace_builder *b, uint32_t module, uint64_t o
         return frame;
 }
 
-/* What the kernel adds to a stack: from the system call, by way of its scheduler. */
+/* The kernel's part of a stack: from the system call, by way of its scheduler. */
 static uint32_t in_kernel(struct trace_builder *b, const struct code *c, uint32_t stack, const char *what,
                           bool long_way)
 {
@@ -106,12 +106,12 @@ static const struct report_wait_place *place_of(const struct report *report, con
                     equals(place->kernel, kernel))
                         return place;
         }
-        ck_abort_msg("nobody waits in %s, %s", function, kernel);
+        ck_abort_msg("no thread waits in %s, %s", function, kernel);
 }
 
 /*
  * main (thread 11) waits for a lock three times, 100 + 300 + 50 ns, in two callstacks of one place; twice holder
- * gives it, 10 and 30 ns before main runs, once nobody knows who; it sleeps 1000 ns without a callstack and 40 with
+ * gives it, 10 and 30 ns before main runs, once the waker is unknown; it sleeps 1000 ns without a callstack and 40 with
  * one; is preempted for 70 and 20 ns.  deep (thread 12) waits from 500 on until the end.
  */
 static void build_known(struct trace_builder *b)

@@ -120,7 +120,7 @@ static void put_zones(struct fixture *f, unsigned first, unsigned n)
         }
 }
 
-/* What a recorder does for a dump, step by step. */
+/* The steps of a recorder for a dump. */
 static struct dumped dump(struct fixture *f, uint64_t end_ns, bool is_last)
 {
         struct dumped d = { .fd = memfd_create("dump", MFD_CLOEXEC) };
@@ -244,7 +244,7 @@ static void add_symbol(const struct dumped *d)
         trace_dictionary_deinit(&names);
 }
 
-/* Tables go on behind the last one, and behind one that was finished. */
+/* Tables go on after the last one, and after one that was finished. */
 START_TEST(test_goes_on)
 {
         struct trace_dictionary *rows;
@@ -302,7 +302,7 @@ START_TEST(test_full_disk)
 }
 END_TEST
 
-/* Of what never ends only the last rows are kept. */
+/* Only the last rows of an endless table are kept. */
 START_TEST(test_forgets)
 {
         struct trace_loss loss = { .reason = 1 };

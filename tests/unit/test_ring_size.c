@@ -30,7 +30,7 @@ START_LOOP_TEST(test_find, 0, sizeof(cases) / sizeof(cases[0]))
 }
 END_TEST
 
-/* What is allowed is a power of two, and no more than was asked for. */
+/* The allowed size is a power of two, and no more than was asked for. */
 START_TEST(test_allowed)
 {
         size_t bytes = ring_size_find_allowed(1U << 20, 1U << 16, 1);

@@ -16,7 +16,7 @@
 #define WANTED     PERF_RECORD_MMAP2
 #define N_RECORDS  100000 /* of the thread */
 
-/* A record of @n_bytes whose words are @fill, as the kernel writes it: with its head behind it. */
+/* A record of @n_bytes whose words are @fill, as the kernel writes it: with its head after it. */
 static void put_type(struct perf_ring *ring, uint32_t type, size_t n_bytes, uint64_t fill)
 {
         struct perf_event_header header = { .type = type, .size = (uint16_t)n_bytes };
@@ -125,7 +125,7 @@ START_TEST(test_given_back_before)
         put(&ring, 64, 3);
         give_back(&ring, 128);
         expect(&w, 64, 3);
-        for (uint64_t i = 4; i < 100; i++) { /* many rounds that nobody looked at */
+        for (uint64_t i = 4; i < 100; i++) { /* many rounds without a look */
                 put(&ring, 64, i);
                 give_back(&ring, ring.meta->data_head - 64);
         }

@@ -117,7 +117,7 @@ START_TEST(test_check)
 }
 END_TEST
 
-/* It has ended, but nobody has waited for it: its number is still there. */
+/* It has ended, but its parent has not waited for it: its number is still there. */
 START_TEST(test_check_ended)
 {
         struct error err = ERROR_NONE;

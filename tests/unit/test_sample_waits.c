@@ -72,7 +72,7 @@ static bool is_text(const struct fixture *f, uint64_t string, const char *text)
         return n_bytes == strlen(text) && memcmp(bytes, text, n_bytes) == 0;
 }
 
-/* ---- waiting, as BPF tells of it ----------------------------------------------------------------------- */
+/* ---- waiting, as BPF reports it ----------------------------------------------------------------------- */
 
 static struct perf_record waiting_record(enum perf_record_kind kind, uint32_t tid, uint64_t time_ns)
 {
@@ -160,7 +160,7 @@ START_TEST(test_wakeups_belong_to_who_was_woken)
         wakeup.wakeup.stack.chain = (const uint8_t *)there;
         wakeup.wakeup.stack.n_chain = 2;
         take(&f, &wakeup);
-        wakeup.time_ns = 50; /* somebody who is not recorded */
+        wakeup.time_ns = 50; /* a thread that is not recorded */
         wakeup.wakeup.waker_tid = 77;
         take(&f, &wakeup);
         ck_assert_uint_eq(pending(&f, 501, 0)->op, TRACE_OP_WAKEUP);
@@ -175,7 +175,7 @@ START_TEST(test_wakeups_belong_to_who_was_woken)
 }
 END_TEST
 
-/* BPF tells of threads after their end. */
+/* BPF reports threads after their end. */
 START_TEST(test_only_threads_that_live_wait)
 {
         struct perf_record exit = waiting_record(PERF_RECORD_KIND_EXIT, 501, 30);
@@ -197,7 +197,7 @@ START_TEST(test_only_threads_that_live_wait)
 }
 END_TEST
 
-/* ---- waiting, as perf tells of it ---------------------------------------------------------------------- */
+/* ---- waiting, as perf reports it ---------------------------------------------------------------------- */
 
 static void take_role(struct fixture *f, uint32_t tid, uint64_t time_ns, uint64_t event,
                       const uint64_t *chain, const uint8_t *raw, size_t raw_bytes)

@@ -155,7 +155,7 @@ START_TEST(test_cut_and_damaged)
 }
 END_TEST
 
-/* What a place of a name leads to is checked where it is followed. */
+/* The target of a name's place is checked where it is followed. */
 START_TEST(test_places_that_lie)
 {
         struct byte_buffer saved = { .data = NULL };

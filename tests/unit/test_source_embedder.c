@@ -186,7 +186,7 @@ START_TEST(test_sysroot)
 }
 END_TEST
 
-/* What the program handed over counts, whatever lies on the disk. */
+/* The source that the program handed over counts, whatever lies on the disk. */
 START_TEST(test_programs_own_text_comes_first)
 {
         struct source_embedder_result result;

@@ -193,7 +193,7 @@ START_LOOP_TEST_IF(HAS_TOOLS, test_object_of_another_build_is_not_believed, 0, W
                           "int other(int n) { return n - 1; }\nint third(int n) { return n; }\n");
         ck_assert(
                 build(_i)); /* ids of gcc are new each time, those of clang of what did not change are not */
-        /* What did not change has its id still, but gcc gives a new one each time. */
+        /* An unchanged file has its id still, but gcc gives a new one each time. */
         ck_assert_int_eq(count_found("moved/program", object_names, NULL),
                          strcmp(ways[_i].compiler, "clang") == 0);
 }
@@ -250,7 +250,7 @@ START_TEST(test_index)
         ck_assert_int_eq(find_in_index(small_index, sizeof(small_index), 0x11, &unit), 0);
         ck_assert_int_eq(find_in_index(small_index, sizeof(small_index), 0, &unit), 0);
         for (size_t n = 0; n < sizeof(small_index); n++) {
-                uint8_t *cut = malloc(n + 1); /* so that a read behind the end is seen */
+                uint8_t *cut = malloc(n + 1); /* so that a read past the end is seen */
 
                 ck_assert_ptr_nonnull(cut);
                 memcpy(cut, small_index, n);

@@ -192,14 +192,14 @@ START_TEST(views)
         expect(&d, "3", "SELECT sum(samples) FROM zone_functions WHERE zone = 'z' AND function = 'f'");
         expect(&d, "0", "SELECT count(*) FROM wait_stats");
         expect(&d, "0", "SELECT count(*) FROM symbols WHERE function LIKE 'wrong%'");
-        /* Without context switches nobody knows. */
+        /* Without context switches this is unknown. */
         expect(&d, "0", "SELECT count(on_cpu_ns) FROM zones");
         remove_file(&d);
         trace_builder_deinit(&b);
 }
 END_TEST
 
-/* Rows wait for each other: each has its own values, none of the rows before, whatever their number and their texts. */
+/* Rows wait for each other: each has its own values, not those of the rows before, whatever their number and their texts. */
 START_TEST(many_rows)
 {
         enum { N_ROWS = 20003, LONG_BYTES = 100000 }; /* several batches: a thread inserts the later ones */

@@ -116,7 +116,7 @@ START_TEST(test_each_kind_of_frame)
         ck_assert_uint_eq(frame_of(&f, stack).offset, CODE_OFFSET + 0x123);
         ck_assert_uint_eq(frame_of(&f, stack).flags, TRACE_FRAME_RETURN_ADDRESS);
 
-        stack = stack_row(&f, stack).parent; /* nobody's file: there is nothing but the address */
+        stack = stack_row(&f, stack).parent; /* no file's: there is nothing but the address */
         ck_assert_uint_eq(frame_of(&f, stack).module, f.anonymous);
         ck_assert_uint_eq(frame_of(&f, stack).offset, ANON_AVMA + 0x45);
 
@@ -182,7 +182,7 @@ START_TEST(test_one_kernel)
 }
 END_TEST
 
-/* What is left of a stack is its root: it is still known whose work it was. */
+/* The rest of a stack is its root: it still says whose work it was. */
 START_TEST(test_full_table)
 {
         static struct fixture f;
@@ -238,7 +238,7 @@ START_TEST(test_mark)
 }
 END_TEST
 
-/* What is remembered is forgotten with the generation: the same address may be of another file. */
+/* Remembered frames are forgotten with the generation: the same address may be of another file. */
 START_TEST(test_memory)
 {
         static struct fixture f;

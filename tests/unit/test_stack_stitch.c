@@ -29,7 +29,7 @@ static void add(struct stack_walk *w, uint64_t pc, uint64_t cfa)
         w->n_frames++;
 }
 
-/* Frames from @inner inwards to @outer outwards, behind what is there. */
+/* Frames from @inner inwards to @outer outwards, after what is there. */
 static void add_frames(struct stack_walk *w, uint32_t inner, uint32_t outer)
 {
         for (uint32_t n = inner + 1; n-- > outer;)
@@ -116,7 +116,7 @@ static const struct {
         { PC(60), CFA(60), GENERATION },
 };
 
-/* loop test over frames that are none of the kept ones */
+/* loop test over frames that differ from the kept ones */
 START_LOOP_TEST(test_no_join, 0, sizeof(others) / sizeof(others[0]))
 {
         struct stack_stitch s = { .frames = NULL };

@@ -309,7 +309,7 @@ START_TEST_IF(IS_X86_64, test_table_is_waited_for)
 }
 END_TEST
 
-/* What was found without the table is neither believed nor remembered. */
+/* Callers that were found without the table are neither believed nor remembered. */
 START_TEST_IF(IS_X86_64, test_table_is_late)
 {
         static struct fixture f;
@@ -430,7 +430,7 @@ START_TEST_IF(IS_X86_64, test_waits_for_a_table_in_vain)
 }
 END_TEST
 
-/* Of a thread whose end is known; and when there are too many: counted at once, and nothing is held back. */
+/* If the thread's end is known, or too many wait: counted at once, and nothing is held back. */
 START_TEST_IF(IS_X86_64, test_cannot_wait_for_a_table)
 {
         static struct fixture f;

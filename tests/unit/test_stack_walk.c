@@ -145,7 +145,7 @@ START_TEST(test_plain_calls)
 }
 END_TEST
 
-/* A call as a function's last instruction: the return address belongs to what comes behind. */
+/* A call as a function's last instruction: the return address belongs to what comes after it. */
 START_TEST(test_tables_only)
 {
         static struct scene s;
@@ -300,7 +300,7 @@ START_LOOP_TEST(test_cut_and_resumed, 0, 40)
         } else {
                 ck_assert_int_eq(s.walk.end, STACK_WALK_END_CUT);
                 ck_assert_uint_eq(s.walk.n_frames, _i < 16 ? 1 : 2);
-                /* What a stack is recognised by is known all the same. */
+                /* The mark by which a stack is recognised is known all the same. */
                 ck_assert_uint_eq(s.walk.frames[s.walk.n_frames - 1].cfa_avma, STACK + (_i < 16 ? 16 : 32));
                 s.input.pieces[1] = (struct stack_walk_piece){ .bytes = (const uint8_t *)s.words,
                                                                .start_avma = STACK,
@@ -315,7 +315,7 @@ START_LOOP_TEST(test_cut_and_resumed, 0, 40)
 }
 END_TEST
 
-/* A register that was saved two frames further in, and one that nobody has touched. */
+/* A register that was saved two frames further in, and one that was not touched. */
 START_TEST(test_register_of_a_frame_further_in)
 {
         static struct scene s;
@@ -427,7 +427,7 @@ START_TEST(test_code_without_a_table)
         s.words[20] = 0;
         s.words[21] = JIT + 0x300;
         expect(&s, JIT + 0x100, STACK_WALK_END_ROOT, PCS(JIT + 0x100, JIT + 0x200, JIT + 0x300));
-        /* What it points to is no return address. */
+        /* It points to no return address. */
         s.words[21] = 0x100;
         expect(&s, JIT + 0x100, STACK_WALK_END_NO_TABLE, PCS(JIT + 0x100, JIT + 0x200));
         s.input.registers.values[6] = 0;
@@ -483,7 +483,7 @@ START_TEST(test_code_that_is_read)
         expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT,
                PCS(BIAS + PLAIN, JIT + 6, BIAS + FRAMED + 4, BIAS + ROOT + 1));
         ck_assert_uint_eq(n_reads, 2);
-        /* What it leads to is no code: the frame pointer is followed, as if it had not been read. */
+        /* It leads to no code: the frame pointer is followed, as if it had not been read. */
         s.words[3] = 17;
         expect(&s, BIAS + PLAIN, STACK_WALK_END_ROOT, PCS(BIAS + PLAIN, JIT + 6, BIAS + ROOT + 1));
         /* Only tables are wanted. */
@@ -549,7 +549,7 @@ START_TEST(test_call_into_nowhere)
 }
 END_TEST
 
-/* What is remembered of an address is forgotten when the mappings are others. */
+/* Facts about an address are forgotten when the mappings change. */
 START_TEST(test_generation)
 {
         struct unwind_table *table;

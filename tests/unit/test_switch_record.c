@@ -266,7 +266,7 @@ START_TEST(test_frames_join_the_kernels)
 }
 END_TEST
 
-/* A record that was cut; what lies behind cannot be read. */
+/* A record that was cut; the bytes after it cannot be read. */
 START_LOOP_TEST(test_every_cut_is_refused, 0,
                 sizeof(struct switch_record_switch) + sizeof(struct switch_stack) + COPY_BYTES)
 {

@@ -13,7 +13,7 @@
 #define ROOM_BYTES (DATA_BYTES + 64)
 
 struct fixture {
-        uint8_t *memory; /* heap: what is read behind its end, a sanitizer sees */
+        uint8_t *memory; /* heap: what is read past its end, a sanitizer sees */
         struct switch_ring_head *shared;
         struct switch_ring ring;
 };
@@ -65,7 +65,7 @@ static void expect_empty(struct fixture *f)
         ck_assert_int_eq(switch_ring_peek(&f->ring, &record, &n_bytes, NULL), 0);
 }
 
-/* From every place, also those where records stick out behind the end. */
+/* From every place, also those where records stick out past the end. */
 START_LOOP_TEST(test_records_come_out_in_order, 0, DATA_BYTES / 8)
 {
         struct fixture f;
@@ -156,7 +156,7 @@ START_LOOP_TEST(test_a_head_that_cannot_be_is_refused, 0, sizeof(bad_heads) / si
 }
 END_TEST
 
-/* The last place where a record may begin, and one that would leave the room behind it. */
+/* The last place where a record may begin, and one that would leave the room after it. */
 START_TEST(test_a_record_ends_in_the_room)
 {
         const uint8_t *record;

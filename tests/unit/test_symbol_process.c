@@ -219,7 +219,7 @@ START_TEST(test_failure_is_handed_up_without_control_characters)
 }
 END_TEST
 
-/* What a child that was taken over could send: each is of module 2. */
+/* Messages that a child under an attacker's control could send: each is of module 2. */
 static int lie_of_frame(const struct symbolizer_sink *sink, uint32_t frame, struct error *err)
 {
         (void)sink->begin_module(sink->context, 2, err);
@@ -517,7 +517,7 @@ END_TEST
 
 static sem_t *gate; /* in shared memory: children have no descriptors of ours */
 
-/* The first one waits until the last one has ended: nobody says a word before, and nothing is lost. */
+/* The first one waits until the last one has ended: no child reports before, and nothing is lost. */
 static int first_waits_for_last(struct symbolizer *symbolizer, uint32_t task,
                                 const struct symbolizer_sink *sink, struct error *err)
 {

@@ -59,7 +59,7 @@ static NOINLINE uint64_t outer_function(volatile int *x)
         return address;
 }
 
-/* What the symbolizer said, in order. */
+/* The symbolizer's answers, in order. */
 struct heard {
         uint32_t frame, n_symbols, place, line, flags;
         char function[256];

@@ -69,7 +69,7 @@ static const struct forbidden forbidden[] = {
         { "mprotect: code", SYS_mprotect, { 0, 4096, PROT_READ | PROT_EXEC }, EPERM },
         { "ioctl: type into the terminal", SYS_ioctl, { 0, TIOCSTI, 0 }, EPERM },
         { "prctl: let others trace", SYS_prctl, { PR_SET_PTRACER, 1 }, EPERM },
-        { "prlimit: somebody else's", SYS_prlimit64, { 1, RLIMIT_CORE, 0, 0 }, EPERM },
+        { "prlimit: another process's", SYS_prlimit64, { 1, RLIMIT_CORE, 0, 0 }, EPERM },
         { "io_uring_setup", SYS_io_uring_setup, { 0, 0 }, EPERM },
         { "init_module", SYS_init_module, { 0, 0, 0 }, EPERM },
         { "kexec_load", SYS_kexec_load, { 0, 0, 0, 0 }, EPERM },

@@ -196,7 +196,7 @@ START_TEST(test_who_is_met_on_a_cpu)
 }
 END_TEST
 
-/* The switch out is lost: as it had a zone before, it ran, nobody knows until when. */
+/* The switch out is lost: as it had a zone before, it ran, until an unknown time. */
 START_TEST(test_a_thread_with_a_zone_ran)
 {
         struct fixture f;

@@ -46,7 +46,7 @@ static void set_up(struct fixture *f, uint32_t n_rows_max)
         f->track.thread = THREAD;
 }
 
-/* What was written since the last call. */
+/* The events that were written since the last call. */
 static void read_back(struct fixture *f)
 {
         thread_sink_switch(&f->sink, NULL);
@@ -101,7 +101,7 @@ static const struct trace_event *get(const struct fixture *f, size_t n)
 START_TEST(test_pending_are_put_in_order)
 {
         static const uint64_t times[] = { 50, 10, 30, 30, 20, 60, 10 };
-        static const uint64_t cpus_in_order[] = { 1, 6, 4, 2, 3, 0, 5 }; /* the later of equals behind */
+        static const uint64_t cpus_in_order[] = { 1, 6, 4, 2, 3, 0, 5 }; /* of equals the later is last */
         struct fixture f;
 
         set_up(&f, 0);
@@ -128,7 +128,7 @@ START_TEST(test_pending_are_put_in_order)
 }
 END_TEST
 
-/* A sample behind the end of a thread goes before it; once the end was written, there is no place for it. */
+/* A sample past the end of a thread goes before it; once the end was written, there is no place for it. */
 START_TEST(test_last_sample)
 {
         const struct pending_event late = {

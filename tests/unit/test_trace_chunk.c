@@ -17,7 +17,7 @@
 #define LEVEL           3
 #define CHECKSUM_OFFSET 40
 
-/* What a reader does with the bytes of one chunk; too few of them are -ENODATA. */
+/* Reads the bytes of one chunk as a reader does; too few of them are -ENODATA. */
 static int decode(const uint8_t *bytes, size_t n_bytes, struct trace_chunk_header *header,
                   struct byte_buffer *raw, struct error *err)
 {

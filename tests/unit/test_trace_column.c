@@ -36,7 +36,7 @@ START_LOOP_TEST(test_numbers_come_back, 0, TRACE_ENCODING_FIXED64 + 1)
 }
 END_TEST
 
-/* What makes a delta column small: what is near the number before takes one byte, in both directions and over the end. */
+/* Delta columns are small: a number near the one before takes one byte, in both directions and over the end. */
 START_TEST(test_delta_is_short_and_wraps)
 {
         static const uint64_t values[] = { 10, 0, UINT64_MAX, 5, 6 };

@@ -227,7 +227,7 @@ START_LOOP_TEST(test_cut_anywhere_changes_nothing, TRACE_TABLE_FIRST, TABLE_END)
         add_random_rows(&from, (uint32_t)_i, 10, &state);
         ck_assert_int_eq(trace_dictionary_encode(&from, table, &body, &n_rows), 0);
         for (size_t cut = 0; cut < body.used_bytes; cut++) {
-                uint8_t *bytes = malloc(cut + 1); /* the sanitizer sees a read behind the cut */
+                uint8_t *bytes = malloc(cut + 1); /* the sanitizer sees a read past the cut */
                 struct error err = ERROR_NONE;
                 struct trace_row_range rows = { .first_id = 77, .n_rows = 78 };
 
@@ -293,7 +293,7 @@ static void build(struct byte_buffer *body, uint64_t first_id, uint64_t n_rows, 
         byte_buffer_deinit(&numbers);
 }
 
-/* What is decoded into a fresh dictionary from fill(). */
+/* The result of decoding into a fresh dictionary from fill(). */
 static int try_body(uint32_t table, const struct byte_buffer *body)
 {
         struct trace_dictionary d, untouched;
@@ -477,7 +477,7 @@ START_TEST(test_full_table)
 }
 END_TEST
 
-/* What a program says of itself, as often as it likes, leaves room for what we say of it. */
+/* Strings of the program, as many as it likes, leave room for ours. */
 START_TEST(test_half_is_for_names_of_ours)
 {
         struct trace_dictionary small;

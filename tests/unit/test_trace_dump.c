@@ -222,7 +222,7 @@ START_TEST(test_attachment_of_which_there_is_no_row)
 }
 END_TEST
 
-/* What came before a malformed chunk is there, and the error says where the chunk is. */
+/* Everything before a malformed chunk is there, and the error says where the chunk is. */
 START_TEST(test_malformed_events)
 {
         struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS, .n_items = 1 };

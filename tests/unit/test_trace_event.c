@@ -40,7 +40,7 @@ START_TEST(test_operands_are_described)
                         ck_assert_int_eq(operand->name != NULL, i < schema->n_operands);
                         ck_assert_int_eq(refers, trace_schema_find(operand->table) != NULL);
                         ck_assert_uint_ne(operand->reference, TRACE_REFERENCE_EARLIER);
-                        /* What is absent is 0, which must be good then; and what came later comes last. */
+                        /* Absent operands are 0, which must be good then; and later additions come last. */
                         if (operand->appended)
                                 ck_assert(operand->reference != TRACE_REFERENCE_REQUIRED &&
                                           operand->encoding != TRACE_ENCODING_TEXT);

@@ -64,7 +64,7 @@ START_LOOP_TEST(test_references_point_back, TRACE_TABLE_FIRST, TRACE_TABLE_FIRST
         for (uint32_t f = 0; f < schema->n_fields; f++) {
                 const struct trace_field *field = &schema->fields[f];
 
-                /* What is absent is 0, which must be good then. */
+                /* Absent fields are 0, which must be good then. */
                 ck_assert(!field->optional || field->reference != TRACE_REFERENCE_REQUIRED);
                 if (field->reference == TRACE_REFERENCE_NONE) {
                         ck_assert_uint_eq(field->table, 0);

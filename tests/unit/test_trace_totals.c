@@ -73,7 +73,7 @@ START_TEST(test_threads_are_told_apart)
 }
 END_TEST
 
-/* The fiber's zone spans a run of each of two threads, and its switches are none of the kernel's. */
+/* The fiber's zone spans a run of each of two threads, and its switches are not the kernel's. */
 START_TEST(test_fibers_are_timelines_of_their_own)
 {
         struct byte_buffer body = { .data = NULL };
@@ -143,7 +143,7 @@ START_TEST(test_equal_samples_are_one_row)
 }
 END_TEST
 
-/* A body that is cut off is refused with words, and what stands before the fault may be finished. */
+/* A body that is cut off is refused with words, and everything before the fault may be finished. */
 START_TEST(test_cut_bodies_are_refused)
 {
         struct byte_buffer body = { .data = NULL };

@@ -36,7 +36,7 @@ static uint64_t size_of(int fd)
         return (uint64_t)st.st_size;
 }
 
-/* What a reader sees. */
+/* The content that a reader sees. */
 struct sight {
         int open_result;
         enum trace_ending ending;
@@ -191,7 +191,7 @@ static void set_limit(rlim_t n_bytes)
         ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* What a trace of write_trace() has in a file with so much room; @whole_bytes is all of it. */
+/* The part of a trace of write_trace() that fits into so much room; @whole_bytes is all of it. */
 static uint64_t whole_chunks_in(uint64_t room, uint64_t whole_bytes)
 {
         uint64_t first_bytes = TRACE_CHUNK_HEADER_BYTES + 4;
@@ -207,7 +207,7 @@ static uint64_t whole_chunks_in(uint64_t room, uint64_t whole_bytes)
         return room - (room - first_bytes) % chunk_bytes;
 }
 
-/* A disk that is full after any number of bytes, with a trace that begins behind other bytes. */
+/* A disk that is full after any number of bytes, with a trace that begins after other bytes. */
 START_TEST(test_full_disk_leaves_whole_chunks)
 {
         uint64_t whole_bytes = 1000; /* until it is known */
@@ -292,7 +292,7 @@ static void mend(const char *path)
         io_close(&fd);
 }
 
-/* Cut at every byte behind the first chunk: what was whole before is there after, and the trace is whole again. */
+/* Cut at every byte after the first chunk: what was whole before is there after, and the trace is whole again. */
 START_TEST(test_reopened_trace_becomes_whole)
 {
         struct byte_buffer bytes = { .data = NULL };
@@ -322,7 +322,7 @@ START_TEST(test_reopened_trace_becomes_whole)
 }
 END_TEST
 
-/* A trace that is mended on a full disk must not be shorter afterwards: nobody has a copy. */
+/* A trace that is mended on a full disk must not be shorter afterwards: there is no copy. */
 START_TEST(test_failed_mending_loses_nothing)
 {
         struct trace_chunk_header first = { .kind = TRACE_CHUNK_FILE, .stored_bytes = 4, .raw_bytes = 4 };

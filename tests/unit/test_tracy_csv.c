@@ -88,7 +88,7 @@ static void refuse(const struct tracy_csv_options *options, const char *wanted)
         trace_builder_deinit(&b);
 }
 
-/* What is written; heap. */
+/* The output; heap. */
 static char *csv_of(const struct tracy_csv_options *options)
 {
         struct error err = ERROR_NONE;

@@ -95,7 +95,7 @@ START_TEST(test_chain_without_marker)
 }
 END_TEST
 
-/* @n_kernel and @n_user frames behind their markers; returns whether callers are said to be missing. */
+/* @n_kernel and @n_user frames after their markers; returns whether callers are said to be missing. */
 static bool is_truncated(size_t n_kernel, size_t n_user, size_t n_frames)
 {
         static uint64_t chain[CHAIN_MAX];

@@ -118,7 +118,7 @@ START_TEST(test_unmapped_file)
 }
 END_TEST
 
-/* A file that is cut while it is open is read no further: nobody dies of it. */
+/* A file that is cut while it is open is read no further: no process dies. */
 START_TEST(test_file_cut_while_open)
 {
         int fd = memfd_create("cut", MFD_CLOEXEC);
@@ -298,7 +298,7 @@ START_TEST(test_trampoline_by_its_code)
 }
 END_TEST
 
-/* Who returns from a function of makecontext(3) comes to code that nobody has called: a root, whatever its entry says. */
+/* A function of makecontext(3) returns to code that was not called: a root, whatever its entry says. */
 START_TEST(test_context_start_by_its_code)
 {
         struct {

@@ -115,7 +115,7 @@ static void walk_everything(const struct unwind_table *table, uint64_t seed)
         stack_walker_free(walker);
 }
 
-/* In memory of its own length, so that a sanitizer sees what is read behind it. */
+/* In memory of its own length, so that a sanitizer sees what is read past it. */
 static int decode_exactly(const uint8_t *bytes, size_t n_bytes, struct unwind_module **ret_module)
 {
         uint8_t *copy = malloc(n_bytes > 0 ? n_bytes : 1);

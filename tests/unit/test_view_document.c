@@ -101,7 +101,7 @@ static void build(struct view_document *d, const char *name)
         (void)view_document_add_table(d, "nothing", "Nothing", columns, N_COLUMNS);
 }
 
-/* What is printed, on the heap, ended by NUL. */
+/* The printed text, on the heap, ended by NUL. */
 static char *print(const struct view_document *d, const struct document_options *options, int wanted)
 {
         struct error err = ERROR_NONE;
@@ -512,7 +512,7 @@ START_LOOP_TEST(test_hostile_parts_fit_the_line, 0, N_NAMES)
 }
 END_TEST
 
-/* What no number says is unknown; a share of a million stays within its cell. */
+/* A value without a number is unknown; a share of a million stays within its cell. */
 START_TEST(test_numbers_without_sense)
 {
         static const struct view_column reals[] = {

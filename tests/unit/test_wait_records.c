@@ -21,7 +21,7 @@ static struct process_table processes;
 static struct loss_counter losses;
 static struct recording recording;
 static struct kernel_side source;
-static int bpf; /* its address stands for a source of BPF's, in which nobody looks here */
+static int bpf; /* its address stands for BPF's source, which is not read here */
 
 static void setup(void)
 {
@@ -131,7 +131,7 @@ START_TEST(it_came_back_after_it_had_left)
 }
 END_TEST
 
-/* What perf loses it counts itself. */
+/* perf counts its own losses. */
 START_TEST(only_bpf_is_made_whole)
 {
         recording.switches = NULL;
@@ -168,7 +168,7 @@ START_TEST(a_thread_has_one_cpu)
         ck_assert_uint_eq(track()->n_pending, 3);
         expect(1, TRACE_OP_SWITCH_OUT, 2000);
         ck_assert_uint_eq(track()->pending[1].event.switch_out.cpu, 3);
-        take_of(OTHER, 3, false, 2500, 0); /* nobody is there any more */
+        take_of(OTHER, 3, false, 2500, 0); /* the thread has ended */
         ck_assert_uint_eq(track()->n_pending, 3);
         take_of(PID, 4, true, 3000, 1000);
         ck_assert_uint_eq(track()->n_pending, 4);

@@ -588,7 +588,7 @@ START_LOOP_TEST(test_fibers_are_suspended, 0, 2)
 }
 END_TEST
 
-/* What a thread is sampled in while it runs a fiber is the fiber's, whose stream comes before the thread's here. */
+/* Samples of a thread that runs a fiber belong to the fiber, whose stream comes before the thread's here. */
 START_TEST(test_fibers_have_samples)
 {
         struct trace_thread fiber = { .kind = TRACE_THREAD_FIBER, .fiber = 1 };

@@ -135,7 +135,7 @@ static void *collect(void *context)
         return NULL;
 }
 
-/* Nobody reads at first: the queue fills and the collector waits.  Then chunk by chunk it goes on. */
+/* Without a reader at first, the queue fills and the collector waits.  Then it continues chunk by chunk. */
 START_TEST(test_slow_file)
 {
         struct collector c = { .progress_fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE) };
@@ -172,7 +172,7 @@ START_TEST(test_slow_file)
 }
 END_TEST
 
-/* After the failure that @fail_fd told of, every call says so. */
+/* After the failure that @fail_fd reported, every call fails. */
 static void expect_failure(struct writer_thread *thread, int fail_fd, int code)
 {
         struct error err = ERROR_NONE;
@@ -180,7 +180,7 @@ static void expect_failure(struct writer_thread *thread, int fail_fd, int code)
 
         ck_assert_int_eq(read(fail_fd, &n_failures, sizeof(n_failures)), sizeof(n_failures));
         ck_assert_uint_eq(n_failures, 1);
-        /* More than the queue holds: nobody waits for a file that takes nothing. */
+        /* More than the queue holds: no thread waits for a file that takes nothing. */
         for (uint32_t i = 0; i < 2 * QUEUE_ITEMS; i++)
                 ck_assert_int_eq(put(thread, i), code);
         ck_assert_int_eq(writer_thread_join(thread, &err), code);
@@ -235,7 +235,7 @@ START_TEST(test_closed_pipe)
 }
 END_TEST
 
-/* Nobody who watches a descriptor is no reason to keep the failure secret. */
+/* A failure is reported also if no thread watches the descriptor. */
 START_TEST(test_failure_without_watcher)
 {
         struct error err = ERROR_NONE;

@@ -91,7 +91,7 @@ START_TEST(test_long_texts_are_told_apart)
         memset(text, 'x', sizeof(text));
         zone_groups_init(&g, ZONE_GROUP_TEXT, NULL);
         add(&g, text, sizeof(text), 1);
-        text[999] = 'y'; /* behind what is kept */
+        text[999] = 'y'; /* after what is kept */
         add(&g, text, sizeof(text), 1);
         add(&g, text, sizeof(text), 1);
         add(&g, text, ZONE_GROUPS_LABEL_MAX, 1);

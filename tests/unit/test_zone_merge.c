@@ -233,7 +233,7 @@ START_LOOP_TEST(test_fiber_moves, 0, 2)
 }
 END_TEST
 
-/* What is too young waits, also behind the beginning of a fiber; nothing is done twice. */
+/* An event that is too young waits, also after the beginning of a fiber; nothing is done twice. */
 START_TEST(test_fiber_over_cycles)
 {
         static struct merged_program f;
@@ -345,7 +345,7 @@ static void write_pending(struct merged_program *f, uint32_t thread)
         ck_assert_int_eq(zone_merge_write_pending(&f->merge, f->threads[thread], UINT64_MAX), 0);
 }
 
-/* What is said about a zone has the time of the event before it; that the kernel's events come between is no correction. */
+/* Facts about a zone have the time of the event before them; events of the kernel in between are no correction. */
 START_TEST(test_details_after_kernel_events)
 {
         static struct merged_program f;
@@ -569,7 +569,7 @@ START_TEST(test_exec_of_a_silent_thread)
         zone = fake_program_name(&f.program, "zone");
         fake_program_enter(&f.program, 1, f.start_ns + 10, fiber, 0);
         merged_program_cycle(&f, UINT64_MAX, false);
-        for (uint64_t at_ns = 20; at_ns <= 25; at_ns += 5) { /* a second one is found behind the first */
+        for (uint64_t at_ns = 20; at_ns <= 25; at_ns += 5) { /* a second one is found after the first */
                 exec.event.time_ns = f.start_ns + at_ns;
                 ck_assert_int_eq(process_table_add_pending(&f.processes, f.threads[0], &exec), 0);
         }

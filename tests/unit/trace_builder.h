@@ -6,7 +6,7 @@
  *
  * Whatever goes wrong while building ends the test.  Rows go into `dictionary`
  * with trace_builder_row() and the shorter forms; events are written in chunks
- * at each trace_builder_flush(), behind the rows that are there by then.
+ * at each trace_builder_flush(), after the rows that are there by then.
  */
 #ifndef TESTS_UNIT_TRACE_BUILDER_H
 #define TESTS_UNIT_TRACE_BUILDER_H
@@ -45,7 +45,7 @@ void trace_builder_symbol(struct trace_builder *b, uint32_t frame, const char *f
 void trace_builder_meta(struct trace_builder *b, const char *key, const char *value);
 /* The row of a source text.  @name NULL = it has none. */
 uint32_t trace_builder_attachment(struct trace_builder *b, const char *name, uint64_t size_bytes);
-/* A chunk with a part of one, behind all rows so far; no run is open. */
+/* A chunk with a part of one, after all rows so far; no run is open. */
 void trace_builder_attachment_part(struct trace_builder *b, uint32_t attachment, uint64_t offset_bytes,
                                    const char *bytes, size_t n_bytes);
 

@@ -41,7 +41,7 @@ struct unit_test_plan {
         void (*begin)(int argc, char **argv);
 };
 
-/* Before main().  What they are handed must last; a program has one plan at most. */
+/* Before main().  Their arguments must last; a program has one plan at most. */
 void unit_test_add(struct unit_test *t);
 void unit_test_set_plan(const struct unit_test_plan *plan);
 

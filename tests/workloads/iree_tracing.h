@@ -61,7 +61,7 @@ enum {
         IREE_TRACING_MESSAGE_LEVEL_DEBUG = 0x00ff00
 };
 
-/* What is a status in IREE is an int here, 0 = good. */
+/* A status of IREE is an int here, 0 = good. */
 #define IREE_RETURN_IF_ERROR(...) IREE_RETURN_AND_EVAL_IF_ERROR((void)0, __VA_ARGS__)
 #define IREE_RETURN_AND_EVAL_IF_ERROR(tail, ...) \
         do {                                     \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What w_kernel_turns makes its kernels of: a hot function that is not exported, and one that is.  Their lines are
+ * The source of w_kernel_turns's kernels: a hot function that is not exported, and one that is.  Their lines are
  * those of a file that a compiler may have made them from.
  */
 #include <stdint.h>

@@ -91,7 +91,7 @@ static void wait_for_memory(void)
                 atomic_store(&shared->returned_ms, ms);
 }
 
-/* Until somebody records, and with children: until each has its share. */
+/* Until a recorder is there, and with children: until each has its share. */
 static void wait_for_recorder(bool with_children)
 {
         emit_zones(1);

@@ -97,7 +97,7 @@ static uint64_t paced(int64_t until_ns, double per_second)
                 do {
                         now_ns = burn_clock_ns(CLOCK_MONOTONIC);
                 } while (now_ns < next_ns);
-                if (now_ns > next_ns + BATCH_NS) /* the CPU was somebody else's meanwhile */
+                if (now_ns > next_ns + BATCH_NS) /* another thread had the CPU meanwhile */
                         next_ns = now_ns;
         }
         return n_zones;

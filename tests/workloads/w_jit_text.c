@@ -3,9 +3,9 @@
  * w_jit_text map|shared|dump|frames|announce FOLDER [TURNS=2] [MILLISECONDS=400]
  *
  * Truth: machine code is written into anonymous memory, TURNS times into the same place: in turn a function
- * "first_kernel" and "second_kernel", each of which burns MILLISECONDS in the zone "first" or "second".  What is there
+ * "first_kernel" and "second_kernel", each of which burns MILLISECONDS in the zone "first" or "second".  Whatever is there
  * is told in /tmp/perf-PID.map with lines between that are none, in FOLDER/jit-PID.dump with code and lines
- * (first.mlir or second.mlir: 10 at the start, 11 in the loop, 12 behind it), or by hyprof_code_add().
+ * (first.mlir or second.mlir: 10 at the start, 11 in the loop, 12 after it), or by hyprof_code_add().
  * "frames" (x86-64) is "dump" with code that uses the frame pointer for something else, and with its unwinding information.
  * "shared" is "map" with a file in memory that is mapped twice, once to be written and once to be executed.
  * The program ends at once afterwards, and takes the map with it.
@@ -129,7 +129,7 @@ struct teller {
         const uint8_t *code; /* sizeof(code) bytes */
         char path[PATH_BYTES];
         FILE *file;
-        void *marker; /* of a jitdump: that it is mapped tells of it */
+        void *marker; /* of a jitdump: it is announced by being mapped */
 };
 
 static void fail(const char *what)

@@ -7,7 +7,7 @@
  * a process of its own.  The program has ended when all of them have.
  *
  *      plain NAME      NAME
- *      daemon          "main", and "daemon" in a process that is nobody's child
+ *      daemon          "main", and "daemon" in a process without a parent here
  *      closed          "main" after every descriptor was closed, and "child"
  *      setuid UID      "main"; as that user "child", its child "grandchild", and "program" after execve(2)
  *      chroot FOLDER   "main" inside of it, and "child"
@@ -19,7 +19,7 @@
  *      serve           commands from standard input, a line each, answered by "ok":
  *              pid             no answer but the number of the process
  *              on PID          waits until the recorder with this number records, in a session that was not seen yet
- *              off             waits until nobody does
+ *              off             waits until no recorder is there
  *              emit            N_ZONES zones "emitted"
  *              flood           100 * N_ZONES zones "flood"
  *              open, close     begins a zone "open", ends it
@@ -206,7 +206,7 @@ static void pause_1ms(void)
         (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
 }
 
-/* The control word and, behind it, the recorder's PID; docs/understand/client-abi.md. */
+/* The control word and, after it, the recorder's PID; docs/understand/client-abi.md. */
 static uint32_t control(unsigned at)
 {
         return __atomic_load_n(&hyprof_control[HYPROF_CONTROL_AT_ + at], __ATOMIC_ACQUIRE);

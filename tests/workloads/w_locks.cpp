@@ -9,7 +9,7 @@
 //              called "the queue"
 //   "shared"   twice shared at once, then TURNS times held by one, never waited for
 //   "timed"    tried twice in vain while the thread "locks helper" holds it, then obtained in time
-//   "nobody"   never used: no event
+//   "unused"   never used: no event
 // and one of a function, "local", TURNS times made, held once and gone.
 // A zone "take" holds "queue"; it has the text "from w_locks" and the value TURNS.
 #include "tests/workloads/burn.h"
@@ -76,7 +76,7 @@ static hyprof::lockable<blind_mutex> blind("blind");
 static hyprof::lockable<std::mutex> queue{ HYPROF_HERE("queue") };
 static hyprof::shared_lockable<shared_mutex> shared{ HYPROF_HERE("shared") };
 static hyprof::lockable<std::timed_mutex> timed("timed");
-static hyprof::lockable<std::mutex> nobody("nobody");
+static hyprof::lockable<std::mutex> unused("unused");
 
 static std::atomic<int> stage(0);
 

@@ -141,7 +141,7 @@ static int make_region(uint16_t major, int filling)
         return region == MAP_FAILED ? -1 : fd;
 }
 
-/* Hands the region in, if somebody listens. */
+/* Hands the region in, if there is a listener. */
 static void announce(int fd)
 {
         const char *address = getenv("HYPROF_RECORDER");

@@ -3,7 +3,7 @@
  * w_sleep [ZONES=100]
  *
  * Truth: ZONES zones "half", each burns 5 ms in half_busy() and then sleeps for
- * as long.  What share of the zones' time the thread was on a processor is
+ * as long.  The share of the zones' time that the thread was on a processor is
  * measured here too and printed as "on_cpu_percent P".
  */
 #include "tests/workloads/burn.h"

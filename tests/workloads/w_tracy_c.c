@@ -3,7 +3,7 @@
  * w_tracy_c
  *
  * A program that knows Tracy alone: every macro of TracyC.h, and the functions
- * behind them as bindings of other languages call them.  Without TRACY_ENABLE
+ * after them as bindings of other languages call them.  Without TRACY_ENABLE
  * it prints the same.
  *
  * Truth: what tests/integration/tracy_compat.sh lists, on the thread
@@ -237,7 +237,7 @@ static void functions(void)
 #endif
 }
 
-/* A device with a clock of 2 ns a tick: two zones, the second within the first, told of when all is over. */
+/* A device with a clock of 2 ns a tick: two zones, the second within the first, reported when all is over. */
 static void gpu(void)
 {
 #ifdef TRACY_ENABLE
@@ -262,7 +262,7 @@ static void gpu(void)
         ___tracy_emit_gpu_time_sync_serial(
                 (struct ___tracy_gpu_time_sync_data){ .gpuTime = 5000, .context = 5 });
 
-        /* Of a context that was never made: nothing. */
+        /* A context that was never made: nothing. */
         ___tracy_emit_gpu_time((struct ___tracy_gpu_time_data){ .gpuTime = 1, .queryId = 1, .context = 9 });
 #endif
         n_done++;

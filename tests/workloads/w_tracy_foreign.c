@@ -2,7 +2,7 @@
 /*
  * w_tracy_foreign
  *
- * What bindings of other languages are: no header of Tracy's or of ours, but
+ * Like bindings of other languages: no header of Tracy's or of ours, but
  * declarations of their own, made from Tracy's header of some revision.
  * REVISION is 1400 (0.14) or 1103 (0.11 to 0.13), ON_DEMAND as in Tracy's.
  *

@@ -2,7 +2,7 @@
 /*
  * w_unwind KIND [ROUNDS]
  *
- * What is hard for unwinders, one at a time, for ROUNDS rounds of about 100 us of processor time.  Every callstack
+ * Code that is hard for unwinders, one kind at a time, for ROUNDS rounds of about 100 us of processor time.  Every callstack
  * goes up to main() and the C library's start, through recurse() twenty deep.  Compiled without frame pointers; see
  * the Makefile.  Kinds:
  *

@@ -5,13 +5,13 @@
  * Truth: the thread "waiter" waits ROUNDS times at each of four places, and is woken by a thread of a known name.
  *
  *   place         for                              ended by
- *   wait_sleep    20 ms                            nobody: a timer
+ *   wait_sleep    20 ms                            no thread: a timer
  *   wait_mutex    25 ms, a pthread mutex           "holder"
  *   wait_futex    30 ms, a futex(2) of its own     "futexer"
  *   wait_pipe     35 ms, a byte in a pipe          "piper"
  *
  * Before that it sleeps for 100 ms in settle().  Then "burner-a" and "burner-b" share a CPU and burn 200 ms each in
- * burn_together(): they are preempted, and wait for nothing.  What each place really took is measured here too and printed:
+ * burn_together(): they are preempted, and wait for nothing.  The time of each place is measured here too and printed:
  * "wait PLACE NS WAKER", all rounds together; and for each wait "span PLACE BEGIN_NS END_NS" of CLOCK_MONOTONIC_RAW.
  */
 #include "tests/workloads/burn.h"
@@ -26,7 +26,7 @@
 
 #define NS_PER_MS 1000000
 
-/* What the waiter and one of the wakers share. */
+/* Shared by the waiter and one of the wakers. */
 struct meeting {
         pthread_mutex_t mutex;
         uint32_t futex;
@@ -111,7 +111,7 @@ static void *fill_pipe(void *context)
 
 /* ---- the waiter ---------------------------------------------------------------------------------------- */
 
-/* Before all else: whoever records has time to read the code that the callstacks are in. */
+/* Before all else: the recorder has time to read the code of the call stacks. */
 static __attribute__((noinline)) void settle(void)
 {
         rest(100);
@@ -141,7 +141,7 @@ static __attribute__((noinline)) void wait_pipe(struct meeting *m)
         take_byte(m->pipe[0]);
 }
 
-/* All rounds at one place.  @waker: NULL = nobody is needed. */
+/* All rounds at one place.  @waker: NULL = none is needed. */
 static void meet(const char *place, void (*wait)(struct meeting *), void *(*waker)(void *),
                  const char *waker_name, int n_rounds)
 {

@@ -2,7 +2,7 @@
 /*
  * w_without_perf ERRNO COMMAND...
  *
- * Truth: in COMMAND perf_event_open(2) fails with that error number, whoever it runs as: a filter of system calls
+ * Truth: in COMMAND perf_event_open(2) fails with that error number, as any user: a filter of system calls
  * answers, as in containers.
  */
 #include <linux/audit.h>
