@@ -62,7 +62,10 @@ static inline void byte_buffer_put_varint(struct byte_buffer *b, uint64_t v)
                 byte_buffer_put_varint_slow(b, v);
                 return;
         }
-        /* Both bytes, whether the second counts or not: times alternate between one and two, which no processor guesses. */
+        /*
+         * Both bytes, whether the second counts or not: times alternate between one and two,
+         * which no processor guesses.
+         */
         b->used_bytes += 1 + more;
         at[0] = (uint8_t)(v | more << 7);
         at[1] = (uint8_t)(v >> 7);

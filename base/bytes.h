@@ -97,8 +97,8 @@ static inline uint64_t bytes_varint_long(struct byte_reader *r)
 }
 
 /*
- * The same.  Both bytes of a short one are looked at whether the second counts or not: times alternate between
- * one and two, which no processor guesses.
+ * The same.  Both bytes of a short one are looked at whether the second counts or not: times alternate
+ * between one and two, which no processor guesses.
  */
 static inline uint64_t bytes_varint(struct byte_reader *r)
 {

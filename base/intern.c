@@ -63,7 +63,10 @@ static bool intern_equals(const struct intern *t, uint32_t id, const void *bytes
         return known_bytes == n_bytes && (n_bytes == 0 || memcmp(known, bytes, n_bytes) == 0);
 }
 
-/* The slot that holds an equal item, or the empty one where it belongs.  Other items are told by their hashes. */
+/*
+ * The slot that holds an equal item, or the empty one where it belongs.  Other items
+ * are told by their hashes.
+ */
 static uint64_t *intern_slot_of(const struct intern *t, uint32_t hash, const void *bytes, size_t n_bytes)
 {
         size_t mask = t->n_slots - 1;

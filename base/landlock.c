@@ -21,7 +21,10 @@
          LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |   \
          LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
 
-/* struct landlock_ruleset_attr as it has become; older kernels take the longer one if what they do not know is zero. */
+/*
+ * struct landlock_ruleset_attr as it has become; older kernels take the longer one if what
+ * they do not know is zero.
+ */
 struct ruleset {
         uint64_t fs, net, scopes;
 };

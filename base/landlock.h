@@ -4,15 +4,16 @@
  *
  * Way of the data:  symbol_process -> fork -> confinement -> [landlock] -> symbolizer
  *
- * Descriptors that are open go on to work.  The ban holds for the calling thread and for all threads and processes that
- * it starts later; there is no way back.  Nothing is allocated.
+ * Descriptors that are open go on to work.  The ban holds for the calling thread and for all threads and
+ * processes that it starts later; there is no way back.  Nothing is allocated.
  */
 #ifndef BASE_LANDLOCK_H
 #define BASE_LANDLOCK_H
 
 enum landlock_ban {
-        LANDLOCK_BAN_CHANGES, /* no file is opened for writing, made, removed, renamed, truncated or executed */
-        LANDLOCK_BAN_FILES,   /* the same, and no file or folder is opened for reading */
+        /* no file is opened for writing, made, removed, renamed, truncated or executed */
+        LANDLOCK_BAN_CHANGES,
+        LANDLOCK_BAN_FILES, /* the same, and no file or folder is opened for reading */
 };
 
 /* The version of Landlock that the kernel has; 0 = none, or it is turned off. */
@@ -20,8 +21,8 @@ int landlock_version(void);
 
 /*
  * landlock_restrict() - before this, no_new_privs is to be set
- * With the ban come those that the kernel's version knows: no TCP connections, no signals to processes outside, no abstract
- * sockets of theirs.
+ * With the ban come those that the kernel's version knows: no TCP connections, no signals to processes
+ * outside, no abstract sockets of theirs.
  * Returns 0, -ENOTSUP if the kernel has no Landlock, -errno.
  */
 int landlock_restrict(enum landlock_ban ban);

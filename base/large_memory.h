@@ -14,7 +14,10 @@
 
 #include <stddef.h>
 
-/* Asks for large pages for those of a block that lie in it whole.  Before it is touched, or it is too late for most. */
+/*
+ * Asks for large pages for those of a block that lie in it whole.  Before it is touched, or
+ * it is too late for most.
+ */
 void large_memory_hint(void *block, size_t n_bytes);
 
 /* As malloc(3); a block that has room for large pages begins with one. */

@@ -14,7 +14,10 @@
 
 #define NAME_GUESS_BYTES 128
 
-/* Names of a trace that are compared letter by letter: it bounds the work, which is about ten microseconds each. */
+/*
+ * Names of a trace that are compared letter by letter: it bounds the work, which is about
+ * ten microseconds each.
+ */
 #define NAME_GUESS_OFFERS_MAX 20000
 
 struct name_guess {

@@ -9,7 +9,9 @@
 
 #define VERSION_JSON_SCHEMA "hyprof.version/2"
 
-/* @argv: from "--version" on, then how the answer is printed: --json and its like.  Returns an exit status. */
+/*
+ * @argv: from "--version" on, then how the answer is printed: --json and its like.  Returns an exit status.
+ */
 int version_run(int argc, char **argv);
 
 #endif /* CLI_VERSION_H */

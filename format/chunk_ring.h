@@ -2,7 +2,8 @@
 /*
  * format/chunk_ring.h - the last chunks of a recording, in memory
  *
- * Way of the data:  merge -> chunk bodies -> writer_thread -> [chunk_ring] -> ring_dump -> trace_writer -> file
+ * Way of the data:  merge -> chunk bodies -> writer_thread -> [chunk_ring] -> ring_dump
+ *                   -> trace_writer -> file
  *
  * Chunks are kept as they would be in a file.  Chunks of events make room for later ones: the oldest goes
  * first, as a whole; the state at its end is remembered (stream_states.h).  Tables and attachments stay:
@@ -47,8 +48,8 @@ struct chunk_ring {
         struct chunk_ring_options options;
         struct ring_chunk_list events, tables, parts; /* each in the order in which they came */
         uint64_t listed_bytes; /* of `events`: at most bytes_max, but for the newest chunk */
-        uint64_t
-                events_bytes; /* with what only snapshots have: until they are written, at most twice as much */
+        /* with what only snapshots have: until they are written, at most twice as much */
+        uint64_t events_bytes;
         uint64_t events_bytes_peak;
         uint64_t kept_bytes;         /* of tables and parts */
         uint64_t newest_ns;          /* of all events */

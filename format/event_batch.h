@@ -10,8 +10,8 @@
  *      while ((r = event_batch_next(&b, n, err)) == 1)
  *              b.runs[0 .. n_runs), b.events[0 .. n_events), b.others[0 .. n_others)
  *
- * Several may be filled by several threads at once, each by one; the dictionary is only read.  Bounded by what the
- * caller asks for.
+ * Several may be filled by several threads at once, each by one; the dictionary is only read.  Bounded by
+ * what the caller asks for.
  */
 #ifndef FORMAT_EVENT_BATCH_H
 #define FORMAT_EVENT_BATCH_H
@@ -28,8 +28,8 @@
 
 struct event_batch {
         struct event_decoder decoder;
-        struct event_run *
-                runs; /* heap; those that the events belong to, one after the other, with their numbers here */
+        /* heap; those that the events belong to, one after the other, with their numbers here */
+        struct event_run *runs;
         struct packed_event *events; /* heap; `value` of others than zones: where the event is in `others` */
         struct trace_event *others;  /* heap; texts are borrowed from the body */
         size_t n_runs, runs_capacity;

@@ -194,8 +194,8 @@ static size_t take_varint(const uint8_t *at, uint64_t *ret_value)
 }
 
 /*
- * All is in registers, and nothing depends on what kind of zone event comes next: they alternate as no processor
- * guesses.  Two bytes of location are looked at before it is known whether the event has one.
+ * All is in registers, and nothing depends on what kind of zone event comes next: they alternate as no
+ * processor guesses.  Two bytes of location are looked at before it is known whether the event has one.
  */
 uint32_t event_decoder_next_zones(struct event_decoder *d, struct packed_event *events, uint32_t n_max)
 {

@@ -65,7 +65,8 @@ int event_decoder_next_run(struct event_decoder *d, struct event_run *ret_run, s
 int event_decoder_next(struct event_decoder *d, struct trace_event *ret_event, struct error *err);
 
 /*
- * event_decoder_next_zones() - the begins and ends of zones that follow one another in the run, as many as are plain
+ * event_decoder_next_zones() - the begins and ends of zones that follow one another in the
+ * run, as many as are plain
  * Returns how many, at most @n_max; 0 if the next event needs event_decoder_next().
  */
 uint32_t event_decoder_next_zones(struct event_decoder *d, struct packed_event *events, uint32_t n_max);

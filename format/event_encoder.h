@@ -76,8 +76,9 @@ static inline void event_encoder_end_zone(struct event_encoder *e, uint64_t time
 
 /*
  * event_encoder_add() - add an event to the open run
- * Its time is at least that of the event before in the run.  A text is copied; it has at most TRACE_TEXT_BYTES_MAX,
- * and who writes long ones looks at event_encoder_count_bytes() after each: a body has an end.
+ * Its time is at least that of the event before in the run.  A text is copied; it has at most
+ * TRACE_TEXT_BYTES_MAX, and who writes long ones looks at event_encoder_count_bytes() after
+ * each: a body has an end.
  */
 static inline void event_encoder_add(struct event_encoder *e, const struct trace_event *event)
 {

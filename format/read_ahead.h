@@ -9,11 +9,12 @@
  * number of helpers, including none: EVENTS and STATES chunks in order, and a damaged chunk of any kind, the
  * end of the file or a failed read only after all that came before it.
  *
- * The helpers are started when it turns out that the trace is not a small one; if they cannot be, the caller does
- * all.  Memory: READ_AHEAD_HELPERS_MAX + 2 chunks at most, each with READ_AHEAD_EVENTS events; what a chunk has more
- * is decoded when it is asked for.
+ * The helpers are started when it turns out that the trace is not a small one; if they cannot be, the caller
+ * does all.  Memory: READ_AHEAD_HELPERS_MAX + 2 chunks at most, each with READ_AHEAD_EVENTS events; what a
+ * chunk has more is decoded when it is asked for.
  *
- * One thread calls; from read_ahead_open() until read_ahead_close() it leaves the reader alone, but for its dictionary.
+ * One thread calls; from read_ahead_open() until read_ahead_close() it leaves the reader alone,
+ * but for its dictionary.
  */
 #ifndef FORMAT_READ_AHEAD_H
 #define FORMAT_READ_AHEAD_H
@@ -34,8 +35,8 @@ struct read_ahead;
 struct read_ahead_options {
         unsigned n_helpers; /* at most */
 
-        uint64_t
-                until_bytes; /* nothing that begins there or later is read before it is asked for; 0 = all is */
+        /* nothing that begins there or later is read before it is asked for; 0 = all is */
+        uint64_t until_bytes;
 };
 
 /* As many as there are other processors that this process may use, at most READ_AHEAD_HELPERS_MAX. */
@@ -61,7 +62,9 @@ int read_ahead_next(struct read_ahead *a, struct read_ahead_item *ret_item, stru
 /* Where the chunk after the last one that was handed out begins. */
 uint64_t read_ahead_position(const struct read_ahead *a);
 
-/* Ends the helpers.  The reader goes on where read_ahead_next() would have.  Returns 0 or -errno of lseek(2). */
+/*
+ * Ends the helpers.  The reader goes on where read_ahead_next() would have.  Returns 0 or -errno of lseek(2).
+ */
 int read_ahead_close(struct read_ahead *a, struct error *err);
 
 #endif /* FORMAT_READ_AHEAD_H */

@@ -197,7 +197,10 @@ static void stream_states_add(struct event_encoder *encoder, struct trace_event 
         event_encoder_add(encoder, &event);
 }
 
-/* The switch comes before the zones: a thread is taken to run from its first event on, if nothing else is said. */
+/*
+ * The switch comes before the zones: a thread is taken to run from its first event on,
+ * if nothing else is said.
+ */
 static void encode_state(const struct stream_state *state, uint64_t time_ns, struct event_encoder *encoder)
 {
         struct trace_event event = { .op = TRACE_OP_THREAD_NAME };

@@ -5,8 +5,8 @@
  * Way of the data:  thread_track -> [thread_state] -> event_encoder -> body of a STATES chunk
  * Specification:    docs/understand/trace-format.md, "States"
  *
- * Not the same as stream_states: that makes events for a trace that begins there, which everybody counts; this one
- * makes events that set a reader's state and are not counted, since all of the trace is there.
+ * Not the same as stream_states: that makes events for a trace that begins there, which everybody counts;
+ * this one makes events that set a reader's state and are not counted, since all of the trace is there.
  */
 #ifndef FORMAT_THREAD_STATE_H
 #define FORMAT_THREAD_STATE_H

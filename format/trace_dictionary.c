@@ -288,7 +288,10 @@ static int find_columns(struct incoming *in, struct trace_column_list *list, str
         }
         if (r < 0)
                 return r;
-        /* Every column that the table began with is there: so the bytes of a body bound the number of its rows. */
+        /*
+         * Every column that the table began with is there: so the bytes of a body bound
+         * the number of its rows.
+         */
         for (uint32_t i = 0; i < n_known; i++)
                 if (!in->seen[i] && !(in->schema->n_fields > 0 && in->schema->fields[i].optional))
                         return error_set(err, -EBADMSG, "column %" PRIu32 " is missing", i + 1);

@@ -7,7 +7,8 @@
  *
  * Writing: rows go in through the _add functions; equal rows get equal ids.  From time to time
  * trace_dictionary_encode() turns new rows into chunk bodies, so that every chunk refers only to earlier
- * rows.  Reading: trace_dictionary_decode() reads those bodies and checks every id in them, so that users of a
+ * rows.  Reading: trace_dictionary_decode() reads those bodies and checks every id in
+ *        them, so that users of a
  * dictionary may follow its ids unchecked.
  *
  * Owns everything in it.  Not thread-safe.
@@ -53,7 +54,10 @@ void trace_dictionary_deinit(struct trace_dictionary *d);
 int trace_dictionary_add(struct trace_dictionary *d, enum trace_table table, const void *row,
                          uint32_t *ret_id);
 
-/* The same for a row of which the caller knows that it was not added: one that refers to a row that is new, say. */
+/*
+ * The same for a row of which the caller knows that it was not added: one that refers to
+ * a row that is new, say.
+ */
 int trace_dictionary_add_new(struct trace_dictionary *d, enum trace_table table, const void *row,
                              uint32_t *ret_id);
 
@@ -65,7 +69,10 @@ int trace_dictionary_add_string(struct trace_dictionary *d, const void *text, si
 int trace_dictionary_add_program_string(struct trace_dictionary *d, const void *text, size_t text_bytes,
                                         uint32_t *ret_id);
 
-/* The same for paths of files that programs map: a quarter of the room is left for the recorder's own strings. */
+/*
+ * The same for paths of files that programs map: a quarter of the room is left for the
+ * recorder's own strings.
+ */
 int trace_dictionary_add_path(struct trace_dictionary *d, const void *path, size_t path_bytes,
                               uint32_t *ret_id);
 

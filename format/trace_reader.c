@@ -294,7 +294,10 @@ int trace_reader_rewind(struct trace_reader *r, struct error *err)
         return trace_reader_seek(r, r->second_chunk_bytes, err);
 }
 
-/* Steps over the body of a chunk whose header was read; one that is not all there is read, to say where it ends. */
+/*
+ * Steps over the body of a chunk whose header was read; one that is not all there is
+ * read, to say where it ends.
+ */
 static int skip_body(struct trace_reader *r, struct trace_stored_chunk *chunk, struct error *err)
 {
         const struct trace_chunk_header *header = &chunk->header;

@@ -65,7 +65,8 @@ void trace_reader_close(struct trace_reader *reader);
 int trace_reader_next(struct trace_reader *reader, struct trace_item *ret_item, struct error *err);
 
 /*
- * trace_reader_next_wanted() - the same, but for chunks that @is_wanted does not want: these are stepped over unchecked
+ * trace_reader_next_wanted() - the same, but for chunks that @is_wanted does not want: these are
+ * stepped over unchecked
  * For a file, after trace_reader_read_tables().
  */
 int trace_reader_next_wanted(struct trace_reader *reader,
@@ -76,7 +77,8 @@ int trace_reader_next_wanted(struct trace_reader *reader,
  * For callers that unpack chunks elsewhere, after trace_reader_read_tables(): see read_ahead.
  * trace_reader_fetch() - the next chunk as it is; returns as trace_reader_next()
  * trace_reader_seek() - go on at a chunk that was fetched before, or after the last one
- * trace_reader_refuse() - trace_chunk_decode_body() of a chunk returned @code: the trace ends with a damaged chunk;
+ * trace_reader_refuse() - trace_chunk_decode_body() of a chunk returned @code: the trace
+ * ends with a damaged chunk;
  *                         returns 0, or -ENOMEM if memory was what it lacked
  */
 int trace_reader_fetch(struct trace_reader *reader, struct trace_stored_chunk *chunk, struct error *err);
@@ -85,7 +87,8 @@ int trace_reader_refuse(struct trace_reader *reader, const struct trace_stored_c
                         const struct error *cause, struct error *err);
 
 /*
- * trace_reader_read_tables() - take in all tables, stepping over events and attachments, and go back to the beginning
+ * trace_reader_read_tables() - take in all tables, stepping over events and attachments, and
+ * go back to the beginning
  * @ret_first_ns, @ret_last_ns:  of all events, as their chunks say; 0 if there are none Right after
  * trace_reader_open().  The dictionary is complete then, and trace_reader_next() hands out the same chunks
  * from the beginning, without taking in tables twice (`rows` is empty then).  A file that cannot seek is
@@ -101,22 +104,25 @@ int trace_reader_rewind(struct trace_reader *reader, struct error *err);
 /* The request to trace_reader_seek_range(), and its result. */
 struct trace_reader_range {
         uint64_t from_ns, to_ns; /* set by the caller */
-        uint64_t
-                states_at_bytes; /* the STATES chunk that comes next; 0 = there is none, and the first chunk does */
+        /* the STATES chunk that comes next; 0 = there is none, and the first chunk does */
+        uint64_t states_at_bytes;
         uint64_t end_bytes; /* no EVENTS chunk from here on has an event before to_ns */
 };
 
 /*
  * trace_reader_seek_range() - go to where a part of the trace begins
- * After trace_reader_read_tables().  No EVENTS chunk before the place has an event at from_ns or later.  Looks at all
- * headers, at no body.  Returns 0 or -errno.
+ * After trace_reader_read_tables().  No EVENTS chunk before the place has an event at from_ns or later.
+ * Looks at all headers, at no body.  Returns 0 or -errno.
  */
 int trace_reader_seek_range(struct trace_reader *reader, struct trace_reader_range *range, struct error *err);
 
 /* Where the next chunk begins, in bytes from the beginning of the trace. */
 uint64_t trace_reader_position(const struct trace_reader *reader);
 
-/* Steps over all chunks to the end, for trace_reader_ending(); bodies of events are not checked.  Returns 0 or -errno. */
+/*
+ * Steps over all chunks to the end, for trace_reader_ending(); bodies of events are not
+ * checked.  Returns 0 or -errno.
+ */
 int trace_reader_skip_rest(struct trace_reader *reader, struct error *err);
 
 /* The header of the FILE chunk, which trace_reader_open() read; borrowed. */

@@ -39,15 +39,18 @@ struct trace_thread {
                                     * recognised */
 
 struct trace_module {
-        uint32_t
-                path; /* string: the path when it was mapped, or "[kernel]", "[vdso]", "//anon", "[image 3f0c..]" */
+        /* string: the path when it was mapped, or "[kernel]", "[vdso]", "//anon", "[image 3f0c..]" */
+        uint32_t path;
         uint32_t build_id; /* string of raw bytes; 0 = unknown */
         uint32_t kind;     /* enum trace_module_kind */
         uint32_t process;  /* for ANONYMOUS: whose memory; else 0 */
         uint64_t device;   /* st_dev, 0 = unknown: the kernel tells either this or the build-id */
         uint64_t inode;
-        uint64_t
-                content; /* IMAGE: XXH3 of its code, where it has no build-id; FILE: see docs/understand/trace-format.md; else 0 */
+        /*
+         * IMAGE: XXH3 of its code, where it has no build-id; FILE: see
+         * docs/understand/trace-format.md; else 0
+         */
+        uint64_t content;
         uint32_t generation; /* ANONYMOUS: how often code was put over other code there before; FILE: of the
                              * inode; IMAGE: 1 = a JIT announced it */
         uint32_t reserved;   /* not in the file */
@@ -99,7 +102,10 @@ struct trace_sample_event {
         uint32_t reserved; /* not in the file */
 };
 
-/* The rows of one frame follow each other, the innermost inlined function first; a later group replaces an earlier. */
+/*
+ * The rows of one frame follow each other, the innermost inlined function first; a later
+ * group replaces an earlier.
+ */
 struct trace_symbol {
         uint32_t frame;
         uint32_t function; /* string, demangled; 0 = unknown */

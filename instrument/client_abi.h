@@ -7,7 +7,8 @@
  *
  * One sealed memfd a process, called "hyprof-client":
  *
- *      0                  struct client_abi_header, in a page of its own; then which chunks are free, and their links
+ *      0                  struct client_abi_header, in a page of its own; then which chunks
+ *                         are free, and their links
  *      slots_offset       n_slots  x struct client_abi_slot
  *      locations_offset   n_locations_max  x struct client_abi_location, id 1 comes first
  *      strings_offset     bytes that the locations point to
@@ -117,8 +118,8 @@ struct client_abi_header {
 /* Where a thread went on when it left its ring, or a chunk. */
 struct client_abi_link {
         uint64_t at_bytes; /* the count of bytes at which it did; stored before `next` */
-        uint32_t
-                next; /* atomic, stored with release; 0 = it did not, a chunk's number + 1, or CHUNK_IS_RING */
+        /* atomic, stored with release; 0 = it did not, a chunk's number + 1, or CHUNK_IS_RING */
+        uint32_t next;
         uint32_t reserved;
 };
 
@@ -146,8 +147,8 @@ struct client_abi_slot {
 };
 
 /*
- * Whatever events name by number: a source location, or one that only has a name: a plot, a sequence of frames, a
- * memory pool, a fiber, a lock (with the place where it is defined), a device.
+ * Whatever events name by number: a source location, or one that only has a name: a plot, a sequence of
+ * frames, a memory pool, a fiber, a lock (with the place where it is defined), a device.
  */
 struct client_abi_location {
         uint64_t name; /* strings: offset in the string area in the low 40 bits, bytes in the high 24 */
@@ -245,7 +246,10 @@ enum client_abi_event {
 
         /* Word 1: a number for the innermost open zone. */
         CLIENT_ABI_EVENT_ZONE_VALUE = 64,
-        /* The thread goes on as a fiber.  Argument: location of the fiber; word 1: zones open on it; more were lost. */
+        /*
+         * The thread goes on as a fiber.  Argument: location of the fiber; word 1: zones open
+         * on it; more were lost.
+         */
         CLIENT_ABI_EVENT_FIBER_ENTER = 65,
         /* Argument: pool; word 1: address. */
         CLIENT_ABI_EVENT_MEMORY_FREE = 66,
@@ -258,13 +262,18 @@ enum client_abi_event {
 
         /* Argument: pool; words: address, bytes. */
         CLIENT_ABI_EVENT_MEMORY_ALLOC = 96,
-        /* Prefix.  Words: offset as counted by blobs_used_bytes, bytes: the rest of the next event's payload. */
+        /*
+         * Prefix.  Words: offset as counted by blobs_used_bytes, bytes: the rest of the next event's payload.
+         */
         CLIENT_ABI_EVENT_BLOB = 97,
         /* Argument: device; words: query, location. */
         CLIENT_ABI_EVENT_DEVICE_ZONE_BEGIN = 98,
         /* Argument: device; words: query, ticks of the device. */
         CLIENT_ABI_EVENT_DEVICE_TIME = 99,
-        /* Argument: device; words: ticks of the device, nanoseconds of CLOCK_MONOTONIC_RAW at the same moment. */
+        /*
+         * Argument: device; words: ticks of the device, nanoseconds of
+         * CLOCK_MONOTONIC_RAW at the same moment.
+         */
         CLIENT_ABI_EVENT_DEVICE_CALIBRATION = 100,
         /* Words: address, bytes of code that is not there any more. */
         CLIENT_ABI_EVENT_CODE_GONE = 101,
@@ -281,7 +290,10 @@ enum client_abi_event {
         CLIENT_ABI_EVENT_PROGRAM_INFO = 132,
         /* Source text.  4 bytes: length of the file's name, 4: zero; the name; the text. */
         CLIENT_ABI_EVENT_SOURCE_TEXT = 133,
-        /* Code that the program made.  8 bytes: address, 8: length, 4: bytes of the name, 4: zero; name; ELF image. */
+        /*
+         * Code that the program made.  8 bytes: address, 8: length, 4: bytes of the name, 4:
+         * zero; name; ELF image.
+         */
         CLIENT_ABI_EVENT_CODE = 134,
         /* 4 bytes: location of the lock, 4: zero; its name from now on. */
         CLIENT_ABI_EVENT_LOCK_NAME = 135,
@@ -306,10 +318,11 @@ enum client_abi_event {
 #define CLIENT_ABI_STACK_COPY_HEADER_BYTES 24
 
 /*
- * A blob: 8 bytes with its own offset, as a check that nothing else was written there meanwhile, then its bytes,
- * rounded up to whole words.  At offset modulo blobs_bytes, never over the end: what would be begins at the front.
- * The gap counts as used, and the client that leaves it adds it to blobs_freed_bytes at once.
- * A client writes none while more than BLOBS_UNREAD_MAX are not freed yet; the difference of the two is signed.
+ * A blob: 8 bytes with its own offset, as a check that nothing else was written there meanwhile, then its
+ * bytes, rounded up to whole words.  At offset modulo blobs_bytes, never over the end: what would be
+ * begins at the front.  The gap counts as used, and the client that leaves it adds it to
+ * blobs_freed_bytes at once.  A client writes none while more than BLOBS_UNREAD_MAX are not freed yet;
+ * the difference of the two is signed.
  */
 #define CLIENT_ABI_BLOB_HEADER_BYTES      8
 #define CLIENT_ABI_BLOB_BYTES_MAX         (UINT64_C(1) << 27)

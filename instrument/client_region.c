@@ -527,7 +527,9 @@ uint64_t client_region_blobs_refused(const struct client_region *region)
 
 static uint32_t count_locations(const struct client_region *region)
 {
-        /* Pairs with the releases in the client: who knows of an id by an event, or by this, finds its entry. */
+        /*
+         * Pairs with the releases in the client: who knows of an id by an event, or by this, finds its entry.
+         */
         return __atomic_load_n(&shared_header(region)->n_locations, __ATOMIC_ACQUIRE);
 }
 

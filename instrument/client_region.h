@@ -48,8 +48,8 @@ struct client_drops {
 /*
  * client_region_measure() - how much memory a region may take here, in bytes, before anything of it is
  * touched
- * Counts its slots, as the program may come to use them all, and the memory for each on this side.  Returns 0,
- * or what client_region_open() would return.
+ * Counts its slots, as the program may come to use them all, and the memory for each on this side.  Returns
+ * 0, or what client_region_open() would return.
  */
 int client_region_measure(int fd, uint64_t *ret_bytes, struct error *err);
 
@@ -87,11 +87,15 @@ uint64_t client_region_spare_bytes(const struct client_region *region);
 /*
  * client_region_beat() - shows the program that its recorder reads, and gives back the memory of chunks
  * @now_ns:  CLOCK_MONOTONIC_RAW
- * To be called several times a second: the program uses no chunks for a recorder that was silent for two seconds.
+ * To be called several times a second: the program uses no chunks for a recorder that was
+ * silent for two seconds.
  */
 void client_region_beat(struct client_region *region, uint64_t now_ns);
 
-/* True if client_region_enable() found a client that had started itself: it is recorded from its first event on. */
+/*
+ * True if client_region_enable() found a client that had started itself: it is recorded
+ * from its first event on.
+ */
 bool client_region_is_self_started(const struct client_region *region);
 
 /* Stops recording: the program's instrumentation returns to its idle cost.  Unread bytes stay readable. */
@@ -152,8 +156,8 @@ int client_region_next_plot(struct client_region *region, uint32_t *inout_id,
  * client_region_read_blob() - copy a payload out of the blob area and give its room back
  * @at, @n_bytes:  as struct client_prefix says
  * @to:            the bytes are appended; after -ENOMEM, its `failed` is set
- * Each byte that the program put into the area is read or given back once: who names a blob again and again does not
- * make us copy it more often than that.
+ * Each byte that the program put into the area is read or given back once: who names a blob again and again
+ * does not make us copy it more often than that.
  * Returns 0; -EBADMSG if there can be no such blob, of more than CLIENT_ABI_BLOB_BYTES_MAX for example;
  * -ESTALE if something else was written there meanwhile, its room is given back then as well; -ENOMEM,
  * -errno: it is as it was.  May take some milliseconds for a large one.

@@ -48,8 +48,8 @@ struct client_prefix {
         uint32_t zone_depth; /* the open zone that it is about, 1 = the outermost; 0 = the innermost */
         uint64_t blob_at;    /* CLIENT_ABI_EVENT_BLOB: where the rest of the payload lies */
         uint64_t blob_bytes; /* 0 = no value */
-        const uint8_t *
-                frames; /* CLIENT_ABI_EVENT_CALLSTACK: addresses of 8 bytes, unaligned; borrowed like `text` */
+        /* CLIENT_ABI_EVENT_CALLSTACK: addresses of 8 bytes, unaligned; borrowed like `text` */
+        const uint8_t *frames;
         uint32_t n_frames;    /* at most CLIENT_ABI_CALLSTACK_FRAMES_MAX: the innermost of a longer one */
         const uint8_t *stack; /* CLIENT_ABI_EVENT_STACK_COPY: its whole payload; borrowed */
         uint32_t stack_bytes; /* 0, or its header and at most CLIENT_ABI_STACK_COPY_BYTES_MAX of stack */
@@ -60,10 +60,12 @@ struct client_event {
         uint32_t kind;     /* enum client_abi_event; never TIME, nor a prefix */
         uint32_t argument; /* location or bytes of payload, see client_abi.h; for THREAD: the tid */
         uint64_t value[2]; /* words of the kinds that have them */
-        const char *
-                text; /* MESSAGE: its text; from CLIENT_ABI_EVENT_NEW_BYTES on the whole payload, which has the
-                              fixed part of its kind unless a blob goes with it; borrowed until the next append
-                              to `pending`, or until client_stream_move() */
+        /*
+         * MESSAGE: its text; from CLIENT_ABI_EVENT_NEW_BYTES on the whole payload, which has the fixed part
+         * of its kind unless a blob goes with it; borrowed until the next append to `pending`, or until
+         * client_stream_move().
+         */
+        const char *text;
         uint32_t text_bytes;
         struct client_prefix prefix;
 };
@@ -90,11 +92,12 @@ void client_stream_deinit(struct client_stream *s);
 
 /*
  * client_stream_peek() - the next event, which stays the next until client_stream_consume()
- * Returns 1, or 0 when a whole event is not there yet; it begins at the same place then, when more was appended.
+ * Returns 1, or 0 when a whole event is not there yet; it begins at the same place then,
+ * when more was appended.
  *
- * The prefixes before an event come with it.  They are dropped if a THREAD, an unknown event, a word that is no
- * event or a second prefix of their kind follows instead, so that an event with prefixes is bounded.  One TIME
- * may stand between them.
+ * The prefixes before an event come with it.  They are dropped if a THREAD, an unknown event, a word that is
+ * no event or a second prefix of their kind follows instead, so that an event with prefixes is bounded.  One
+ * TIME may stand between them.
  */
 int client_stream_peek(struct client_stream *s, struct client_event *ret_event);
 

@@ -152,7 +152,10 @@ static int read_location(struct location_reader *r, const struct client_abi_loca
         if (!at)
                 return error_set(err, -ENOMEM, "location %u: no memory", id);
         for (int i = 0; i < N_STRINGS; i++) {
-                /* The names lie in their entries' order, mostly with the other strings; those may also be shared. */
+                /*
+                 * The names lie in their entries' order, mostly with the other strings;
+                 * those may also be shared.
+                 */
                 int code = read_string(r, offset[i], n[i], in_a_row && i == 0, at, err);
 
                 if (code < 0)

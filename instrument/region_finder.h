@@ -21,7 +21,8 @@ bool region_finder_is_region_name(const char *name, size_t name_bytes);
  * @pid:    in the caller's PID namespace
  * Looks through /proc/PID/fd (same user) and, with CAP_CHECKPOINT_RESTORE or
  * CAP_SYS_ADMIN, /proc/PID/map_files (also when the program closed its descriptors).
- * Returns 0 with *ret_fd owned by the caller, -ENOENT if it has none, -ESRCH if the process is gone, -EACCES ...
+ * Returns 0 with *ret_fd owned by the caller, -ENOENT if it has none, -ESRCH if the
+ * process is gone, -EACCES ...
  */
 int region_finder_open(uint32_t pid, int *ret_fd, struct error *err);
 

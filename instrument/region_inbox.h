@@ -33,7 +33,8 @@ struct region_inbox {
         char address[REGION_INBOX_ADDRESS_BYTES]; /* "@...", the value of HYPROF_RECORDER */
         struct region_inbox_sender held[REGION_INBOX_HELD_MAX]; /* the oldest first */
         size_t n_held;
-        bool any_user; /* those of all users may hand in, not only the recorder's; set by it if it may record them */
+        /* those of all users may hand in, not only the recorder's; set by it if it may record them */
+        bool any_user;
 };
 
 /* Returns 0 or -errno. */

@@ -139,7 +139,10 @@ int ring_reader_drain(struct ring_reader *r, struct chunk_pool *pool, uint32_t s
 
         *ret_bytes = 0;
         max_bytes -= max_bytes % CLIENT_ABI_WORD_BYTES;
-        /* A thread that left a place without writing there is rare: more steps than there are chunks are a circle. */
+        /*
+         * A thread that left a place without writing there is rare: more steps than there
+         * are chunks are a circle.
+         */
         for (uint32_t n = 0; code == 0 && r->tail_bytes != head && done < max_bytes; n++) {
                 uint32_t next;
                 uint64_t end = ring_reader_find_end(r, pool, slot, head, &next);

@@ -57,7 +57,10 @@ bool ring_reader_is_possible(struct ring_reader *r, const struct chunk_pool *poo
 /* From where the recorder before has stopped, as the region says. */
 void ring_reader_resume(struct ring_reader *r, const struct chunk_pool *pool, uint32_t slot);
 
-/* Gives the memory of chunks back that were given back before @until_ns and are free; about 50 us each, 64 at most. */
+/*
+ * Gives the memory of chunks back that were given back before @until_ns and are free; about
+ * 50 us each, 64 at most.
+ */
 void chunk_pool_trim(struct chunk_pool *pool, uint64_t until_ns);
 
 #endif /* INSTRUMENT_RING_READER_H */

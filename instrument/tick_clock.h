@@ -71,7 +71,10 @@ uint64_t tick_clock_to_ns_slow(struct tick_clock *clock, uint64_t ticks);
 
 __extension__ typedef unsigned __int128 tick_product;
 
-/* The time at @ticks in nanoseconds; the identity for CLOCK_MONOTONIC_RAW.  One multiplication in the usual case. */
+/*
+ * The time at @ticks in nanoseconds; the identity for CLOCK_MONOTONIC_RAW.  One
+ * multiplication in the usual case.
+ */
 static inline uint64_t tick_clock_to_ns(struct tick_clock *clock, uint64_t ticks)
 {
         const struct tick_line *line = &clock->line;

@@ -8,15 +8,15 @@
  *
  *      timeline_builder_build(&index, trace, &options, err)
  *
- * or chunk by chunk, of a trace that still grows; the index answers questions at any time in between, about all zones,
- * waits and so on that are over:
+ * or chunk by chunk, of a trace that still grows; the index answers questions at any time in between, about
+ * all zones, waits and so on that are over:
  *
  *      timeline_builder_init(&b, &index, dictionary, err)
  *      timeline_builder_add(&b, item, err) ...
  *      timeline_builder_finish(&b, end_ns, err)
  *
- * One walk.  Memory: that of the walk, of the index, and some hundred bytes a thread; the orders in which events of
- * several threads are put have a bound each (event_order).  Not thread-safe.
+ * One walk.  Memory: that of the walk, of the index, and some hundred bytes a thread; the orders in which
+ * events of several threads are put have a bound each (event_order).  Not thread-safe.
  */
 #ifndef TIMELINE_TIMELINE_BUILDER_H
 #define TIMELINE_TIMELINE_BUILDER_H
@@ -40,7 +40,10 @@ struct timeline_thread {
 };
 
 struct timeline_build_options {
-        /* Called now and then with 0 .. 1, the part that is done; may be NULL.  Anything but 0 stops it: -ECANCELED. */
+        /*
+         * Called now and then with 0 .. 1, the part that is done; may be NULL.  Anything but
+         * 0 stops it: -ECANCELED.
+         */
         int (*progress)(void *context, double part);
         void *context;
 };

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline/timeline_directory.h - an index as a file that is complete: its head, its pages, and the directory after them
+ * timeline/timeline_directory.h - an index as a file that is complete: its head, its pages, and
+ * the directory after them
  *
- * Way of the data:  timeline_index -> [timeline_directory] -> file of the cache -> [timeline_directory] -> timeline_index
+ * Way of the data:  timeline_index -> [timeline_directory] -> file of the cache ->
+ *                   [timeline_directory] -> timeline_index
  *
- * The file is foreign when it is opened: each length and number is checked, the head and the directory have a checksum,
- * and each page has one that is checked when it is first read.  docs/understand/timeline.md has the format.
+ * The file is foreign when it is opened: each length and number is checked, the head and the directory
+ * have a checksum, and each page has one that is checked when it is first read.
+ * docs/understand/timeline.md has the format.
  */
 #ifndef TIMELINE_TIMELINE_DIRECTORY_H
 #define TIMELINE_TIMELINE_DIRECTORY_H
@@ -38,8 +41,8 @@ int timeline_directory_save(struct timeline_index *t, const struct timeline_iden
  * timeline_directory_open() - an index from a file, for questions; it does not grow
  * @fd:        the index's from now on, also after a failure
  * @identity:  of the trace as it is; NULL = whatever it was made from
- * Returns 0, -ESTALE (made from another trace, or by another version), -EBADMSG, -ENODATA, -ENOMEM, -errno of read(2).
- * To be deinitialised in any case.
+ * Returns 0, -ESTALE (made from another trace, or by another version), -EBADMSG, -ENODATA, -ENOMEM, -errno of
+ * read(2).  To be deinitialised in any case.
  */
 int timeline_directory_open(struct timeline_index *t, int fd, const struct timeline_identity *identity,
                             struct error *err);

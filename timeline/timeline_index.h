@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline/timeline_index.h - a trace as tracks and lanes, of which any part is drawn in time that does not grow with it
+ * timeline/timeline_index.h - a trace as tracks and lanes, of which any part is drawn in time
+ * that does not grow with it
  *
  * Way of the data:  trace_walk -> timeline_builder -> [timeline_index] -> timeline_query -> web
  *                   timeline_cache (a file) -> [timeline_index]
  *
- * A track is a row of the picture: a thread, a CPU, a lock, a plot.  It has lanes.  A lane is a list of spans that begin
- * one after the other and never overlap, or of values at points of time.  docs/understand/timeline.md has the format and
- * the reasons.
+ * A track is a row of the picture: a thread, a CPU, a lock, a plot.  It has lanes.  A lane is a list of spans
+ * that begin one after the other and never overlap, or of values at points of time.
+ * docs/understand/timeline.md has the format and the reasons.
  *
- * Spans lie in a file, in pages of 256; above every eight pages lies one that holds a summary of each, and so on up.
- * A page is written once, when it is full.  Memory: the open page of each level of each lane, and the tracks; all of it
- * at most TIMELINE_OPEN_BYTES_MAX and about 400 bytes a lane, however large the trace is.
+ * Spans lie in a file, in pages of 256; above every eight pages lies one that holds a summary of each, and so
+ * on up.  A page is written once, when it is full.  Memory: the open page of each level of each lane, and the
+ * tracks; all of it at most TIMELINE_OPEN_BYTES_MAX and about 400 bytes a lane, however large the trace is.
  *
- * Times are nanoseconds since the start of the recording.  In the file they have 48 bits: recordings of more than 78
- * hours are kept in a coarser unit.  Not thread-safe.
+ * Times are nanoseconds since the start of the recording.  In the file they have 48 bits: recordings of more
+ * than 78 hours are kept in a coarser unit.  Not thread-safe.
  */
 #ifndef TIMELINE_TIMELINE_INDEX_H
 #define TIMELINE_TIMELINE_INDEX_H
@@ -77,7 +78,10 @@ enum timeline_lane_kind {
                 TIMELINE_LANE_KIND_COUNT
 };
 
-/* The states of a thread: `what` of a span of a lane of states, shifted by TIMELINE_STATE_SHIFT, with a value. */
+/*
+ * The states of a thread: `what` of a span of a lane of states, shifted by
+ * TIMELINE_STATE_SHIFT, with a value.
+ */
 enum timeline_state {
         TIMELINE_STATE_RUNNING = 1,  /* CPU; TIMELINE_STATE_VALUE_MAX = unknown */
         TIMELINE_STATE_WAITING = 2,  /* enum trace_wait_state */
@@ -141,7 +145,7 @@ void timeline_index_deinit(struct timeline_index *t);
  *
  * timeline_index_track()     the track of a key, new or known; returns its id, -ENOMEM or -EOVERFLOW
  * timeline_index_set_title() and _set_unit(): cut at TIMELINE_TITLE_MAX; return 0 or -ENOMEM
- * timeline_index_lane()      a new lane of a track; returns its id, -EOVERFLOW (TIMELINE_LANES_MAX) or -ENOMEM
+ * timeline_index_lane()      a new lane of a track; returns its id, -EOVERFLOW (TIMELINE_LANES_MAX), -ENOMEM
  */
 int timeline_index_track(struct timeline_index *t, const struct timeline_track_key *key);
 int timeline_index_set_title(struct timeline_index *t, uint32_t track, struct text_view title);
@@ -151,8 +155,8 @@ int timeline_index_lane(struct timeline_index *t, uint32_t track, enum timeline_
 
 /*
  * timeline_index_add_span() - the next span of a lane
- * One that begins before the span before it is over begins there; one that ends before it begins has no length.
- * Amortised constant time.  Returns 0, -ENOMEM, -errno of write(2).
+ * One that begins before the span before it is over begins there; one that ends before it begins has no
+ * length.  Amortised constant time.  Returns 0, -ENOMEM, -errno of write(2).
  */
 int timeline_index_add_span(struct timeline_index *t, uint32_t lane, const struct timeline_raw_span *span,
                             struct error *err);

@@ -51,8 +51,8 @@ int timeline_fold_add(struct timeline_fold *f, const struct timeline_item *item)
 }
 
 /*
- * Neighbours are one item from the bucket on in which both begin and than which both are shorter, so one pass counts
- * how many items any bucket leaves.
+ * Neighbours are one item from the bucket on in which both begin and than which both are shorter, so one pass
+ * counts how many items any bucket leaves.
  */
 unsigned timeline_item_bucket(const struct timeline_item *items, size_t n, bool has_values, size_t n_max,
                               unsigned least)

@@ -4,10 +4,10 @@
  *
  * Way of the data:  timeline_lane (pages) -> [timeline_item] -> timeline_query
  *
- * A view of a lane has a bucket of q = 2^bucket_log2.  Each span of at least q is an item of its own.  Shorter spans are
- * folded by the bucket that they begin in: all of one bucket are one item.  They are always neighbours, since a
- * long span that begins in a bucket ends beyond it.  A view of 2q is therefore made from the items of the view of q
- * as well as from the spans.
+ * A view of a lane has a bucket of q = 2^bucket_log2.  Each span of at least q is an item of its own.
+ * Shorter spans are folded by the bucket that they begin in: all of one bucket are one item.  They are always
+ * neighbours, since a long span that begins in a bucket ends beyond it.  A view of 2q is therefore made from
+ * the items of the view of q as well as from the spans.
  *
  * Times are in units of the index.  Nothing here allocates.
  */
@@ -83,7 +83,10 @@ int timeline_fold_flush(struct timeline_fold *f);
 /* The next item, which was folded with the same bucket or a smaller one.  Returns the same. */
 int timeline_fold_add(struct timeline_fold *f, const struct timeline_item *item);
 
-/* The smallest bucket_log2, not below @least, with which @n items are at most @n_max folded ones; TIMELINE_BUCKET_MAX if none. */
+/*
+ * The smallest bucket_log2, not below @least, with which @n items are at most @n_max folded ones;
+ * TIMELINE_BUCKET_MAX if none.
+ */
 unsigned timeline_item_bucket(const struct timeline_item *items, size_t n, bool has_values, size_t n_max,
                               unsigned least);
 

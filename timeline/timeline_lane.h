@@ -4,8 +4,8 @@
  *
  * Way of the data:  timeline_index -> [timeline_lane] -> timeline_pages
  *
- * All that is older lies to the left: the references of the open node of the highest level come first, then those of
- * the next, then the open spans.
+ * All that is older lies to the left: the references of the open node of the highest level come first, then
+ * those of the next, then the open spans.
  */
 #ifndef TIMELINE_TIMELINE_LANE_H
 #define TIMELINE_TIMELINE_LANE_H
@@ -51,7 +51,10 @@ int timeline_lane_add(struct timeline_index *t, struct timeline_lane *lane, uint
 int timeline_lane_add_value(struct timeline_index *t, struct timeline_lane *lane, uint64_t time, double value,
                             struct error *err);
 
-/* Writes open pages, full or not, to free memory: all but that of the highest level, or, if @is_hard, all.  Returns the same. */
+/*
+ * Writes open pages, full or not, to free memory: all but that of the highest level, or, if @is_hard,
+ * all.  Returns the same.
+ */
 int timeline_lane_flush(struct timeline_index *t, struct timeline_lane *lane, bool is_hard,
                         struct error *err);
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeline/timeline_pages.h - the pages of an index in its file: written once, read by a reference that has their checksum
+ * timeline/timeline_pages.h - the pages of an index in its file: written once, read by a reference
+ * that has their checksum
  *
  * Way of the data:  timeline_lane -> [timeline_pages] -> file -> [timeline_pages] -> timeline_query
  *
- * A page of level 0 has up to TIMELINE_PAGE_ITEMS spans or values.  One of a higher level has up to TIMELINE_FANOUT
- * references to pages of the level below, and a summary of each: at most TIMELINE_SUMMARY_ITEMS folded items.  The
- * file is foreign: nothing of a page is believed that its reference does not vouch for.
+ * A page of level 0 has up to TIMELINE_PAGE_ITEMS spans or values.  One of a higher level has up to
+ * TIMELINE_FANOUT references to pages of the level below, and a summary of each: at most
+ * TIMELINE_SUMMARY_ITEMS folded items.  The file is foreign: nothing of a page is believed that its
+ * reference does not vouch for.
  *
  * Memory: what is to be written, 1 MiB, and the pages that were read last, about 3 MiB.
  */
@@ -69,7 +71,10 @@ struct timeline_pages {
         uint64_t n_read;                    /* pages that came from the file, for tests */
 };
 
-/* @fd: taken over; pages begin at @begin_bytes, and end there or, of a file to be read, at @size_bytes.  Returns 0 or -ENOMEM. */
+/*
+ * @fd: taken over; pages begin at @begin_bytes, and end there or, of a file to be read, at
+ * @size_bytes.  Returns 0 or -ENOMEM.
+ */
 int timeline_pages_init(struct timeline_pages *p, int fd, uint64_t size_bytes);
 void timeline_pages_deinit(struct timeline_pages *p);
 

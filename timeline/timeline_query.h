@@ -6,15 +6,16 @@
  *
  * The view of a lane with a bucket of q = 2^bucket_log2 ns, between from and to:
  *
- *      spans    each span of at least q that touches [from, to) is an item; all shorter spans that begin in one bucket
- *               (begin >> bucket_log2) are one item: begin of the first, end of the last, count, and the longest
- *               (begin, length, `what`; the first of equals).  It is in the view if its bucket, or its end, reaches
- *               into [from, to), and then always whole
- *      values   all values of one bucket are one item: begin, min, max, first, last, count.  The items before and after
- *               those that reach into [from, to) are in the view as well, so that lines can be drawn to them
+ *      spans    each span of at least q that touches [from, to) is an item; all shorter spans that begin in
+ *               one bucket (begin >> bucket_log2) are one item: begin of the first, end of the last, count,
+ *               and the longest (begin, length, `what`; the first of equals).  It is in the view if its
+ *               bucket, or its end, reaches into [from, to), and then always whole
+ *      values   all values of one bucket are one item: begin, min, max, first, last, count.  The items
+ *               before and after those that reach into [from, to) are in the view as well, so that
+ *               lines can be drawn to them
  *
- * So an item does not depend on where the view begins and ends.  There are at most 2 * (to - from) / q + 4 items.
- * Takes time in proportion to them and to the logarithm of the lane's length.
+ * So an item does not depend on where the view begins and ends.  There are at most 2 * (to - from) / q + 4
+ * items.  Takes time in proportion to them and to the logarithm of the lane's length.
  */
 #ifndef TIMELINE_TIMELINE_QUERY_H
 #define TIMELINE_TIMELINE_QUERY_H
@@ -33,7 +34,10 @@ struct timeline_view {
         uint64_t from_ns, to_ns; /* since the start of the recording */
 };
 
-/* One array a field, by item; times since the start of the recording.  The union of what both kinds of lanes need. */
+/*
+ * One array a field, by item; times since the start of the recording.  The union of what
+ * both kinds of lanes need.
+ */
 struct timeline_columns {
         double *begin_ns, *end_ns; /* heap, as all of them; exact below 2^53 */
         union {
@@ -57,8 +61,8 @@ void timeline_columns_deinit(struct timeline_columns *c);
 /*
  * timeline_query_view() - fill the columns
  * @columns:  overwritten; incomplete after a failure
- * Returns 0, -EINVAL (no such lane, or from >= to), -E2BIG, -ENOMEM, -EBADMSG (the file is damaged: to be built
- * again), -errno of read(2).
+ * Returns 0, -EINVAL (no such lane, or from >= to), -E2BIG, -ENOMEM, -EBADMSG (the file is damaged: to be
+ * built again), -errno of read(2).
  */
 int timeline_query_view(struct timeline_index *t, const struct timeline_view *view,
                         struct timeline_columns *columns, struct error *err);

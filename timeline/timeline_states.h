@@ -4,9 +4,9 @@
  *
  * Way of the data:  trace_walk, cpu_lanes -> [timeline_states] -> timeline_index
  *
- * A thread runs from its first event, or from when it came onto a CPU, until it is switched off it; then it waits, until
- * another thread makes it ready to run; then it could run, until it does.  Threads of a trace without context switches
- * have no states.
+ * A thread runs from its first event, or from when it came onto a CPU, until it is switched off it; then it
+ * waits, until another thread makes it ready to run; then it could run, until it does.  Threads of a trace
+ * without context switches have no states.
  */
 #ifndef TIMELINE_TIMELINE_STATES_H
 #define TIMELINE_TIMELINE_STATES_H
@@ -52,7 +52,9 @@ void timeline_states_deinit(struct timeline_states *s);
 /* Makes room for the threads 1 .. @n_threads.  Returns 0 or -ENOMEM. */
 int timeline_states_reserve(struct timeline_states *s, uint32_t n_threads);
 
-/* Any event of a thread but zones, also samples.  @track: the thread's.  Return as timeline_index_add_span(). */
+/*
+ * Any event of a thread but zones, also samples.  @track: the thread's.  Return as timeline_index_add_span().
+ */
 int timeline_states_event(struct timeline_states *s, uint32_t track, const struct walked_thread *thread,
                           const struct trace_event *event, struct error *err);
 int timeline_states_wait(struct timeline_states *s, uint32_t track, const struct walked_thread *thread,

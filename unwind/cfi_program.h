@@ -62,7 +62,10 @@ struct cfi_program {
         bool is_damaged;              /* an instruction made no sense: the rest was left out */
 };
 
-/* Runs the instructions of a CIE: what each of its functions starts with.  Returns false if they make no sense. */
+/*
+ * Runs the instructions of a CIE: what each of its functions starts with.  Returns false
+ * if they make no sense.
+ */
 bool cfi_program_run_cie(const struct cfi_section *section, const struct cfi_cie *cie,
                          struct cfi_row *ret_row);
 

@@ -17,7 +17,8 @@ struct exit_state {
         bool is_frame;       /* the frame pointer was set to the stack pointer then */
         bool is_fp_restored; /* from the stack that was there at first, ... */
         int64_t fp_at;       /* ... at this place */
-        bool by_fp; /* the stack pointer comes from a frame pointer that was set before; depths count from it */
+        /* the stack pointer comes from a frame pointer that was set before; depths count from it */
+        bool by_fp;
 };
 
 struct instruction {

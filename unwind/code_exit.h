@@ -4,9 +4,10 @@
  *
  * Way of the data:  bytes of code -> [code_exit] -> unwind_rule -> stack_walk
  *
- * For code without unwind information that keeps no frame pointer: the trampolines of Python 3.12 and others are a few
- * instructions long.  Instructions are followed while their effect on the stack is known, up to the return; a jump, or anything
- * else, is the end.  So a rule that is found is right for the bytes that it was found in.
+ * For code without unwind information that keeps no frame pointer: the trampolines of Python 3.12 and
+ * others are a few instructions long.  Instructions are followed while their effect on the stack is
+ * known, up to the return; a jump, or anything else, is the end.  So a rule that is found is right for
+ * the bytes that it was found in.
  */
 #ifndef UNWIND_CODE_EXIT_H
 #define UNWIND_CODE_EXIT_H

@@ -17,7 +17,8 @@ struct x86_form {
         uint8_t n_head;
         uint8_t n_bytes; /* of the instruction */
         uint8_t n_pushed;
-        bool is_jump; /* what comes after it is reached from elsewhere, with a return address alone on the stack */
+        /* what comes after it is reached from elsewhere, with a return address alone on the stack */
+        bool is_jump;
 };
 
 static const struct x86_form x86_forms[] = {
@@ -103,7 +104,9 @@ void plt_frames_init(struct plt_frames *f, const struct unwind_machine *machine,
         *f = (struct plt_frames){ .machine = machine,
                                   .section = section,
                                   .cfa_offset = plt_frames_entered(machine) };
-        /* The first stub, which finds the function, begins so where the others push a number and jump to it. */
+        /*
+         * The first stub, which finds the function, begins so where the others push a number and jump to it.
+         */
         if (machine == &unwind_machine_x86_64 && section->n_bytes >= 2 && section->bytes[0] == 0xff &&
             section->bytes[1] == 0x35)
                 f->cfa_offset += ADDRESS_BYTES;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind/plt_frames.h - the stack within the stubs that a linker made for calls into other modules, by their instructions
+ * unwind/plt_frames.h - the stack within the stubs that a linker made for calls into other
+ * modules, by their instructions
  *
  * Way of the data:  elf_image -> [plt_frames] -> unwind_table
  *
- * GNU ld and gold describe their stubs in .eh_frame for x86-64; mold and lld do not, and no linker does for AArch64
- * and RISC-V.  A stub has a few instructions of a known form: they are followed one by one, and an instruction that
- * is not known ends it.  Found by the names of the sections, so only in a file that has section headers.
+ * GNU ld and gold describe their stubs in .eh_frame for x86-64; mold and lld do not, and no linker does
+ * for AArch64 and RISC-V.  A stub has a few instructions of a known form: they are followed one by one,
+ * and an instruction that is not known ends it.  Found by the names of the sections, so only in a file
+ * that has section headers.
  */
 #ifndef UNWIND_PLT_FRAMES_H
 #define UNWIND_PLT_FRAMES_H
@@ -34,7 +36,8 @@ struct plt_section {
 struct plt_frames_row {
         uint64_t svma;
         uint8_t cfa_offset; /* CFA = stack pointer + this */
-        bool is_ra_saved; /* the return address is on the stack, PLT_RA_BYTES below the CFA; else in its register */
+        /* the return address is on the stack, PLT_RA_BYTES below the CFA; else in its register */
+        bool is_ra_saved;
 };
 
 struct plt_frames {

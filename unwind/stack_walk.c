@@ -441,7 +441,9 @@ static bool step_signal(struct walk *w, struct stack_walk_frame *frame)
         const struct unwind_machine *m = w->machine;
         uint64_t pc, sp, fp;
 
-        /* The trampoline is never called, so its address is exact, though it was found as a return address. */
+        /*
+         * The trampoline is never called, so its address is exact, though it was found as a return address.
+         */
         frame->is_exact = true;
         frame->way = STACK_WALK_WAY_TABLE;
         if (!read_u64(w, w->sp + m->signal_pc, &pc) ||

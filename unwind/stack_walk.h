@@ -34,8 +34,8 @@ struct stack_walk_space {
         /* The code at an address; false if no code is mapped there. */
         bool (*find)(const void *context, uint64_t avma, struct stack_walk_code *ret_code);
         /*
-         * Bytes of code that no table knows, as they are now: up to @n_bytes from an address on.  Returns how many there are;
-         * 0 if they cannot be read, or should not be.  NULL is fine.
+         * Bytes of code that no table knows, as they are now: up to @n_bytes from an address on.  Returns how
+         * many there are; 0 if they cannot be read, or should not be.  NULL is fine.
          */
         size_t (*read_code)(const void *context, uint64_t avma, uint8_t *bytes, size_t n_bytes);
         const void *context;
@@ -81,7 +81,8 @@ enum stack_walk_end {
         STACK_WALK_END_ROOT = 0, /* the last frame has no caller */
         STACK_WALK_END_TOO_DEEP, /* STACK_WALK_FRAMES_MAX */
         STACK_WALK_END_CUT,      /* the copy is too short */
-        STACK_WALK_END_OTHER_STACK, /* a signal came while the thread was on another stack, which is not copied */
+        /* a signal came while the thread was on another stack, which is not copied */
+        STACK_WALK_END_OTHER_STACK,
         STACK_WALK_END_NO_TABLE,    /* code that nothing is known of, without a usable frame pointer */
         STACK_WALK_END_NOT_CODE,    /* invalid return address */
         STACK_WALK_END_NO_REGISTER, /* a rule needs a register whose value is lost */

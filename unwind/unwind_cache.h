@@ -46,7 +46,10 @@ struct unwind_cache {
 void unwind_cache_init(struct unwind_cache *cache, uint64_t n_bytes_max);
 void unwind_cache_deinit(struct unwind_cache *cache);
 
-/* The key of a file: by @build_id alone if @n_bytes is not 0 (cut to what counts), else by what fstat(2) said. */
+/*
+ * The key of a file: by @build_id alone if @n_bytes is not 0 (cut to what counts), else
+ * by what fstat(2) said.
+ */
 struct unwind_cache_key unwind_cache_key_of_build_id(const void *build_id, size_t n_bytes);
 struct unwind_cache_key unwind_cache_key_of_file(uint64_t device, uint64_t inode, uint64_t file_bytes,
                                                  int64_t changed_ns);

@@ -23,7 +23,10 @@ static const uint8_t riscv64_from_perf[] = { PC, 1,  2,  3,  4,  5,  6,  7,  8, 
 
 /* mov $15, %rax; syscall */
 static const uint8_t x86_64_sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
-/* __start_context of glibc: mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je 1f; call setcontext; ... 1: call exit; hlt */
+/*
+ * __start_context of glibc: mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je 1f; call
+ * setcontext; ... 1: call exit; hlt
+ */
 static const uint8_t x86_64_context_start[] = { 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24,
                                                 0x48, 0x85, 0xff, 0x74, 0x08, 0xe8 };
 #define X86_64_CONTEXT_START_BYTES 26
@@ -46,7 +49,10 @@ const struct unwind_machine unwind_machine_x86_64 = {
         .record_fp = 0,
         .record_ra = 8,
         .record_cfa = 16,
-        /* sp is at the ucontext, 40 bytes before its registers r8 .. r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip */
+        /*
+         * sp is at the ucontext, 40 bytes before its registers r8 .. r15, rdi, rsi, rbp, rbx,
+         * rdx, rax, rcx, rsp, rip
+         */
         .signal_pc = 168,
         .signal_registers = { 144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96, 168 },
         .sigreturn_code = x86_64_sigreturn,

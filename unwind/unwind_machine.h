@@ -21,10 +21,11 @@
 
 struct unwind_machine {
         const char *name;
-        uint16_t elf_machine;         /* EM_* */
-        uint8_t sp, fp, ra;           /* DWARF numbers; @ra is the column of the return address */
-        bool is_return_address_saved; /* the call itself puts it onto the stack; else it is in the register @ra */
-        uint64_t pc_mask;             /* bits of a return address that are address, not a signature */
+        uint16_t elf_machine; /* EM_* */
+        uint8_t sp, fp, ra;   /* DWARF numbers; @ra is the column of the return address */
+        /* the call itself puts it onto the stack; else it is in the register @ra */
+        bool is_return_address_saved;
+        uint64_t pc_mask; /* bits of a return address that are address, not a signature */
 
         uint64_t perf_registers;      /* for perf_event_attr.sample_regs_user */
         const uint8_t *perf_to_dwarf; /* by the number of the bit in perf_registers */
@@ -33,12 +34,18 @@ struct unwind_machine {
         /* The contents at a frame pointer, in bytes from it. */
         int8_t record_fp, record_ra, record_cfa;
 
-        /* Where the kernel put the interrupted registers, in bytes from sp at the return from a handler; 0 = nowhere. */
+        /*
+         * Where the kernel put the interrupted registers, in bytes from sp at the return from
+         * a handler; 0 = nowhere.
+         */
         uint16_t signal_pc;
         uint16_t signal_registers[UNWIND_REGISTERS_MAX];
         const uint8_t *sigreturn_code; /* the instructions that a handler returns to */
         uint8_t n_sigreturn_code_bytes;
-        /* How the function begins that a function of makecontext(3) returns to; n_context_start_bytes: all of it. */
+        /*
+         * How the function begins that a function of makecontext(3) returns to;
+         * n_context_start_bytes: all of it.
+         */
         const uint8_t *context_start_code;
         uint8_t n_context_start_code_bytes, n_context_start_bytes; /* 0 = not known */
 };

@@ -231,7 +231,10 @@ bool unwind_module_find_bias(const struct unwind_module *module, uint64_t start_
         for (size_t i = 0; i < module->n_segments; i++) {
                 const struct unwind_module_segment *s = &module->segments[i];
 
-                /* A mapping begins at a page, so before its segment or within it; never compare addresses alone. */
+                /*
+                 * A mapping begins at a page, so before its segment or within it; never
+                 * compare addresses alone.
+                 */
                 if (file_off >= s->file_off + s->file_bytes || s->file_off >= file_off + length_bytes)
                         continue;
                 *ret_bias = start_avma - (s->svma - s->file_off + file_off);

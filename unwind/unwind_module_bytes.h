@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unwind/unwind_module_bytes.h - an unwind_module as bytes, from the process that builds it to the one that uses it
+ * unwind/unwind_module_bytes.h - an unwind_module as bytes, from the process that builds it
+ * to the one that uses it
  *
  * Way of the data:  unwind_module -> [unwind_module_bytes] -> pipe -> the same -> unwind_module
  *

@@ -437,9 +437,9 @@ static int unwind_table_build_add_section(struct builder *b, const struct cfi_se
 }
 
 /*
- * Functions that are known by their code, with one rule each, from the byte before, as return addresses are looked
- * up there: they are returned to, and never called.  They begin before what a section says of the same code, and so
- * have it.
+ * Functions that are known by their code, with one rule each, from the byte before, as return addresses are
+ * looked up there: they are returned to, and never called.  They begin before what a section says of the
+ * same code, and so have it.
  */
 static int unwind_table_build_add_known(struct builder *b, const struct unwind_rule *rule,
                                         const uint64_t *svmas, size_t n_svmas, uint64_t n_bytes)
@@ -573,7 +573,10 @@ static void emit(struct unwind_table *t, uint32_t pc, uint32_t rule)
         t->n_rows++;
 }
 
-/* Copies the rows in the order of addresses; of functions that overlap, the one that begins first has the bytes. */
+/*
+ * Copies the rows in the order of addresses; of functions that overlap, the one that
+ * begins first has the bytes.
+ */
 static uint32_t emit_all(struct builder *b)
 {
         struct unwind_table *t = b->table;

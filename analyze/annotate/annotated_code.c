@@ -52,7 +52,7 @@ static bool annotated_code_take(struct annotation *a, int r)
         return r == 0;
 }
 
-/* ---- modules with an image ------------------------------------------------------------------------------ */
+/* ---- modules with an image ----------------------------------------------------------------------------- */
 
 static int list_module(struct annotation *a, const struct listing_request *common,
                        const struct trace_module *row)
@@ -87,7 +87,7 @@ static int list_module(struct annotation *a, const struct listing_request *commo
         return 0;
 }
 
-/* ---- code that the program made ------------------------------------------------------------------------- */
+/* ---- code that the program made ------------------------------------------------------------------------ */
 
 /* The lines that a JIT compiler told: they are in no file of the module. */
 static int annotated_code_add_lines(struct annotation *a, const struct region_symbols *regions)

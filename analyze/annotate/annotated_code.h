@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/annotate/annotated_code.h - finds the code of a function that was sampled, in the trace or outside of it
+ * analyze/annotate/annotated_code.h - finds the code of a function that was sampled, in the
+ * trace or outside of it
  *
- * Way of the data:  trace_dictionary, image_spool, region_symbols -> [annotated_code] -> listing_process -> annotation
+ * Way of the data:  trace_dictionary, image_spool, region_symbols -> [annotated_code] ->
+ *                   listing_process -> annotation
  */
 #ifndef ANALYZE_ANNOTATE_ANNOTATED_CODE_H
 #define ANALYZE_ANNOTATE_ANNOTATED_CODE_H

@@ -104,7 +104,7 @@ static int annotation_find_places(const struct annotation *a, struct place **ret
         return r;
 }
 
-/* ---- the listing ---------------------------------------------------------------------------------------- */
+/* ---- the listing --------------------------------------------------------------------------------------- */
 
 static int copy_symbol(struct annotation *a, uint32_t id, struct listing_symbol *ret)
 {
@@ -178,7 +178,7 @@ static int annotation_list(struct annotation *a, const struct annotation_options
         return r;
 }
 
-/* ---- counts --------------------------------------------------------------------------------------------- */
+/* ---- counts -------------------------------------------------------------------------------------------- */
 
 /* The instruction that a place is in, by index; UINT32_MAX if it is in none. */
 static uint32_t annotation_find_instruction(const struct annotation *a, uint64_t offset)
@@ -260,7 +260,7 @@ static int count(struct annotation *a, const struct place *places, size_t n_plac
         return 0;
 }
 
-/* ---- lines ---------------------------------------------------------------------------------------------- */
+/* ---- lines --------------------------------------------------------------------------------------------- */
 
 /* An instruction's line, before those of one line are put together. */
 struct line_key {
@@ -325,7 +325,7 @@ static int annotation_add_lines(struct annotation *a)
         return r;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------ */
+/* ---- all of it ----------------------------------------------------------------------------------------- */
 
 static int annotation_allocate(struct annotation *a)
 {

@@ -2,7 +2,8 @@
 /*
  * analyze/annotate/annotation.h - a function's instructions and source lines, with the samples at each
  *
- * Way of the data:  sampled_trace, function_choice, listing_process -> [annotation] -> annotate_text, annotation_view
+ * Way of the data:  sampled_trace, function_choice, listing_process -> [annotation] ->
+ *                   annotate_text, annotation_view
  *
  * A sample counts for the instruction at its address: the next one to run when the interrupt came, often one
  * or a few after the one that took the time (skid).  Callers' frames do not count.
@@ -35,8 +36,8 @@ struct trace_dictionary;
 
 struct annotated_instruction {
         struct sample_sum sum;
-        uint32_t
-                target; /* index of the instruction that it jumps to, if that is in the same part; else UINT32_MAX */
+        /* index of the instruction that it jumps to, if that is in the same part; else UINT32_MAX */
+        uint32_t target;
         bool is_target;
 };
 

@@ -26,7 +26,10 @@ static uint32_t annotation_arrows_find_instruction(const struct annotation *a,
         return UINT32_MAX;
 }
 
-/* One arrow for each target: @reach has an arrow for each instruction of the listing, all of which are `lane` 0. */
+/*
+ * One arrow for each target: @reach has an arrow for each instruction of the listing, all
+ * of which are `lane` 0.
+ */
 static void find_targets(struct annotation *a, const struct listing_part *part,
                          struct annotation_arrow *reach)
 {

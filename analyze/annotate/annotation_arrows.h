@@ -10,7 +10,8 @@
 struct annotation;
 
 /*
- * annotation_arrows_find() - fill targets and arrows of an annotation whose listing and instructions are there
+ * annotation_arrows_find() - fill targets and arrows of an annotation whose listing and
+ * instructions are there
  * Jumps to one place are one arrow.  Short ones are next to the code, longer ones around them.
  * Returns 0 or -ENOMEM.
  */

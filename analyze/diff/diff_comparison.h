@@ -4,8 +4,9 @@
  *
  * Way of the data:  diff_run -> [diff_comparison]: diff_renames, diff_test -> diff_view
  *
- * The method is in docs/use/diff.md.  With the probability `alpha` at most, anything at all is called significant that has
- * not changed (Holm's correction over all functions and zones that are judged, and the whole).
+ * The method is in docs/use/diff.md.  With the probability `alpha` at most, anything at all is
+ * called significant that has not changed (Holm's correction over all functions and zones that are
+ * judged, and the whole).
  */
 #ifndef ANALYZE_DIFF_DIFF_COMPARISON_H
 #define ANALYZE_DIFF_DIFF_COMPARISON_H
@@ -87,7 +88,10 @@ void diff_comparison_deinit(struct diff_comparison *c);
 /* The interval in which the change is with 95 % confidence, as changes: 0.05 is +5 %. */
 void diff_comparison_interval(const struct diff_verdict *v, double *ret_low, double *ret_high);
 
-/* The judged item whose change is the largest part of the run, a function if there is any; NULL if none is judged. */
+/*
+ * The judged item whose change is the largest part of the run, a function if there is any;
+ * NULL if none is judged.
+ */
 const struct diff_item *diff_comparison_leading(const struct diff_comparison *c);
 
 /* The change of an item that sets of so many runs would find with probability 0.9: 0.05 is 5 %. */
@@ -97,8 +101,9 @@ double diff_comparison_detectable(const struct diff_comparison *c, const struct 
 bool diff_comparison_is_pair(const struct diff_comparison *c);
 
 /*
- * diff_comparison_worst() - the largest significant change for the worse of all that is asked for, as a change
- * @ret_item:  whose; NULL = of the whole 0 if there is no event.
+ * diff_comparison_worst() - the largest significant change for the worse of all that is asked for
+ * @ret_item:  the item with this change; NULL = the whole, or there is no such change
+ * Returns the change: 0.05 is 5 %, 0 is none.
  */
 double diff_comparison_worst(const struct diff_comparison *c, const struct diff_item **ret_item);
 

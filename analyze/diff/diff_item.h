@@ -51,7 +51,10 @@ struct diff_basis {
 double diff_item_value(const struct diff_item *item, const struct diff_run *run,
                        const struct diff_basis *basis, bool before);
 
-/* Variance of the logarithm of that value by counts alone, as if samples and zones were independent; HUGE_VAL if it is unknown. */
+/*
+ * Variance of the logarithm of that value by counts alone, as if samples and zones were independent;
+ * HUGE_VAL if it is unknown.
+ */
 double diff_item_count_variance(const struct diff_item *item, const struct diff_run *run,
                                 const struct diff_basis *basis, bool before);
 

@@ -6,8 +6,9 @@
  *
  * Ids of a trace mean nothing in another one.  Compared items get a key that all traces share:
  *
- *      function   its name without what compilers append to copies of it (".constprop.0", ".cold", " [clone ...]"),
- *                 and the file name of its module without folders and without the version of a shared object
+ *      function   its name without what compilers append to copies of it (".constprop.0", ".cold", "
+ *                 [clone ...]"), and the file name of its module without folders and without the
+ *                 version of a shared object
  *      zone       its name, its function, and the name of its source file without folders; no line
  *
  * Not thread-safe.

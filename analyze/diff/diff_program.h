@@ -4,7 +4,8 @@
  *
  * Way of the data:  META of a trace -> [diff_program] -> cmd_diff
  *
- * A program is its file name without folders: build-old/app and build-new/app are the same one.  Pure functions.
+ * A program is its file name without folders: build-old/app and build-new/app are the
+ * same one.  Pure functions.
  */
 #ifndef ANALYZE_DIFF_DIFF_PROGRAM_H
 #define ANALYZE_DIFF_DIFF_PROGRAM_H

@@ -23,7 +23,8 @@
 
 /*
  * diff_renames_find() - put pairs into one item each
- * The gone item of a pair gets the key, the numbers and the share of the new one; the new one is left with no keys.
+ * The gone item of a pair gets the key, the numbers and the share of the new one; the new
+ * one is left with no keys.
  */
 void diff_renames_find(const struct diff_names *names, struct diff_item *items, size_t n_items);
 

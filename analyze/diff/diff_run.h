@@ -4,9 +4,10 @@
  *
  * Way of the data:  loaded_trace, trace_walk -> [diff_run] -> diff_item, diff_comparison
  *
- * A sample counts for the innermost function of its callstack, inlined ones included, with its weight.  A zone counts
- * where it ends, if it did.  Memory: 64 bytes for each function and zone that occurs, and while a trace is read 3 KiB for
- * each zone, of at most DIFF_RUN_ZONES_MAX; further ones are not judged.  Never the events.  Not thread-safe.
+ * A sample counts for the innermost function of its callstack, inlined ones included, with its weight.  A
+ * zone counts where it ends, if it did.  Memory: 64 bytes for each function and zone that occurs, and while a
+ * trace is read 3 KiB for each zone, of at most DIFF_RUN_ZONES_MAX; further ones are not judged.  Never the
+ * events.  Not thread-safe.
  */
 #ifndef ANALYZE_DIFF_DIFF_RUN_H
 #define ANALYZE_DIFF_DIFF_RUN_H

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/diff/diff_spread.h - the times of a zone's instances by their magnitude, so that the slowest few can be left out
+ * analyze/diff/diff_spread.h - the times of a zone's instances by their magnitude, so that the
+ * slowest few can be left out
  *
  * Way of the data:  zone instances -> [diff_spread] -> diff_run
  *
- * One instance of 10 ns that an interrupt or a switch fell into lasts as long as a hundred thousand others: a mean with
- * it says nothing about the program.  So the slowest of each thousand, and at least one, do not count.
+ * One instance of 10 ns that an interrupt or a switch fell into lasts as long as a hundred thousand
+ * others: a mean with it says nothing about the program.  So the slowest of each thousand, and at
+ * least one, do not count.
  */
 #ifndef ANALYZE_DIFF_DIFF_SPREAD_H
 #define ANALYZE_DIFF_DIFF_SPREAD_H

@@ -17,9 +17,10 @@
 #include <stdint.h>
 
 /*
- * The prior, printed by tests/bench/fit_diff_prior.py from recordings of tests/bench/diff_rates.sh.  The logarithm of
- * an item's cost varies from run to run with the variance DIFF_PRIOR_RUN^2 + DIFF_PRIOR_COUNTS * (variance by counts);
- * this variance itself is as uncertain as one that is estimated with DIFF_PRIOR_DF degrees of freedom.
+ * The prior, printed by tests/bench/fit_diff_prior.py from recordings of tests/bench/diff_rates.sh.  The
+ * logarithm of an item's cost varies from run to run with the variance DIFF_PRIOR_RUN^2 +
+ * DIFF_PRIOR_COUNTS * (variance by counts); this variance itself is as uncertain as one that is estimated
+ * with DIFF_PRIOR_DF degrees of freedom.
  */
 #define DIFF_PRIOR_RUN    0.025
 #define DIFF_PRIOR_COUNTS 1.0

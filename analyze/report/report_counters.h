@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/report/report_counters.h - counters that were read with the samples: instructions per cycle, misses, and totals
+ * analyze/report/report_counters.h - counters that were read with the samples: instructions per
+ * cycle, misses, and totals
  *
  * Way of the data:  report_samples, trace_dictionary (COUNTERS) -> [report_counters] -> cli
  *
@@ -57,7 +58,10 @@ struct report_counters {
         struct report_counter counters[REPORT_COUNTERS_MAX];
         uint32_t n_counters; /* 0, or the leader and at least one more */
         uint64_t all[REPORT_COUNTERS_MAX];
-        /* Heap; row i of the report's functions or zones has the numbers [i * n_counters, (i + 1) * n_counters). */
+        /*
+         * Heap; row i of the report's functions or zones has the numbers [i * n_counters,
+         * (i + 1) * n_counters).
+         */
         uint64_t *functions_self, *functions_total, *zones;
         struct report_total *totals; /* heap */
         uint32_t n_totals;

@@ -359,7 +359,9 @@ static bool is_kernel_at_least(struct text_view release, uint64_t major, uint64_
         return numbers[0] > major || (numbers[0] == major && numbers[1] >= minor);
 }
 
-/* Since Linux 6.16 a throttled leader stops its group; before, the others of the group count on without it. */
+/*
+ * Since Linux 6.16 a throttled leader stops its group; before, the others of the group count on without it.
+ */
 static int add_throttled(struct report *report, const struct trace_dictionary *d)
 {
         uint64_t n_throttled = 0;

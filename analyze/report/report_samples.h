@@ -2,7 +2,8 @@
 /*
  * analyze/report/report_samples.h - where the samples of one event fell: functions, zones, functions in zones
  *
- * Way of the data:  sample_stats, trace_dictionary -> function_table, label_tree -> [report_samples] -> report
+ * Way of the data:  sample_stats, trace_dictionary -> function_table, label_tree ->
+ *                   [report_samples] -> report
  *
  * "In a zone" means that the zone was open on the sample's thread at that
  * instant, also when others were open inside it.  Not thread-safe.
@@ -27,10 +28,10 @@ struct report_samples {
         struct label_tree stacks;      /* node s is stack s; the one after the last is "no callstack" */
         struct label_groups locations; /* group l is location l, with itself as its only label */
         struct label_tree paths;       /* node p is zone path p; `sums` are of all samples */
-        uint32_t *
-                path_first; /* heap; the samples in path p are [path_first[p], path_first[p + 1]) of by_path */
-        uint32_t *by_path;  /* heap; rows of `stats` */
-        bool *contains;     /* heap; scratch: whether a path has the location in question */
+        /* heap; the samples in path p are [path_first[p], path_first[p + 1]) of by_path */
+        uint32_t *path_first;
+        uint32_t *by_path; /* heap; rows of `stats` */
+        bool *contains;    /* heap; scratch: whether a path has the location in question */
         uint32_t n_paths;
 };
 
@@ -43,7 +44,9 @@ int report_samples_init(struct report_samples *s, const struct sample_stats *sta
                         const struct trace_dictionary *dictionary, uint32_t event);
 void report_samples_deinit(struct report_samples *s);
 
-/* All functions of all samples, hottest first; the caller frees ret_functions->rows.  Returns 0 or -ENOMEM. */
+/*
+ * All functions of all samples, hottest first; the caller frees ret_functions->rows.  Returns 0 or -ENOMEM.
+ */
 int report_samples_functions(struct report_samples *s, struct report_functions *ret_functions);
 
 /* Goes over to the samples of another event and adds them up, for what follows. */

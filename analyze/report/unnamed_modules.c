@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A program whose compiler keeps names to itself, by a file that its processes map, and the option that changes that. */
+/*
+ * A program whose compiler keeps names to itself, by a file that its processes map, and the
+ * option that changes that.
+ */
 struct runtime {
         const char *file; /* what the file's name begins with */
         const char *advice;
@@ -75,7 +78,7 @@ static size_t unnamed_modules_add_up(const struct report *report, struct unnamed
         return n_paths;
 }
 
-/* ---- what would help ------------------------------------------------------------------------------------ */
+/* ---- what would help ----------------------------------------------------------------------------------- */
 
 static bool unnamed_modules_begins_with(struct text_view text, const char *words)
 {

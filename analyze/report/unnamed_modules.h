@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/report/unnamed_modules.h - modules with samples in functions without a symbol, and what would give them names
+ * analyze/report/unnamed_modules.h - modules with samples in functions without a symbol, and
+ * what would give them names
  *
  * Way of the data:  report (functions), trace_dictionary -> [unnamed_modules] -> report_gaps
  */

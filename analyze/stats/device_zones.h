@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/stats/device_zones.h - zones of devices, put together from what the program said and what the device timed
+ * analyze/stats/device_zones.h - zones of devices, put together from what the program said
+ * and what the device timed
  *
  * Way of the data:  event_walk, device_clock -> [device_zones] -> device_stats, tracy_csv
  *

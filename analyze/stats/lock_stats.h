@@ -88,7 +88,10 @@ struct lock_stats {
 int lock_stats_init(struct lock_stats *s, uint32_t n_locks);
 void lock_stats_deinit(struct lock_stats *s);
 
-/* Events of the ops LOCK_WAIT to LOCK_NAME, and EVENT_WALK_GIVE_UP, in the order of time.  Returns 0 or -ENOMEM. */
+/*
+ * Events of the ops LOCK_WAIT to LOCK_NAME, and EVENT_WALK_GIVE_UP, in the order of
+ * time.  Returns 0 or -ENOMEM.
+ */
 int lock_stats_add(struct lock_stats *s, const struct ordered_event *event);
 int lock_stats_finish(struct lock_stats *s, uint64_t end_ns);
 

@@ -49,8 +49,8 @@ struct memory_site_key {
 struct memory_site {
         uint64_t n_allocations, allocated_bytes;
         uint64_t n_live, live_bytes;
-        uint64_t
-                first_live_ns; /* of those in use at the end: when the oldest was allocated; see memory_stats_finish() */
+        /* of those in use at the end: when the oldest was allocated; see memory_stats_finish() */
+        uint64_t first_live_ns;
         uint32_t generation; /* of the pool, that n_live and live_bytes are of */
 };
 

@@ -49,7 +49,10 @@ void plot_stats_deinit(struct plot_stats *s);
 /* Events of the ops PLOT_I64 and PLOT_F64 in the order of time.  Returns 0 or -ENOMEM. */
 int plot_stats_add(struct plot_stats *s, const struct ordered_event *event);
 
-/* The height of each part of the course, 0 .. 1; negative before the first value.  A part without values has the last one's. */
+/*
+ * The height of each part of the course, 0 .. 1; negative before the first value.  A part without
+ * values has the last one's.
+ */
 void plot_stats_course(const struct plot_row *row, double ret_heights[PLOT_STATS_BINS]);
 
 /*

@@ -35,7 +35,10 @@ static double student_t_beta_fraction(double a, double b, double x)
         return value;
 }
 
-/* The regularised incomplete beta function; @rest is 1 - @x, which may be too small to be found by subtraction. */
+/*
+ * The regularised incomplete beta function; @rest is 1 - @x, which may be too small to
+ * be found by subtraction.
+ */
 static double student_t_incomplete_beta(double a, double b, double x, double rest)
 {
         int sign; /* lgamma() alone keeps it in a global */

@@ -21,8 +21,8 @@
 struct trace_dictionary;
 
 /*
- * How functions of the kernel begin that each wait or wake-up goes through, and those that record it: they do not say
- * what it is for.
+ * How functions of the kernel begin that each wait or wake-up goes through, and those that record it: they do
+ * not say what it is for.
  */
 #define WAIT_PLACES_PLUMBING(X)    \
         X("schedule")              \
@@ -69,11 +69,15 @@ struct wait_places {
 int wait_places_init(struct wait_places *p, const struct trace_dictionary *dictionary);
 void wait_places_deinit(struct wait_places *p);
 
-/* The id of the place of a callstack; equal ones get the same.  @stack 0 = none.  Returns 0, -ENOMEM, -EOVERFLOW. */
+/*
+ * The id of the place of a callstack; equal ones get the same.  @stack 0 = none.  Returns
+ * 0, -ENOMEM, -EOVERFLOW.
+ */
 int wait_places_add(struct wait_places *p, uint32_t stack, uint32_t wait, uint32_t *ret_id);
 /*
  * wait_places_add_told() - the same of a callstack that the program recorded itself, of no wait
- * Functions of the client library, which stand in headers, are left out at the inner end, if any others are there.
+ * Functions of the client library, which stand in headers, are left out at the inner end,
+ * if any others are there.
  */
 int wait_places_add_told(struct wait_places *p, uint32_t stack, uint32_t *ret_id);
 void wait_places_get(const struct wait_places *p, uint32_t id, struct wait_place *ret_place);

@@ -64,7 +64,7 @@ int source_texts_add_part(struct source_texts *s, const struct attachment_chunk 
         return text->bytes.failed ? -ENOMEM : 0;
 }
 
-/* ---- by name -------------------------------------------------------------------------------------------- */
+/* ---- by name ------------------------------------------------------------------------------------------- */
 
 static struct text_view source_texts_name_of(const struct source_texts *s, const struct source_text *text)
 {

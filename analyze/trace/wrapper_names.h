@@ -14,7 +14,9 @@
 
 #include <stdbool.h>
 
-/* Whether a function of this name, readable and with parameters and return type or without, is one of those. */
+/*
+ * Whether a function of this name, readable and with parameters and return type or without, is one of those.
+ */
 bool wrapper_names_have(struct text_view name);
 
 /*

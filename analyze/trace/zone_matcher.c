@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A state is, for each choice of the pattern, the set of its steps that the zones so far may have come to, and
- * whether they fit all of it, in two words; then a word of flags.  Bit i of a set: the zones fit the steps before
- * step i.  "**" keeps its bit whatever comes, and gives the next step its own for nothing.
+ * A state is, for each choice of the pattern, the set of its steps that the zones so far may have come to,
+ * and whether they fit all of it, in two words; then a word of flags.  Bit i of a set: the zones fit the
+ * steps before step i.  "**" keeps its bit whatever comes, and gives the next step its own for nothing.
  */
 #include "analyze/trace/zone_matcher.h"
 

@@ -54,7 +54,10 @@ void zone_matcher_deinit(struct zone_matcher *m);
 /* The slow part of zone_matcher_step(), where a look-up is not enough. */
 int zone_matcher_compute(struct zone_matcher *m, uint32_t state, uint32_t location, uint32_t *ret_state);
 
-/* The state of a zone of @location, a row of the dictionary, directly inside of @state.  Returns 0, -ENOMEM, -EOVERFLOW. */
+/*
+ * The state of a zone of @location, a row of the dictionary, directly inside of @state.  Returns
+ * 0, -ENOMEM, -EOVERFLOW.
+ */
 static inline int zone_matcher_step(struct zone_matcher *m, uint32_t state, uint32_t location,
                                     uint32_t *ret_state)
 {

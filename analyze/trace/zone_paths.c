@@ -69,7 +69,10 @@ int zone_paths_init(struct zone_paths *p, const struct trace_dictionary *diction
         for (uint32_t i = 1; i <= n; i++) {
                 const struct trace_zone_path *row = trace_dictionary_row(dictionary, TRACE_TABLE_ZONE_PATHS,
                                                                          i);
-                /* Not added by value, so that the numbers are the same even if a foreign writer has a row twice. */
+                /*
+                 * Not added by value, so that the numbers are the same even if a foreign
+                 * writer has a row twice.
+                 */
                 int r = intern_append(&p->paths, row, sizeof(*row));
 
                 if (r == 0)

@@ -38,7 +38,10 @@ int zone_paths_init(struct zone_paths *p, const struct trace_dictionary *diction
                     const struct zone_pattern *pattern);
 void zone_paths_deinit(struct zone_paths *p);
 
-/* The path of a zone of @location directly inside of the path @parent; 0 = of none.  Returns 0, -ENOMEM, -EOVERFLOW. */
+/*
+ * The path of a zone of @location directly inside of the path @parent; 0 = of none.  Returns
+ * 0, -ENOMEM, -EOVERFLOW.
+ */
 int zone_paths_step(struct zone_paths *p, uint32_t parent, uint32_t location, uint32_t *ret_path);
 
 /* 0 has neither. */

@@ -38,7 +38,10 @@ static uint32_t parse_handle(const char *word)
         return (uint32_t)id;
 }
 
-/* One step, @n_bytes at @text, with its backslashes but for that before a separator, which fnmatch() would take too. */
+/*
+ * One step, @n_bytes at @text, with its backslashes but for that before a separator, which
+ * fnmatch() would take too.
+ */
 static int zone_pattern_add_step(struct zone_pattern_choice *choice, const char *text, size_t n_bytes,
                                  struct error *err)
 {
@@ -163,8 +166,8 @@ bool zone_pattern_step_fits(const struct zone_pattern_step *step, const struct t
 }
 
 /*
- * Fits the steps to the zones from @locations on, to their end.  As with globs of text, only the last "**" ever has
- * to give way, so the work is the product of both lengths at most.
+ * Fits the steps to the zones from @locations on, to their end.  As with globs of text, only the last "**"
+ * ever has to give way, so the work is the product of both lengths at most.
  */
 static bool steps_fit(const struct zone_pattern_choice *choice, const struct trace_dictionary *dictionary,
                       const uint32_t *locations, uint32_t n)

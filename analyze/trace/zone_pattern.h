@@ -15,8 +15,8 @@
  *      /a            a as the outermost zone
  *      z7            the zone with that handle: location 7
  *
- * Several patterns are separated by commas ("\," is a comma).  A text that is the name of a zone from end to end
- * means that zone, too, whatever is special in it.  Immutable once made.
+ * Several patterns are separated by commas ("\," is a comma).  A text that is the name of a zone from end to
+ * end means that zone, too, whatever is special in it.  Immutable once made.
  */
 #ifndef ANALYZE_TRACE_ZONE_PATTERN_H
 #define ANALYZE_TRACE_ZONE_PATTERN_H
@@ -64,13 +64,17 @@ bool zone_pattern_fits(const struct zone_pattern *p, const struct trace_dictiona
 bool zone_pattern_step_fits(const struct zone_pattern_step *step, const struct trace_dictionary *dictionary,
                             uint32_t location);
 
-/* Whether the name of a zone of @location is what a pattern ends with, wherever it is nested: a cheap first look. */
+/*
+ * Whether the name of a zone of @location is what a pattern ends with, wherever it is
+ * nested: a cheap first look.
+ */
 bool zone_pattern_names(const struct zone_pattern *p, const struct trace_dictionary *dictionary,
                         uint32_t location);
 
 /*
  * zone_pattern_find_unknown() - the part of the first pattern that no zone of the trace is called
- * Returns a glob, which is the pattern's; NULL = of some pattern each part is a zone's name, wherever they are nested.
+ * Returns a glob, which is the pattern's; NULL = of some pattern each part is a zone's name,
+ * wherever they are nested.
  */
 const char *zone_pattern_find_unknown(const struct zone_pattern *p,
                                       const struct trace_dictionary *dictionary);

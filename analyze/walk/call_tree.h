@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/call_tree.h - callstacks of samples -> a tree of functions, from the root or from the innermost
+ * analyze/walk/call_tree.h - callstacks of samples -> a tree of functions, from the
+ * root or from the innermost
  *
  * Way of the data:  sample_stats, function_table -> [call_tree] -> functions_view, zone_view
  *

@@ -75,7 +75,10 @@ void cpu_lanes_deinit(struct cpu_lanes *l);
 /* Makes room for the threads 1 .. @n_threads.  Returns 0 or -ENOMEM. */
 int cpu_lanes_reserve(struct cpu_lanes *l, uint32_t n_threads);
 
-/* A thread whose first event is to come lived at @time_ns: if that event shows that it runs, it ran since then. */
+/*
+ * A thread whose first event is to come lived at @time_ns: if that event shows that it
+ * runs, it ran since then.
+ */
 void cpu_lanes_expect(struct cpu_lanes *l, uint32_t thread, uint64_t time_ns);
 
 /*

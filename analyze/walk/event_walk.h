@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/event_walk.h - the events of some ops, of all threads in the order of time, with their zones and callstacks
+ * analyze/walk/event_walk.h - the events of some ops, of all threads in the order of time, with
+ * their zones and callstacks
  *
- * Way of the data:  trace_walk -> [event_walk] -> event_order -> lock_stats, memory_stats, frame_stats, plot_stats, device_zones
+ * Way of the data:  trace_walk -> [event_walk] -> event_order -> lock_stats, memory_stats, frame_stats,
+ *                   plot_stats, device_zones
  *
  * The first operand of an event is `subject`, the next two are `value`; for a DEVICE_SPAN the
  * location is `detail`, and the values are its beginning and its length.  Memory: a few bytes a

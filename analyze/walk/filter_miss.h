@@ -13,7 +13,10 @@ struct error;
 struct loaded_trace;
 struct trace_filter;
 
-/* Returns -ENOENT with words that name the condition and what there is instead; or why the trace cannot be read. */
+/*
+ * Returns -ENOENT with words that name the condition and what there is instead; or why
+ * the trace cannot be read.
+ */
 int filter_miss_explain(struct loaded_trace *trace, const struct trace_filter *filter, struct error *err);
 
 #endif /* ANALYZE_WALK_FILTER_MISS_H */

@@ -4,8 +4,9 @@
  *
  * Way of the data:  sampled_trace -> [function_choice] -> annotation
  *
- * A function's own code counts before the places where it was inlined into others.  An exact name counts before a part
- * of one, and "name" is exact for "name(int)" as well.  "[no symbol]" is the code of a module that nothing names.
+ * A function's own code counts before the places where it was inlined into others.  An exact name counts
+ * before a part of one, and "name" is exact for "name(int)" as well.  "[no symbol]" is the code of a
+ * module that nothing names.
  */
 #ifndef ANALYZE_WALK_FUNCTION_CHOICE_H
 #define ANALYZE_WALK_FUNCTION_CHOICE_H
@@ -32,9 +33,10 @@ struct chosen_function {
 struct function_choice {
         struct chosen_function *rows; /* heap; those that fit, the hottest first */
         size_t n_rows;
-        uint32_t n_names;      /* different names among them: the choice is clear if this is 1 */
-        bool is_inlined;       /* what fits was inlined everywhere */
-        bool has_other_module; /* functions of that name are in other modules, too, than the one that was named */
+        uint32_t n_names; /* different names among them: the choice is clear if this is 1 */
+        bool is_inlined;  /* what fits was inlined everywhere */
+        /* functions of that name are in other modules, too, than the one that was named */
+        bool has_other_module;
         struct name_guess near; /* if there are none: what may have been meant */
 };
 
@@ -55,8 +57,8 @@ int function_choice_init(struct function_choice *c, const struct sampled_trace *
 void function_choice_deinit(struct function_choice *c);
 
 /*
- * Whether @part is a part of the function @whole that the compiler put elsewhere: "f.cold", "f() [clone .cold]".
- * Equal names are none.
+ * Whether @part is a part of the function @whole that the compiler put elsewhere: "f.cold", "f() [clone
+ * .cold]".  Equal names are none.
  */
 bool function_choice_is_part(const struct sampled_trace *trace, uint32_t whole, uint32_t part);
 

@@ -6,7 +6,8 @@
  *
  * A function is a name in a module; the module is known by its path.  A function
  * without a symbol has one made of where it begins.  Frames without either are one
- * "function" a module, by the reason why there is no name.  A frame in inlined code has several functions, the innermost first.
+ * "function" a module, by the reason why there is no name.  A frame in inlined code has several
+ * functions, the innermost first.
  *
  * Made once, when the trace was read to its end.  Borrows nothing.
  */

@@ -15,8 +15,8 @@ struct code_listing;
 
 /*
  * inlined_code_keep() - drop the instructions that are far from those of @function
- * Each piece that is left is a part of its own, with the name of the function that it is in.  A listing that has no
- * instruction of @function stays as it is.  Returns 0 or -ENOMEM.
+ * Each piece that is left is a part of its own, with the name of the function that it is in.  A listing that
+ * has no instruction of @function stays as it is.  Returns 0 or -ENOMEM.
  */
 int inlined_code_keep(struct code_listing *listing, struct text_view function);
 

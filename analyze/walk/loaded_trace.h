@@ -22,7 +22,10 @@
 struct trace_dictionary;
 struct trace_walk;
 
-/* A process is called what its first thread is, or was: the program before an exec, or before it named its thread. */
+/*
+ * A process is called what its first thread is, or was: the program before an exec, or
+ * before it named its thread.
+ */
 struct process_name {
         uint32_t process;
         uint32_t name; /* string */
@@ -67,7 +70,10 @@ uint64_t loaded_trace_meta_number(const struct loaded_trace *t, const char *key)
  */
 int loaded_trace_read_names(struct loaded_trace *t, struct error *err);
 
-/* After that, in constant time: the last name of a thread, else of its process's first thread with one; else empty. */
+/*
+ * After that, in constant time: the last name of a thread, else of its process's first
+ * thread with one; else empty.
+ */
 struct text_view loaded_trace_thread_name(const struct loaded_trace *t, uint32_t thread);
 
 #endif /* ANALYZE_WALK_LOADED_TRACE_H */

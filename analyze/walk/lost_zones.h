@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/lost_zones.h - how many of a program's zones are not in the trace: numbers about the rest are lower bounds
+ * analyze/walk/lost_zones.h - how many of a program's zones are not in the trace: numbers about
+ * the rest are lower bounds
  *
  * Way of the data:  trace_dictionary (losses), trace_walk -> [lost_zones] -> view, cli
  */
@@ -16,13 +17,15 @@ struct trace_walk;
 
 struct lost_zones {
         uint64_t n_lost; /* dropped by the programs that are looked at, in the whole recording; 0 = none */
-        double share; /* of the zones of the program that lost the largest part; 0 = unknown: a range is looked at */
+        /* of the zones of the program that lost the largest part; 0 = unknown: a range is looked at */
+        double share;
         bool is_one_program; /* no other is looked at */
 };
 
 /*
  * lost_zones_find() - add up what the programs dropped whose threads the walk's filter wants
- * @walk:  at its end; all of its threads must have been seen for `share`, so it must not have skipped anything
+ * @walk:  at its end; all of its threads must have been seen for `share`, so it must
+ *         not have skipped anything
  * Returns 0 or -ENOMEM.
  */
 int lost_zones_find(struct lost_zones *ret, const struct trace_walk *walk);

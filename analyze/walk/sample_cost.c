@@ -51,7 +51,10 @@ static bool sample_cost_is_short(double duration_ns, double period_ns)
         return duration_ns < SAMPLE_COST_PERIOD_MAX * period_ns;
 }
 
-/* There are by chance a few more or fewer with a sample than predicted: how many times as many, once the cost is roughly known. */
+/*
+ * There are by chance a few more or fewer with a sample than predicted: how many times as many, once the
+ * cost is roughly known.
+ */
 static double find_scale(const struct lists *l, const struct sample_cost *c)
 {
         double predicted = 0, seen = 0;
@@ -66,8 +69,9 @@ static double find_scale(const struct lists *l, const struct sample_cost *c)
 }
 
 /*
- * The instances with a sample in the order of their durations, beside those that are predicted: as many as each without
- * one stands for, d / (period - d).  The prediction ends where nearly all instances have a sample.
+ * The instances with a sample in the order of their durations, beside those that are predicted: as
+ * many as each without one stands for, d / (period - d).  The prediction ends where nearly all
+ * instances have a sample.
  */
 static size_t match(const struct lists *l, double period_ns, double scale, struct excess *ret_list)
 {

@@ -4,10 +4,10 @@
  *
  * Way of the data:  why_durations, zone_stats -> [sample_cost] -> why, report
  *
- * The interrupt of a sample takes microseconds, which are in the duration of the instance.  They are learned from
- * instances without a sample and with one: one that takes d has a sample with the probability d / period, so the
- * durations without a sample predict, one by one, those with a sample; the median of what these take longer is the cost.
- * docs/use/why.md has the reasons.  Thread-safe.
+ * The interrupt of a sample takes microseconds, which are in the duration of the instance.  They are learned
+ * from instances without a sample and with one: one that takes d has a sample with the probability d /
+ * period, so the durations without a sample predict, one by one, those with a sample; the median of what
+ * these take longer is the cost.  docs/use/why.md has the reasons.  Thread-safe.
  */
 #ifndef ANALYZE_WALK_SAMPLE_COST_H
 #define ANALYZE_WALK_SAMPLE_COST_H

@@ -30,8 +30,8 @@ struct sampled_trace {
         struct source_texts sources;
         struct sample_sum *events; /* heap: of all samples of each sample event, by id - 1 */
         uint32_t n_events;
-        uint32_t *
-                first_symbols; /* heap: id of the first of the rows of SYMBOLS that count, by frame - 1; 0 = none */
+        /* heap: id of the first of the rows of SYMBOLS that count, by frame - 1; 0 = none */
+        uint32_t *first_symbols;
         uint32_t n_symbols; /* rows of SYMBOLS */
         enum trace_ending ending;
         const char *ending_words;
@@ -59,7 +59,10 @@ struct text_view sampled_trace_meta(const struct sampled_trace *t, const char *k
  */
 uint32_t sampled_trace_symbols(const struct sampled_trace *t, uint32_t frame, uint32_t *ret_first);
 
-/* The name (a string) of the function that the code at @frame is of, which others may be inlined into; 0 = unknown. */
+/*
+ * The name (a string) of the function that the code at @frame is of, which others may be
+ * inlined into; 0 = unknown.
+ */
 uint32_t sampled_trace_function(const struct sampled_trace *t, uint32_t frame);
 
 #endif /* ANALYZE_WALK_SAMPLED_TRACE_H */

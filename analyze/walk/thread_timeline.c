@@ -6,7 +6,10 @@
 
 #include <stdlib.h>
 
-/* The room for open zones doubles from here on: it is full at the greatest depth, so that there is one thing to ask. */
+/*
+ * The room for open zones doubles from here on: it is full at the greatest depth, so that
+ * there is one thing to ask.
+ */
 #define FIRST_ZONES 8
 
 _Static_assert(THREAD_TIMELINE_DEPTH_MAX % FIRST_ZONES == 0 &&

@@ -101,7 +101,9 @@ static inline void thread_timeline_advance(struct thread_timeline *t, uint64_t t
                 t->last_ns = time_ns;
 }
 
-/* How long the thread ran from its first event until @time_ns, which is not before the last context switch. */
+/*
+ * How long the thread ran from its first event until @time_ns, which is not before the last context switch.
+ */
 static inline uint64_t thread_timeline_ran_until(const struct thread_timeline *t, uint64_t time_ns)
 {
         return t->ran_ns + (t->running && time_ns > t->running_since_ns ? time_ns - t->running_since_ns : 0);
@@ -159,7 +161,10 @@ static inline uint64_t thread_timeline_pop(struct thread_timeline *t, uint64_t t
 /* Private: an end of a zone of which none is open, or that is too deep. */
 void thread_timeline_end_none(struct thread_timeline *t);
 
-/* Whether the end of a zone closes the innermost one: false, counted, if none is open, or one that is too deep. */
+/*
+ * Whether the end of a zone closes the innermost one: false, counted, if none is open,
+ * or one that is too deep.
+ */
 static inline bool thread_timeline_can_end(struct thread_timeline *t)
 {
         if (t->n_open != 0 && t->n_open_too_deep == 0)
@@ -223,7 +228,8 @@ bool thread_timeline_drop_zone(struct thread_timeline *t, uint64_t time_ns, stru
 int thread_timeline_find_path(struct thread_timeline *t, struct zone_paths *paths, uint32_t *ret_path);
 
 /*
- * thread_timeline_match() - goes on with a pattern, after each thread_timeline_begin_zone() that was not too deep
+ * thread_timeline_match() - goes on with a pattern, after each
+ * thread_timeline_begin_zone() that was not too deep
  * @matcher:  always the same one for @which
  * Returns 0, -ENOMEM, -EOVERFLOW.
  */

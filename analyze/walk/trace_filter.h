@@ -9,7 +9,8 @@
  *
  *      time     a zone counts, as a whole, if it begins in the range; what has one time, if that is in it
  *      process, thread   the stream that the event is in
- *      cpu      of a sample, switch or wake-up its own; of anything else the one that the thread was last seen on
+ *      cpu      of a sample, switch or wake-up its own; of anything else the one that the
+ *               thread was last seen on
  *      zone     zones that fit and what is inside of them: zone_pattern
  *      module   samples and waits whose innermost frame with code is in it; nothing else
  *      event    samples of that event; nothing else
@@ -44,7 +45,8 @@ struct trace_filter {
         uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC_RAW; everything: 0 and UINT64_MAX */
         bool *threads;           /* heap; by thread id - 1; NULL = all */
         bool *modules;           /* heap; by module id - 1; NULL = all */
-        bool *stacks; /* heap; by stack id - 1, whether its innermost frame is in a module that is wanted; NULL = all */
+        /* heap; by stack id - 1, whether its innermost frame is in a module that is wanted; NULL = all */
+        bool *stacks;
         bool *cpus; /* heap; NULL = all */
         uint32_t n_threads, n_modules, n_stacks, n_cpus;
         struct zone_pattern zone;
@@ -56,8 +58,9 @@ struct trace_filter {
 
 /*
  * trace_filter_init() - look up the names in the request
- * Reads the names of threads if they are needed.  Returns 0; -EINVAL with words for a pattern that makes no sense; -ENOENT with words, and near matches, if no thread,
- * zone, module or event of the trace fits; -ENOMEM.  The filter is to be deinitialised in any case.
+ * Reads the names of threads if they are needed.  Returns 0; -EINVAL with words for a pattern that makes no
+ * sense; -ENOENT with words, and near matches, if no thread, zone, module or event of the trace fits;
+ * -ENOMEM.  The filter is to be deinitialised in any case.
  */
 int trace_filter_init(struct trace_filter *f, const struct trace_filter_request *request,
                       struct loaded_trace *trace, struct error *err);

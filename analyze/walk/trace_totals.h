@@ -39,8 +39,8 @@ struct trace_totals {
         uint64_t n_switches; /* of threads of the kernel; of those that passed */
         bool wants_waits;    /* set by the caller before the start: fill `waits` */
         bool wants_cpus;     /* the same for `cpus` */
-        uint32_t
-                n_slowest; /* the same for `instances`, and how many of the slowest; needs a filter for zones */
+        /* the same for `instances`, and how many of the slowest; needs a filter for zones */
+        uint32_t n_slowest;
         enum zone_group_key group_by; /* the same for `groups`, with n_slowest */
         bool has_durations; /* the same: instances and groups are of closed zones that last so long */
         uint64_t longer_than_ns, shorter_than_ns; /* if so: at least, and less than */
@@ -54,16 +54,22 @@ void trace_totals_init(struct trace_totals *t);
 void trace_totals_deinit(struct trace_totals *t);
 
 /*
- * trace_totals_start() - prepare `walk` to add up what @filter wants of a trace; then comes loaded_trace_walk()
+ * trace_totals_start() - prepare `walk` to add up what @filter wants of a trace; then
+ * comes loaded_trace_walk()
  * Borrows both; @filter may be NULL.  Returns 0, -ENOMEM, -EOVERFLOW.
  */
 int trace_totals_start(struct trace_totals *t, const struct loaded_trace *trace,
                        const struct trace_filter *filter);
 
-/* The same for a dictionary that is complete; then come trace_walk_chunk() and trace_walk_finish().  For tests. */
+/*
+ * The same for a dictionary that is complete; then come trace_walk_chunk() and
+ * trace_walk_finish().  For tests.
+ */
 int trace_totals_start_plain(struct trace_totals *t, const struct trace_dictionary *dictionary);
 
-/* After the walk: whether a thread lived in what the filter leaves; without a filter also one without events. */
+/*
+ * After the walk: whether a thread lived in what the filter leaves; without a filter also one without events.
+ */
 bool trace_totals_wants_thread(const struct trace_totals *t, uint32_t thread);
 
 /*

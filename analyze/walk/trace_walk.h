@@ -2,16 +2,19 @@
 /*
  * analyze/walk/trace_walk.h - the events of a trace in order, with what stands around them
  *
- * Way of the data:  loaded_trace -> event_decoder -> [trace_walk] -> a sink: trace_totals, why, diff, csv, exports
+ * Way of the data:  loaded_trace -> event_decoder -> [trace_walk] -> a sink: trace_totals,
+ *                   why, diff, csv, exports
  *
  * One pass.  Follows for each thread which zones are open and for what it waits, leaves out unwanted ones by
  * the filter, and reports the rest to the sink:
  *
  *      begin_zone   a zone begins
- *      zone         it is over, with its times (also at the end of the thread or the trace, then not `closed`)
+ *      zone         it is over, with its times (also at the end of the thread or the
+ *                   trace, then not `closed`)
  *      sample       an event of the op SAMPLE
  *      wait         a thread is on a CPU again after it was off it (or never again: not `ended`)
- *      event        every other event: switches, messages, plots, frames, memory, locks, devices, words on zones
+ *      event        every other event: switches, messages, plots, frames, memory, locks,
+ *                   devices, words on zones
  *
  * A thread's events come in the order of time; threads alternate, a few milliseconds at most from each other.
  * Memory: open zones, and the distinct paths that a caller asks for.
@@ -67,13 +70,15 @@ struct walked_thread {
         bool passed_from, passed_to; /* the ends of the range of time that is wanted */
         uint64_t ran_at_from_ns, ran_at_to_ns;
         uint64_t ran_seen_ns; /* at its last event */
-        uint64_t
-                ran_elsewhere_ns; /* of that, in the range of time: on CPUs, or outside of zones, that are wanted */
+        /* of that, in the range of time: on CPUs, or outside of zones, that are wanted */
+        uint64_t ran_elsewhere_ns;
         struct zone_words *words; /* heap; by depth, if wants_words */
         uint32_t n_words;
 };
 
-/* Functions that are NULL are not called.  They return 0, or -errno after error_set(), which ends the walk. */
+/*
+ * Functions that are NULL are not called.  They return 0, or -errno after error_set(), which ends the walk.
+ */
 struct trace_sink {
         void *context;
         int (*begin_zone)(void *context, struct walked_thread *thread, const struct trace_event *event,
@@ -89,15 +94,18 @@ struct trace_sink {
         bool wants_paths;      /* fill `path` of waits, and trace_walk_path() */
         bool wants_zone_paths; /* the same, and fill `path` of zones; costs about 5 ns a zone */
         /*
-         * Report no other zones than those that `asked` names, or of these and all inside of them; others cost half.
-         * Both are of enum zone_matcher_flag; 0 = report all.
+         * Report no other zones than those that `asked` names, or of these and all inside of them; others
+         * cost half.  Both are of enum zone_matcher_flag; 0 = report all.
          */
         unsigned asked_only;
-        /* Zones that are asked about: `is_named` and `is_inside` of zones, trace_walk_names(); borrowed, may be NULL. */
+        /*
+         * Zones that are asked about: `is_named` and `is_inside` of zones, trace_walk_names();
+         * borrowed, may be NULL.
+         */
         const struct zone_pattern *asked;
         /*
-         * A filter that wants a range of time reads what the range holds and no more.  The walk's threads are those that
-         * lived then: one that had ended before, or began after, may not have been seen.
+         * A filter that wants a range of time reads what the range holds and no more.  The walk's threads are
+         * those that lived then: one that had ended before, or began after, may not have been seen.
          */
         bool may_skip;
         bool wants_words; /* keep the texts about open zones: trace_walk_words() */
@@ -134,7 +142,10 @@ void trace_walk_deinit(struct trace_walk *w);
 int trace_walk_init_plain(struct trace_walk *w, const struct trace_dictionary *dictionary,
                           const struct trace_sink *sink);
 
-/* Before the events: the paths, with their numbers, of another walk through the trace with these zones, which has none then. */
+/*
+ * Before the events: the paths, with their numbers, of another walk through the trace with these
+ * zones, which has none then.
+ */
 void trace_walk_adopt_paths(struct trace_walk *w, struct zone_paths *paths);
 
 /*
@@ -163,13 +174,19 @@ int trace_walk_finish(struct trace_walk *w, uint64_t end_ns, struct error *err);
 /* After trace_walk_finish(): whether the filter, if there is one, let anything pass of what it chooses. */
 bool trace_walk_found(const struct trace_walk *w);
 
-/* In a sink: the zones that are open on the thread, as a path; needs wants_paths.  For a sample take its own path. */
+/*
+ * In a sink: the zones that are open on the thread, as a path; needs wants_paths.  For a
+ * sample take its own path.
+ */
 int trace_walk_path(struct trace_walk *w, struct walked_thread *thread, uint32_t *ret_path);
 
 /* In a sink: whether the pattern that it asks about names the innermost zone that is open. */
 bool trace_walk_names(const struct walked_thread *thread);
 
-/* How long the thread was on a CPU in the time, on the CPUs and in the zones that are wanted; after trace_walk_finish(). */
+/*
+ * How long the thread was on a CPU in the time, on the CPUs and in the zones that are wanted;
+ * after trace_walk_finish().
+ */
 uint64_t trace_walk_ran_ns(const struct trace_walk *w, const struct walked_thread *thread);
 
 /* In `zone`: the texts about the zone that ended; NULL if nothing.  Borrowed for the call. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/zone_groups.h - the zones that a pattern names, by what tells them apart: text, name, value, thread, parent
+ * analyze/walk/zone_groups.h - the zones that a pattern names, by what tells them apart: text,
+ * name, value, thread, parent
  *
  * Way of the data:  trace_walk -> trace_totals -> [zone_groups] -> zone_view
  *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/walk/zone_instances.h - the zones that a pattern names: their times, by thread, and the slowest of them
+ * analyze/walk/zone_instances.h - the zones that a pattern names: their times, by thread,
+ * and the slowest of them
  *
  * Way of the data:  trace_walk -> trace_totals -> [zone_instances] -> zone_view
  *

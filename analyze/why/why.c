@@ -16,7 +16,10 @@
 
 /* The part of the room that is used: the number of instances that a hash chooses is not exact. */
 #define KEEP_FILL 0.9
-/* Others had the CPU for so much of what the slowest take longer: then instances are ranked without that time. */
+/*
+ * Others had the CPU for so much of what the slowest take longer: then instances are
+ * ranked without that time.
+ */
 #define MACHINE_DOMINATES 0.25
 
 void why_deinit(struct why *w)

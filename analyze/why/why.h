@@ -117,7 +117,8 @@ struct why {
         double weight[2];                /* of the samples */
         double ns_per_weight;            /* of a sample, whichever the group */
         double on_cpu_ns[2], n_moves[2]; /* means */
-        bool are_fibers; /* instances of fibers are among them: of what they wait for only that they do is known */
+        /* instances of fibers are among them: of what they wait for only that they do is known */
+        bool are_fibers;
         double extra_ns;
         struct why_group_sum own_groups[2]; /* the same without the time when others had the CPU */
         uint32_t *place_ids;                /* heap; by id in collector.waits - 1 */
@@ -137,8 +138,8 @@ struct why {
 /*
  * why_init() - answer the question
  * @filter:  NULL = everything; its own zones are not looked at
- * Returns 0, also if there is nothing to compare; -EINVAL for a bad pattern; what loaded_trace_walk() returns; -ENOMEM.
- * To be deinitialised in any case.
+ * Returns 0, also if there is nothing to compare; -EINVAL for a bad pattern; what loaded_trace_walk()
+ * returns; -ENOMEM.  To be deinitialised in any case.
  */
 int why_init(struct why *w, struct loaded_trace *trace, const struct trace_filter *filter,
              const struct why_request *request, struct error *err);

@@ -137,8 +137,8 @@ static void why_causes_add_up(struct why *w, struct tallies *t)
 }
 
 /*
- * Preempted threads occasionally migrate.  Only where most of the slow ones do, and where a preemption ends on
- * another CPU more often than it otherwise does, is that more than the scheduler's usual work.
+ * Preempted threads occasionally migrate.  Only where most of the slow ones do, and where a preemption ends
+ * on another CPU more often than it otherwise does, is that more than the scheduler's usual work.
  */
 static bool judge_gaps(const struct why *w)
 {
@@ -180,7 +180,10 @@ static void why_causes_judge(const struct why *w, struct why_cause *cause)
         cause->p = why_cause_is_own(cause->kind) ? why_judge_p(&e) : 1;
 }
 
-/* Where slow instances spend less on something than others, the rest is more than the extra time: shares are of all of it. */
+/*
+ * Where slow instances spend less on something than others, the rest is more than the extra time:
+ * shares are of all of it.
+ */
 static void judge_all(struct why *w)
 {
         double sum = 0, scale;
@@ -407,7 +410,9 @@ static int why_causes_find_counters(struct why *w)
         return r;
 }
 
-/* ------------------------------------------------------------------ what ran without samples, and the rest */
+/*
+ * ------------------------------------------------------------------ what ran without samples, and the rest
+ */
 
 /* Without switches, waits for locks are in the zones around them as well. */
 static bool overlaps_locks(const struct why *w)

@@ -65,7 +65,10 @@ static int why_collector_begin_zone(void *context, struct walked_thread *thread,
         return 0;
 }
 
-/* A number of 0 .. 1 that differs between instances, and is the same in each run (the finalizer of splitmix64). */
+/*
+ * A number of 0 .. 1 that differs between instances, and is the same in each run (the
+ * finalizer of splitmix64).
+ */
 static double chance_of(const struct walked_thread *thread, uint64_t begin_ns)
 {
         uint64_t x = begin_ns + UINT64_C(0x9e3779b97f4a7c15) * thread->id;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_collector.h - the second pass of `why`: what happened in the slow instances, and in typical ones
+ * analyze/why/why_collector.h - the second pass of `why`: what happened in the slow
+ * instances, and in typical ones
  *
  * Way of the data:  trace_walk, why_survey -> [why_collector] -> why_instances
  *

@@ -14,7 +14,10 @@
  * A part of the median: where a sample costs less, those with a sample are ranked as exactly as the others.
  */
 #define WEIGH_MIN 0.1
-/* More samples in slow instances than their number predicts: then some of these are slow by their sample alone. */
+/*
+ * More samples in slow instances than their number predicts: then some of these are slow
+ * by their sample alone.
+ */
 #define SAMPLED_EXCESS 1.5
 #define SAMPLED_SLACK  3
 #define RAISES_MAX     1000
@@ -268,7 +271,10 @@ static bool has_excess(const struct ranked *items, size_t n, const struct sample
         return seen + longer > SAMPLED_EXCESS * (predicted + longer) + SAMPLED_SLACK;
 }
 
-/* An instance with a sample is slow if no spread of the cost explains it, and if there are not more such than there can be. */
+/*
+ * An instance with a sample is slow if no spread of the cost explains it, and if there are not more
+ * such than there can be.
+ */
 static double slow_sampled_from(const struct ranked *items, size_t n, const struct sample_cost *cost,
                                 const struct why_rank *rank)
 {

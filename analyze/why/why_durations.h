@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_durations.h - which instances are the slow ones: ranked by a time, without what samples cost
+ * analyze/why/why_durations.h - which instances are the slow ones: ranked by a time,
+ * without what samples cost
  *
  * Way of the data:  trace_walk, why_spent -> [why_durations] -> why
  *
- * Exact for WHY_DURATIONS_EXACT_MAX instances; of more there are histograms, within 0.8 %, in memory that does not grow:
- * for each measure, those without a sample, with one and with more, each with and without time off the CPU.  Not thread-safe.
+ * Exact for WHY_DURATIONS_EXACT_MAX instances; of more there are histograms, within 0.8 %, in memory that
+ * does not grow: for each measure, those without a sample, with one and with more, each with and without time
+ * off the CPU.  Not thread-safe.
  */
 #ifndef ANALYZE_WHY_WHY_DURATIONS_H
 #define ANALYZE_WHY_WHY_DURATIONS_H

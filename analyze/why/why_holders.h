@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_holders.h - the third pass of `why`: who held the locks that slow instances waited for, and what it did
+ * analyze/why/why_holders.h - the third pass of `why`: who held the locks that slow instances
+ * waited for, and what it did
  *
  * Way of the data:  trace_walk, why_collector -> [why_holders] -> why_view
  *
@@ -14,7 +15,10 @@
 #include "analyze/why/why_collector.h"
 
 #define WHY_HOLDER_ROWS_MAX (UINT32_C(1) << 20)
-/* Waits that are looked at, all together: a trace in which all wait for one lock all the time takes no longer. */
+/*
+ * Waits that are looked at, all together: a trace in which all wait for one lock all
+ * the time takes no longer.
+ */
 #define WHY_HOLDER_STEPS_MAX (UINT64_C(1) << 28)
 /* Locks that a thread holds at once; further ones are not followed. */
 #define WHY_HELD_MAX 32

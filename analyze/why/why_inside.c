@@ -26,7 +26,10 @@ static uint32_t *why_inside_find_slot(const struct why_inside *s, uint32_t locat
         return &s->slots[at];
 }
 
-/* Only the slots of its zones, the last first, so that each is found as it was: the next instance may be a small one. */
+/*
+ * Only the slots of its zones, the last first, so that each is found as it was: the next
+ * instance may be a small one.
+ */
 void why_inside_clear(struct why_inside *s)
 {
         while (s->n_zones > 0) {

@@ -28,7 +28,9 @@ static size_t first_slot(const struct why_draft *d, uint32_t kind, uint32_t id)
         return (hash ^ hash >> 15) & (d->n_slots - 1);
 }
 
-/* Only the slots of its rows, each with those that follow without a gap: the next draft may be a small one. */
+/*
+ * Only the slots of its rows, each with those that follow without a gap: the next draft may be a small one.
+ */
 static void clear_slots(struct why_draft *d)
 {
         if (d->n_slots == 0)

@@ -83,7 +83,10 @@ int why_draft_add(struct why_draft *d, enum why_kind kind, uint32_t id, uint64_t
 /* Keeps an instance with the rows of its draft, which is empty afterwards.  Returns 0 or -ENOMEM. */
 int why_instances_add(struct why_instances *s, const struct why_instance *instance, struct why_draft *draft);
 
-/* More that happened in an instance that is kept: the rows of @draft, which is empty afterwards.  Returns 0 or -ENOMEM. */
+/*
+ * More that happened in an instance that is kept: the rows of @draft, which is empty
+ * afterwards.  Returns 0 or -ENOMEM.
+ */
 int why_instances_extend(struct why_instances *s, struct why_instance *item, struct why_draft *draft);
 
 #endif /* ANALYZE_WHY_WHY_INSTANCES_H */

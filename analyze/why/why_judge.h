@@ -4,8 +4,8 @@
  *
  * Way of the data:  why_causes -> [why_judge] -> why
  *
- * All thresholds of `why` that decide whether something is called a cause are here; docs/use/why.md lists them.
- * Thread-safe.
+ * All thresholds of `why` that decide whether something is called a cause are here; docs/use/why.md
+ * lists them.  Thread-safe.
  */
 #ifndef ANALYZE_WHY_WHY_JUDGE_H
 #define ANALYZE_WHY_WHY_JUDGE_H
@@ -20,7 +20,7 @@
 
 #define WHY_P_HIGH       0.001
 #define WHY_P_MEDIUM     0.01
-#define WHY_LOW_HIGH     0.2 /* of the extra time that is not the machine's, at the lower end of the interval */
+#define WHY_LOW_HIGH     0.2  /* of the extra time without the machine's, at the lower end of the interval */
 #define WHY_SHARE_HIGH   0.05 /* of the extra time */
 #define WHY_SHARE_MEDIUM 0.25
 

@@ -12,8 +12,8 @@
 #define ZONE_SHARE_MIN 0.5 /* of the extra time */
 
 /*
- * An instance that takes longer has more time in which it may be moved.  If moves came at one pace, each that had one
- * would be a slow one with the probability of the slow ones' part of all the time that was looked at.
+ * An instance that takes longer has more time in which it may be moved.  If moves came at one pace, each that
+ * had one would be a slow one with the probability of the slow ones' part of all the time that was looked at.
  */
 static void find_moves(const struct why *w, struct why_links *links)
 {

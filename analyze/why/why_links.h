@@ -4,9 +4,9 @@
  *
  * Way of the data:  why_instances, why_causes -> [why_links] -> why_words
  *
- * A thread that was moved once waits for microseconds, and then runs the same code slower, with cold caches.  The same
- * functions may take longer in one of the zones inside only.  Neither can be subtracted from the rest as the causes can;
- * that they go with being slow can be tested.
+ * A thread that was moved once waits for microseconds, and then runs the same code slower, with cold caches.
+ * The same functions may take longer in one of the zones inside only.  Neither can be subtracted from the
+ * rest as the causes can; that they go with being slow can be tested.
  */
 #ifndef ANALYZE_WHY_WHY_LINKS_H
 #define ANALYZE_WHY_WHY_LINKS_H

@@ -14,7 +14,10 @@
  * A function that is further from the best one is another matter; of equals the outermost is where ways part.
  */
 #define WHY_NEARLY_BEST 0.9
-/* One whose share of the samples grows by less is no way that parts: what all instances run, slow ones run longer. */
+/*
+ * One whose share of the samples grows by less is no way that parts: what all instances
+ * run, slow ones run longer.
+ */
 #define WHY_FUNCTION_GAIN_MIN  0.1
 #define WHY_FUNCTION_P_MAX     0.05 /* corrected for the functions of the round */
 #define WHY_FUNCTION_TIMES_MIN 10   /* samples in slow instances */
@@ -303,7 +306,10 @@ static bool why_profile_is_candidate(const struct why_profile *p, const struct r
         return r->all.tally.measures[label].ratio[WHY_SLOW].x > 0 && is_nameable(p, label);
 }
 
-/* @ret_best: the function whose share is larger by the most; returns the outermost of those that are nearly as good. */
+/*
+ * @ret_best: the function whose share is larger by the most; returns the outermost of those
+ * that are nearly as good.
+ */
 static struct candidate why_profile_choose(struct why_profile *p, const struct round *r, uint32_t *ret_best)
 {
         struct candidate best = { .label = 0 }, chosen, c;
@@ -366,7 +372,10 @@ static bool why_profile_is_within(const struct why_profile *p, const bool *has_i
         return inner > 0 && both >= WHY_NEARLY_BEST * inner;
 }
 
-/* The callstacks with this function that belong to nothing else; and those whose callers are not known with @inner, which it calls. */
+/*
+ * The callstacks with this function that belong to nothing else; and those whose callers are not known with
+ * @inner, which it calls.
+ */
 static int take_stacks(struct why_profile *p, uint32_t label, uint32_t inner, uint8_t kind)
 {
         bool *has = why_profile_find_stacks(p, label), *has_inner = why_profile_find_stacks(p, inner);

@@ -48,7 +48,9 @@ struct why_profile {
         uint64_t n_tested; /* functions that were looked at, in all rounds */
 };
 
-/* Classifies all callstacks.  Borrows its arguments.  Returns 0 or -ENOMEM; to be deinitialised in any case. */
+/*
+ * Classifies all callstacks.  Borrows its arguments.  Returns 0 or -ENOMEM; to be deinitialised in any case.
+ */
 int why_profile_init(struct why_profile *p, const struct trace_dictionary *dictionary,
                      const struct function_table *functions, const struct why_instances *instances);
 void why_profile_deinit(struct why_profile *p);
@@ -56,7 +58,10 @@ void why_profile_deinit(struct why_profile *p);
 /* Finds functions, if there are samples enough: `labels`.  `unit` is set by then.  Returns 0 or -ENOMEM. */
 int why_profile_find(struct why_profile *p);
 
-/* The function that most of the time of a kind of callstacks is in, the innermost one outside of the kernel; 0 = none. */
+/*
+ * The function that most of the time of a kind of callstacks is in, the innermost one outside
+ * of the kernel; 0 = none.
+ */
 int why_profile_place(struct why_profile *p, uint8_t kind, uint32_t *ret_label);
 
 #endif /* ANALYZE_WHY_WHY_PROFILE_H */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_ratio.h - which share of something is spent on something, and whether two groups differ in it
+ * analyze/why/why_ratio.h - which share of something is spent on something, and whether
+ * two groups differ in it
  *
  * Way of the data:  why_instances -> [why_ratio] -> why_causes
  *
@@ -27,9 +28,11 @@ void why_ratio_add(struct why_ratio *r, double x, double w);
 double why_ratio_value(const struct why_ratio *r);
 
 /*
- * why_ratio_compare() - the probability of such a difference, or a larger one, if the ratio of @slow is no larger
- * @unit:  the part of the whole that one independent observation stands for: a sample's weight, an instance's time.
- *         One of each kind is added to both groups, and no variance is below that of so many coin tosses.
+ * why_ratio_compare() - the probability of such a difference, or a larger one, if the
+ * ratio of @slow is no larger
+ * @unit:  the part of the whole that one independent observation stands for: a sample's weight, an
+ *         instance's time.  One of each kind is added to both groups, and no variance is below that
+ *         of so many coin tosses.
  * Returns 0 .. 1; 1 if there are less than two instances in a group.
  */
 double why_ratio_compare(const struct why_ratio *slow, const struct why_ratio *typical, double unit);

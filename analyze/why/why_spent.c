@@ -82,7 +82,9 @@ struct why_spent why_spent_of(const struct why_spending *s, const struct zone_in
         if (zone->on_cpu_ns < spent.wall_ns)
                 spent.on_cpu_ns = zone->on_cpu_ns;
         off_ns = spent.wall_ns - spent.on_cpu_ns;
-        /* A switch that the kernel did not report begins no wait: that time is not called the program's own. */
+        /*
+         * A switch that the kernel did not report begins no wait: that time is not called the program's own.
+         */
         spent.waiting_ns = s->waiting_ns < off_ns ? s->waiting_ns : off_ns;
         spent.machine_ns = off_ns - spent.waiting_ns;
         return spent;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_spent.h - what an instance's time was spent on, roughly, and by which of it instances are ranked
+ * analyze/why/why_spent.h - what an instance's time was spent on, roughly, and by which of
+ * it instances are ranked
  *
  * Way of the data:  trace_walk -> [why_spent] -> why_survey, why_collector
  *
@@ -30,8 +31,8 @@ enum why_by {
 struct why_spent {
         uint64_t wall_ns, on_cpu_ns;
         uint64_t waiting_ns; /* off the CPU for a reason of its own, as far as such waits are recorded */
-        uint64_t
-                machine_ns; /* the rest: others had the CPU, it was preempted, or ready to run and not running */
+        /* the rest: others had the CPU, it was preempted, or ready to run and not running */
+        uint64_t machine_ns;
         uint64_t n_samples; /* that interrupted it, of all events */
 };
 

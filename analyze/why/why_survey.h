@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_survey.h - the first pass of `why`: how long the instances last, and what there is to explain it with
+ * analyze/why/why_survey.h - the first pass of `why`: how long the instances last, and what
+ * there is to explain it with
  *
  * Way of the data:  trace_walk -> [why_survey] -> why
  *
@@ -45,12 +46,17 @@ struct why_survey {
         uint32_t n_locks;
 };
 
-/* Walks through the trace once.  Returns 0 or what loaded_trace_walk() returns; to be deinitialised in any case. */
+/*
+ * Walks through the trace once.  Returns 0 or what loaded_trace_walk() returns; to be
+ * deinitialised in any case.
+ */
 int why_survey_take(struct why_survey *s, struct loaded_trace *trace, const struct trace_filter *filter,
                     const struct zone_pattern *pattern, struct error *err);
 void why_survey_deinit(struct why_survey *s);
 
-/* The event whose samples say where time went: one of time if there is any, else the most frequent; 0 = none. */
+/*
+ * The event whose samples say where time went: one of time if there is any, else the most frequent; 0 = none.
+ */
 uint32_t why_survey_choose_event(const struct why_survey *s);
 
 #endif /* ANALYZE_WHY_WHY_SURVEY_H */

@@ -126,8 +126,8 @@ static double duration_variance(const struct why_group_sum *g)
 }
 
 /*
- * The variance of the ratio, and, as far as the function's share of the time on a CPU differs from its share of the extra
- * time, that of the durations.
+ * The variance of the ratio, and, as far as the function's share of the time on a CPU differs from its share
+ * of the extra time, that of the durations.
  */
 struct why_share why_share_of_run(const struct why_measure *m, const double on_cpu_ns[2],
                                   const struct why_group_sum groups[2], double unit)

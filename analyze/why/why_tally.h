@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/why/why_tally.h - what slow and typical instances spend on each of many things, and how they vary in it
+ * analyze/why/why_tally.h - what slow and typical instances spend on each of many things,
+ * and how they vary in it
  *
  * Way of the data:  why_instances -> [why_tally] -> why_causes
  *
@@ -55,7 +56,9 @@ void why_tally_skip(struct why_tally *t, enum why_group group, const struct why_
 /* Nothing more comes: fills in what all instances have in common. */
 void why_tally_finish(struct why_tally *t);
 
-/* How much of the extra time of slow instances this is, and a 95 % interval for it: all 0 without extra time. */
+/*
+ * How much of the extra time of slow instances this is, and a 95 % interval for it: all 0 without extra time.
+ */
 struct why_share {
         double slow_ns, typical_ns; /* mean of an instance */
         double value, low, high;

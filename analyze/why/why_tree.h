@@ -38,7 +38,10 @@ struct why_tree {
         uint64_t n_left_out; /* callstacks */
 };
 
-/* @ns_per_weight: by enum why_group, in a mean instance.  Returns 0 or -ENOMEM; to be deinitialised in any case. */
+/*
+ * @ns_per_weight: by enum why_group, in a mean instance.  Returns 0 or -ENOMEM; to be
+ * deinitialised in any case.
+ */
 int why_tree_init(struct why_tree *t, const struct why_profile *profile, const double ns_per_weight[2]);
 void why_tree_deinit(struct why_tree *t);
 

@@ -101,7 +101,7 @@ static const struct option_table table = {
         "written; 2 = usage\n",
 };
 
-/* ---- the command line ----------------------------------------------------------------------------------- */
+/* ---- the command line ---------------------------------------------------------------------------------- */
 
 static int take_context(struct arguments *args, const char *value)
 {
@@ -183,8 +183,8 @@ static bool may_be_trace(const char *word)
 }
 
 /*
- * Two operands are TRACE and FUNCTION, or the other way round if only the second one may be a trace; one is FUNCTION,
- * as for perf, unless it is named like a trace.
+ * Two operands are TRACE and FUNCTION, or the other way round if only the second one may be a trace; one is
+ * FUNCTION, as for perf, unless it is named like a trace.
  */
 static int cmd_annotate_take_operands(struct arguments *args, struct common_options *common)
 {
@@ -204,7 +204,7 @@ static int cmd_annotate_take_operands(struct arguments *args, struct common_opti
         return 0;
 }
 
-/* ---- the function --------------------------------------------------------------------------------------- */
+/* ---- the function -------------------------------------------------------------------------------------- */
 
 static bool is_event(const struct sampled_trace *trace, uint32_t event, const char *name)
 {
@@ -338,7 +338,10 @@ static int cmd_annotate_find_handle(const struct sampled_trace *trace, const cha
         return r;
 }
 
-/* Returns 1, with the function as the first row of the choice, which is to be deinitialised; 0 after a complaint, -ENOMEM. */
+/*
+ * Returns 1, with the function as the first row of the choice, which is to be deinitialised; 0
+ * after a complaint, -ENOMEM.
+ */
 static int choose_function(const struct sampled_trace *trace, const struct arguments *args, uint32_t event,
                            struct function_choice *ret_choice)
 {
@@ -369,7 +372,7 @@ static int choose_function(const struct sampled_trace *trace, const struct argum
         return 0;
 }
 
-/* ---- the result ----------------------------------------------------------------------------------------- */
+/* ---- the result ---------------------------------------------------------------------------------------- */
 
 static struct annotation_view_options cmd_annotate_choose_rows(const struct annotation *a,
                                                                const struct arguments *args)

@@ -249,7 +249,8 @@ static int check_regular(const char *path, struct error *err)
 }
 
 /*
- * The trace itself is never written to: a new file takes its place, after it was read again, and the old one stays.
+ * The trace itself is never written to: a new file takes its place, after it was read again,
+ * and the old one stays.
  * @ret_findings:  those of the written part
  * @ret_kept:      heap: path of the old one
  */
@@ -279,8 +280,9 @@ static int repair(const char *path, struct findings *ret_findings, char **ret_ke
 }
 
 /*
- * An attachment that lacks bytes is a fault of a recording that went on to its end.  In one that was interrupted, and
- * repaired since, or in a dump of one that goes on, it is what there is.  Returns 0 or -EBADMSG.
+ * An attachment that lacks bytes is a fault of a recording that went on to its end.  In one that
+ * was interrupted, and repaired since, or in a dump of one that goes on, it is what there is.
+ * Returns 0 or -EBADMSG.
  */
 static int judge_attachments(struct findings *f)
 {

@@ -26,7 +26,9 @@ struct arguments {
         struct trace_filter_request filter;
 };
 
-/* -e is --self as in tracy-csvexport; --event of the other commands has no place here: there are no samples. */
+/*
+ * -e is --self as in tracy-csvexport; --event of the other commands has no place here: there are no samples.
+ */
 static const struct option_row option_rows[] = {
         { 'f', "filter", "NAME", "only zones whose name contains this" },
         { 'c', "case", NULL, "make --filter case-sensitive" },

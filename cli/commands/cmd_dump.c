@@ -122,7 +122,7 @@ static int cmd_dump_extract(struct trace_reader *reader, const char *path, const
         return cmd_dump_finish(reader, path, status, "the names of the files");
 }
 
-/* ---- with filters: all tables, for what an event refers to is there, then the events that pass; no chunks and runs ---- */
+/* ---- with filters: all tables, to which events refer, then the events that pass; no chunks and runs ---- */
 
 struct printing {
         const struct trace_dictionary *dictionary;
@@ -174,7 +174,10 @@ static int print_passing(struct loaded_trace *trace, const struct trace_filter *
         return r;
 }
 
-/* Returns an exit status of a dump that was printed, after a warning if the trace is not whole; else -errno with words. */
+/*
+ * Returns an exit status of a dump that was printed, after a warning if the trace is not whole;
+ * else -errno with words.
+ */
 static int print_filtered(const char *path, const struct trace_filter_request *request, FILE *out,
                           struct error *err)
 {

@@ -107,8 +107,8 @@ static struct name_guess guess_name(const struct trace_code *t, const char *want
 }
 
 /*
- * A number means one module.  Names that mean several are fine if these have the same code.  Returns the module, or
- * 0 after a complaint.
+ * A number means one module.  Names that mean several are fine if these have the same code.  Returns the
+ * module, or 0 after a complaint.
  */
 static uint32_t cmd_extract_choose(const struct trace_code *t, const char *wanted)
 {

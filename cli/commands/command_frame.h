@@ -20,7 +20,9 @@ struct command_frame {
         int (*run)(void *context, struct common_options *common); /* returns an exit status */
 };
 
-/* @argv: from the command's name on.  Returns the exit status of run(), or that of the help or a usage error. */
+/*
+ * @argv: from the command's name on.  Returns the exit status of run(), or that of the help or a usage error.
+ */
 int command_frame_run(const struct command_frame *frame, int argc, char **argv);
 
 #endif /* CLI_COMMANDS_COMMAND_FRAME_H */

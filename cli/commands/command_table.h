@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/commands/command_table.h - the commands: the one list that main(), the help, man pages and completions are made from
+ * cli/commands/command_table.h - the commands: the one list that main(), the help, man pages and
+ * completions are made from
  *
  * Way of the data:  command line -> main -> [command_table] -> cmd_*
  */

@@ -4,8 +4,8 @@
  *
  * Way of the data:  main -> command_table -> [commands]; from there on as stated below
  *
- * cmd_NAME(): @argv from the command's name on; returns the exit status, an enum exit_status, which its --help lists.
- * cmd_NAME_options(): for the command_table, manual pages and completions.
+ * cmd_NAME(): @argv from the command's name on; returns the exit status, an enum exit_status, which its
+ * --help lists.  cmd_NAME_options(): for the command_table, manual pages and completions.
  */
 #ifndef CLI_COMMANDS_COMMANDS_H
 #define CLI_COMMANDS_COMMANDS_H
@@ -26,7 +26,8 @@ const struct option_table *cmd_csv_options(void);
 
 /*
  * command line, diff_comparison, diff_view -> [diff] -> standard output
- * Its exit status is as of diff(1): 0; 1 if --fail-above holds; 2 = usage, or a recording that cannot be read.
+ * Its exit status is as of diff(1): 0; 1 if --fail-above holds; 2 = usage, or a
+ * recording that cannot be read.
  */
 int cmd_diff(int argc, char **argv);
 const struct option_table *cmd_diff_options(void);

@@ -242,7 +242,10 @@ static void offer_options(struct completion *c)
         }
 }
 
-/* The kinds of the operand at @place, from 0, out of "[TRACE] FUNCTION -o FILE"; one that is optional may be missing. */
+/*
+ * The kinds of the operand at @place, from 0, out of "[TRACE] FUNCTION -o FILE"; one that is
+ * optional may be missing.
+ */
 static void offer_operand(struct completion *c, int place)
 {
         const char *text = c->table->operands;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/commands/doctor_findings.h - what this machine and this user can record, a line each, and what would allow the rest
+ * cli/commands/doctor_findings.h - what this machine and this user can record, a line each, and
+ * what would allow the rest
  *
  * Way of the data:  perf_access, settings -> [doctor_findings] -> `hyprof doctor`
  */

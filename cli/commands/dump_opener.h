@@ -27,7 +27,8 @@ struct dump_opener {
 
 /*
  * dump_opener_start() - fork it; the caller has one thread, and became the user that the files are for
- * @path:  of the trace: files beside it get its name with a time before the ending: "a.hyp", "a.20261231-235959.hyp"
+ * @path:  of the trace: files beside it get its name with a time before the ending: "a.hyp",
+ *         "a.20261231-235959.hyp"
  * Returns 0 or -errno.
  */
 int dump_opener_start(struct dump_opener *o, const char *path, struct error *err);

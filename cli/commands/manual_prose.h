@@ -2,10 +2,11 @@
 /*
  * cli/commands/manual_prose.h - texts that are built in: the prose of manuals and the schemas of answers
  *
- * Way of the data:  docs/man, docs/schemas -> [manual_prose] -> man_page -> hyprof-NAME(1), `hyprof help`, `hyprof guide`
+ * Way of the data:  docs/man, docs/schemas -> [manual_prose] -> man_page -> hyprof-NAME(1),
+ *                   `hyprof help`, `hyprof guide`
  *
- *      docs/man/NAME.txt                   "NAME": paragraphs end with an empty line; "# WORDS" is a heading; lines that
- *                                          begin with four spaces stay as they are
+ *      docs/man/NAME.txt                   "NAME": paragraphs end with an empty line; "# WORDS" is a heading;
+ *                                          lines that begin with four spaces stay as they are
  *      docs/schemas/NAME.VERSION.json      "NAME/VERSION": a JSON Schema, of draft 2020-12
  */
 #ifndef CLI_COMMANDS_MANUAL_PROSE_H

@@ -19,7 +19,10 @@ void manual_writer_init(struct manual_writer *w, FILE *out, bool is_roff, uint32
         w->n_columns = n_columns < COLUMNS_MAX ? n_columns : COLUMNS_MAX;
 }
 
-/* In roff some characters are orders, and some are made nicer than what people can type.  NULL = it stays as it is. */
+/*
+ * In roff some characters are orders, and some are made nicer than what people can type.
+ * NULL = it stays as it is.
+ */
 static const char *escape_of(const struct manual_writer *w, char c, bool is_first)
 {
         if (!w->is_roff)

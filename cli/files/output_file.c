@@ -73,7 +73,10 @@ int output_file_open(struct output_file *file, const char *path, struct error *e
                 return open_as_it_is(path, is_link, &file->fd, err);
         if (there)
                 file->rotated = rotate(path);
-        /* O_EXCL: whatever appears under this name meanwhile, a link to a file of root's say, is not followed. */
+        /*
+         * O_EXCL: whatever appears under this name meanwhile, a link to a file of
+         * root's say, is not followed.
+         */
         file->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0644);
         if (file->fd < 0) {
                 int r = errno == EEXIST ? error_set(err, -EEXIST,

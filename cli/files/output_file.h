@@ -4,8 +4,8 @@
  *
  * Way of the data:  command line -> [output_file] -> trace_writer
  *
- * An earlier recording of that name is kept as NAME.old, as perf does.  All of it is done with the rights of the user
- * that the process is: under sudo, see sampler/kernel/privileges.h, that is not root.
+ * An earlier recording of that name is kept as NAME.old, as perf does.  All of it is done with the rights of
+ * the user that the process is: under sudo, see sampler/kernel/privileges.h, that is not root.
  */
 #ifndef CLI_FILES_OUTPUT_FILE_H
 #define CLI_FILES_OUTPUT_FILE_H
@@ -29,9 +29,10 @@ struct output_file {
  */
 int output_file_open(struct output_file *file, const char *path, struct error *err);
 /*
- * output_file_take_stdout() - standard output, whatever it is, and standard error in its place for everybody else
- * The command that is recorded begins with the standard streams that we have then: what it prints does not get into the
- * trace.  Returns 0 or -errno.
+ * output_file_take_stdout() - standard output, whatever it is, and standard error in its
+ * place for everybody else
+ * The command that is recorded begins with the standard streams that we have then: what it prints does not
+ * get into the trace.  Returns 0 or -errno.
  */
 int output_file_take_stdout(struct output_file *file, struct error *err);
 void output_file_close(struct output_file *file);

@@ -2,7 +2,8 @@
 /*
  * cli/files/trace_code.h - a trace read to its end, with the code that it keeps
  *
- * Way of the data:  trace_reader -> [trace_code] (dictionary, image_spool) -> `hyprof symbolize`, `modules`, `extract`
+ * Way of the data:  trace_reader -> [trace_code] (dictionary, image_spool) -> `hyprof
+ *                   symbolize`, `modules`, `extract`
  */
 #ifndef CLI_FILES_TRACE_CODE_H
 #define CLI_FILES_TRACE_CODE_H

@@ -2,7 +2,8 @@
 /*
  * cli/options/argument_words.h - what an option or an operand takes, by the words that its help calls it
  *
- * Way of the data:  option_table ("EVENT", "att|intel") -> [argument_words] -> option_table_parse(), completion
+ * Way of the data:  option_table ("EVENT", "att|intel") -> [argument_words] ->
+ *                   option_table_parse(), completion
  *
  * Capitals are a kind, the same word for the same kind in every command; small letters are choices.
  */

@@ -64,7 +64,8 @@ void common_options_init(struct common_options *common);
 int common_options_take(struct common_options *common, const struct option_row *row, const char *value);
 
 /*
- * common_options_take_trace() - the trace is the first operand, which is taken away, or that of -i, or the default
+ * common_options_take_trace() - the trace is the first operand, which is taken away, or
+ * that of -i, or the default
  * Returns 0, or -EINVAL after a complaint: there are both.
  */
 int common_options_take_trace(struct common_options *common, const struct option_table *table);

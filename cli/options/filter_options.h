@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/options/filter_options.h - --from, --to, --process, --thread, --cpu, --zone, --module, --event: of every command that reads events
+ * cli/options/filter_options.h - --from, --to, --process, --thread, --cpu, --zone, --module, --event: of
+ * every command that reads events
  *
  * Way of the data:  command line -> [filter_options] -> trace_filter
  */
@@ -70,7 +71,8 @@ bool filter_options_is_empty(const struct trace_filter_request *request);
 void filter_options_describe(const struct trace_filter_request *request, struct byte_buffer *words);
 
 /*
- * filter_options_explain() - a complaint about what trace_filter_init() or opening the trace returned, and what to try
+ * filter_options_explain() - a complaint about what trace_filter_init() or opening the trace
+ * returned, and what to try
  * @code:  negative; @path: of the trace
  * Returns the exit status.
  */

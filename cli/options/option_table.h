@@ -46,8 +46,8 @@ struct option_table {
         const char *closing;  /* lines below the options */
         int n_operands_max;   /* more are refused, unless they are another program's */
         bool ends_at_operand; /* what follows the first operand is another program's */
-        const char *
-                choices; /* "folded|chrome": the words that the first operand can be, others are refused; NULL = any */
+        /* "folded|chrome": the words that the first operand can be, others are refused; NULL = any */
+        const char *choices;
         const char *stray_advice; /* what to try when there are too many operands; NULL = the help */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/options/output_options.h - --json, --csv, --format, --section, --limit, --color, --full-names: how an answer is printed
+ * cli/options/output_options.h - --json, --csv, --format, --section, --limit, --color, --full-names:
+ * how an answer is printed
  *
  * Way of the data:  command line, terminal -> [output_options] -> document_format -> standard output
  */
@@ -65,7 +66,10 @@ void output_options_init(struct output_options *o);
 /* Returns 1; 0 if the letter is another option's; -EINVAL after a complaint. */
 int output_options_take(struct output_options *o, int letter, const char *value);
 
-/* After the last option: with what a command_frame took of the same ones.  Returns 0, or -EINVAL after a complaint. */
+/*
+ * After the last option: with what a command_frame took of the same ones.  Returns 0, or
+ * -EINVAL after a complaint.
+ */
 int output_options_adopt(struct output_options *o, const struct common_options *common);
 
 /* Looks at the terminal: its width, whether it shows color.  Text into a file has 120 columns. */

@@ -270,7 +270,9 @@ static int take_max_size(struct record_options *options, const char *value)
         return -EINVAL;
 }
 
-/* By the word, which is a choice: of none, only the innermost function is kept of the frame pointers' chain. */
+/*
+ * By the word, which is a choice: of none, only the innermost function is kept of the frame pointers' chain.
+ */
 static void record_options_take_unwinding(struct record_options *options, const char *word)
 {
         int mode = argument_words_find(UNWIND_CHOICES, word);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/options/search_options.h - --debug-dir and --sysroot: where files of code and of debug information are looked for
+ * cli/options/search_options.h - --debug-dir and --sysroot: where files of code and of debug
+ * information are looked for
  *
  * Way of the data:  command line -> [search_options] -> symbol_search
  */

@@ -51,7 +51,7 @@ static double ratio_of(const struct report_ratios *ratios, int index)
                             : ratios->branch_misses;
 }
 
-/* ---- lines ---------------------------------------------------------------------------------------------- */
+/* ---- lines --------------------------------------------------------------------------------------------- */
 
 /* Up to @n_max columns of UTF-8 that is escaped already; returns the bytes. */
 static size_t annotate_text_cut(const char *text, size_t n_bytes, uint32_t n_max)
@@ -163,7 +163,7 @@ static int annotate_text_put_gap(struct annotate_text *t, uint32_t n_rows, const
         return annotate_text_put_line(t, NULL);
 }
 
-/* ---- source lines --------------------------------------------------------------------------------------- */
+/* ---- source lines -------------------------------------------------------------------------------------- */
 
 static const struct source_text *find_text(struct annotate_text *t, uint32_t file)
 {
@@ -270,7 +270,7 @@ static int annotate_text_put_source(struct annotate_text *t, const struct arrow_
         return annotate_text_put_line(t, TEXT_COLOR_FAINT);
 }
 
-/* ---- instructions --------------------------------------------------------------------------------------- */
+/* ---- instructions -------------------------------------------------------------------------------------- */
 
 /* "<name+0x10>", unless the text says it. */
 static void add_target(struct annotate_text *t, const struct listing_instruction *row)
@@ -347,7 +347,10 @@ static int put_part_title(struct annotate_text *t, const struct listing_part *pa
         return annotate_text_put_line(t, TEXT_COLOR_BOLD);
 }
 
-/* Without its code, a module says only where in its file a place is; memory of no file, and the kernel, have addresses. */
+/*
+ * Without its code, a module says only where in its file a place is; memory of no file, and the
+ * kernel, have addresses.
+ */
 static bool has_file_offsets(const struct annotation *a)
 {
         const struct trace_module *module =
@@ -379,7 +382,7 @@ static int put_code(struct annotate_text *t)
         return r;
 }
 
-/* ---- source alone --------------------------------------------------------------------------------------- */
+/* ---- source alone -------------------------------------------------------------------------------------- */
 
 static int put_line_row(struct annotate_text *t, const struct source_text *text, uint32_t line,
                         const struct annotated_line *row)
@@ -472,7 +475,7 @@ static int put_sources(struct annotate_text *t)
         return r;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------ */
+/* ---- the whole ----------------------------------------------------------------------------------------- */
 
 static void annotate_text_put_label(struct annotate_text *t, const char *label)
 {

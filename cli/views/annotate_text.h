@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/views/annotate_text.h - a function's instructions and source lines for people, with arrows: the listing below the
+ * cli/views/annotate_text.h - a function's instructions and source lines for people, with
+ * arrows: the listing below the
  * facts of the document
  *
  * Way of the data:  annotation, source_texts, annotation_view (which rows) -> [annotate_text] -> terminal

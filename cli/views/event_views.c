@@ -79,7 +79,10 @@ int event_views_take(struct event_views *v, int letter, const char *value)
         }
 }
 
-/* ------------------------------------------------------------------ one view each: the findings, then the document */
+/*
+ * ------------------------------------------------------------------ one view each: the
+ * findings, then the document
+ */
 
 static int fill_locks(struct printing *p, struct error *err)
 {

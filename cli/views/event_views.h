@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/views/event_views.h - the views of `hyprof report` that need no samples: --locks, --memory, --frames, --plots, --messages, --devices
+ * cli/views/event_views.h - the views of `hyprof report` that need no samples: --locks, --memory, --frames,
+ * --plots, --messages, --devices
  *
  * Way of the data:  command line -> [event_views] -> lock_stats ... -> locks_view ... -> output_options
  */
@@ -58,7 +59,8 @@ int event_views_take(struct event_views *v, int letter, const char *value);
 
 /*
  * event_views_print() - load the trace and print the view; `view` is not NONE
- * Returns an exit status; -errno with words in @err if the trace could not be read, or nothing in it is what the filters name.
+ * Returns an exit status; -errno with words in @err if the trace could not be read, or nothing in it is
+ * what the filters name.
  */
 int event_views_print(const struct event_views *v, const struct trace_filter_request *request,
                       const struct output_options *output, const char *path, struct error *err);

@@ -2,7 +2,8 @@
 /*
  * cli/views/module_words.h - the name of a trace's module, and the words about its code
  *
- * Way of the data:  trace_dictionary, symbol_findings -> [module_words] -> `hyprof symbolize`, `modules`, `extract`
+ * Way of the data:  trace_dictionary, symbol_findings -> [module_words] -> `hyprof
+ *                   symbolize`, `modules`, `extract`
  */
 #ifndef CLI_VIEWS_MODULE_WORDS_H
 #define CLI_VIEWS_MODULE_WORDS_H

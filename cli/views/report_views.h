@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/views/report_views.h - the views of `hyprof report`: --functions, --zones, --zone NAME, --threads ..., or the overview
+ * cli/views/report_views.h - the views of `hyprof report`: --functions, --zones, --zone NAME,
+ * --threads ..., or the overview
  *
  * Way of the data:  command line -> [report_views] -> report_load(), functions_view ... -> output_options
  */

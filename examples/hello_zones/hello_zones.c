@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The smallest instrumented program.  Try: hyprof record -- build/release/examples/hello_zones && hyprof report */
+/*
+ * The smallest instrumented program.  Try: hyprof record --
+ * build/release/examples/hello_zones && hyprof report
+ */
 #include <hyprof/hyprof.h>
 #include <stdint.h>
 #include <stdio.h>

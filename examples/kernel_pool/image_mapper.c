@@ -8,7 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The one relocation that needs no symbol; all others of such a library put the address of a symbol into a word. */
+/*
+ * The one relocation that needs no symbol; all others of such a library put the address
+ * of a symbol into a word.
+ */
 #if defined(__x86_64__)
 #define RELOCATION_RELATIVE R_X86_64_RELATIVE
 #elif defined(__aarch64__)
@@ -118,7 +121,9 @@ static void read_dynamic(const struct image_mapping *mapping, struct dynamic_wor
         }
 }
 
-/* The address that a relocation refers to: in the image, else in the program.  Weak symbols may be nowhere. */
+/*
+ * The address that a relocation refers to: in the image, else in the program.  Weak symbols may be nowhere.
+ */
 static int find_symbol(const struct image_mapping *mapping, const struct dynamic_words *words, uint64_t index,
                        uint64_t *ret_address)
 {

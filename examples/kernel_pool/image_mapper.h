@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * examples/kernel_pool/image_mapper.h - a small loader: an ELF image in the heap -> executable anonymous memory
+ * examples/kernel_pool/image_mapper.h - a small loader: an ELF image in the heap ->
+ * executable anonymous memory
  *
  * Runtimes that load kernels from a cache or from a container file do this: no
  * file, no dynamic loader, and nothing in /proc/PID/maps that says what it is.

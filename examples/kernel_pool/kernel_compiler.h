@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * examples/kernel_pool/kernel_compiler.h - a kernel's source -> the ELF image of a shared library, in the heap
+ * examples/kernel_pool/kernel_compiler.h - a kernel's source -> the ELF image of a
+ * shared library, in the heap
  *
  * Its files are deleted before this returns, as runtimes do that generate code
  * while they run.  That makes them hard to profile: when the profile is read,

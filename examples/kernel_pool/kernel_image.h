@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * examples/kernel_pool/kernel_image.h - a kernel as machine code: kept as an ELF image in the heap, loaded when it is to run
+ * examples/kernel_pool/kernel_image.h - a kernel as machine code: kept as an ELF image in the heap,
+ * loaded when it is to run
  *
  * Loaded by the dynamic loader from a file that is deleted at once, or mapped
  * into anonymous memory without it: the two things that runtimes do.

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_pool [--seconds N | --cpu-seconds N] [--workers N] [--kernels N] [--cflags WORDS] [--mlir] [--memory] [--reload]
+ * kernel_pool [--seconds N | --cpu-seconds N] [--workers N] [--kernels N] [--cflags WORDS]
+ * [--mlir] [--memory] [--reload]
  *
  * A small runtime of the kind that hyprof is made for: it generates kernels in
  * C, compiles each to a shared library, loads it, deletes the file at once, and
  * dispatches batches of work to a pool of threads.  Every result is compared
  * with one computed independently.  Exit status 0 means that all agreed.
  *
- *   --cpu-seconds   as much work on any machine, however busy it is: until all threads have computed for so long
+ *   --cpu-seconds   as much work on any machine, however busy it is: until all threads
+ *                   have computed for so long
  *   --cflags WORDS  further words for the compiler, like "-g0 -Wl,--build-id=none"
  *   --mlir          source lines are those of the MLIR that a kernel stands for
  *   --memory        map kernels into anonymous memory, without the dynamic loader

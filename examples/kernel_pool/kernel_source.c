@@ -6,8 +6,9 @@
 #include <string.h>
 
 /*
- * The hot function of each kernel is `static`, the kernel itself is exported.  They are compiled with N, the size, and
- * NAME(part), a name for each function, defined.  The directives say which line of the MLIR below the next one is.
+ * The hot function of each kernel is `static`, the kernel itself is exported.  They are compiled with N,
+ * the size, and NAME(part), a name for each function, defined.  The directives say which line of the MLIR
+ * below the next one is.
  */
 static const char *const c_texts[KERNEL_KINDS] = {
         [KERNEL_MATMUL] =

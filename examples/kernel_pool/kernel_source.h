@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * examples/kernel_pool/kernel_source.h - the texts of a kernel: in C, and the intermediate code that it stands for
+ * examples/kernel_pool/kernel_source.h - the texts of a kernel: in C, and the intermediate
+ * code that it stands for
  *
  * A compiler of machine learning models goes from MLIR through several steps to
  * machine code, and says in the debug information which line of the MLIR each
@@ -14,7 +15,8 @@
 struct kernel_plan;
 
 /*
- * Writes the C source of the kernel.  @ir_file names the file that its lines refer to; NULL = the C source itself.
+ * Writes the C source of the kernel.  @ir_file names the file that its lines refer to; NULL
+ * = the C source itself.
  * Returns 0, or -1 when @out does not take it.
  */
 int kernel_source_write(const struct kernel_plan *plan, const char *ir_file, FILE *out);

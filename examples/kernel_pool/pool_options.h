@@ -9,7 +9,8 @@
 
 struct pool_options {
         double seconds;
-        bool counts_cpu; /* the seconds are those of all threads on processors, not of the clock on the wall */
+        /* the seconds are those of all threads on processors, not of the clock on the wall */
+        bool counts_cpu;
         int n_workers;
         int n_kernels;
         const char *cflags; /* borrowed from argv; NULL = none */

@@ -2,8 +2,9 @@
 /*
  * A processed profile of the Firefox Profiler: profiler.firefox.com, profiler-cli.
  *
- * A thread's samples and markers are columns, so they go through an event_spool.  Memory: stacks, frames and names
- * (firefox_tables), 8 bytes for each of the zones that --max-markers keeps, the memory blocks that live at a time.
+ * A thread's samples and markers are columns, so they go through an event_spool.  Memory: stacks,
+ * frames and names (firefox_tables), 8 bytes for each of the zones that --max-markers keeps, the memory
+ * blocks that live at a time.
  */
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
@@ -459,7 +460,10 @@ static int export_firefox_take_event(void *context, struct walked_thread *thread
 
 /* ------------------------------------------------------------------ all */
 
-/* Samples weigh 1 on the average; of events that are no time, waits weigh as if there was one in each interval. */
+/*
+ * Samples weigh 1 on the average; of events that are no time, waits weigh as if there
+ * was one in each interval.
+ */
 static void find_weight(struct firefox_profile *p)
 {
         uint64_t interval_ns = export_event_interval_ns(p->trace->dictionary, p->options->event);

@@ -4,8 +4,8 @@
  *
  * Way of the data:  export_firefox -> [firefox_profile] -> firefox_threads, firefox_counters -> file
  *
- * While the trace is walked through, samples and markers go into chains of the spool; they are written when it is
- * over.  Stacks and strings are rows of firefox_tables from the beginning on.
+ * While the trace is walked through, samples and markers go into chains of the spool; they are written when
+ * it is over.  Stacks and strings are rows of firefox_tables from the beginning on.
  */
 #ifndef EXPORT_FIREFOX_FIREFOX_PROFILE_H
 #define EXPORT_FIREFOX_FIREFOX_PROFILE_H

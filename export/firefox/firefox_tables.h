@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/firefox/firefox_tables.h - what the threads of a Firefox profile share: strings, stacks, frames, functions, sources
+ * export/firefox/firefox_tables.h - what the threads of a Firefox profile share: strings, stacks,
+ * frames, functions, sources
  *
  * Way of the data:  STACKS, SYMBOLS, zone paths -> [firefox_tables] -> firefox_shared
  *
- * A row is made when something needs it, and rows are written at the end (firefox_shared).  Memory: the rows.  Not thread-safe.
+ * A row is made when something needs it, and rows are written at the end (firefox_shared).  Memory: the
+ * rows.  Not thread-safe.
  */
 #ifndef EXPORT_FIREFOX_FIREFOX_TABLES_H
 #define EXPORT_FIREFOX_FIREFOX_TABLES_H
@@ -61,7 +63,8 @@ int firefox_tables_string(struct firefox_tables *t, const char *bytes, size_t n_
  * firefox_tables_stack() - the row of a callstack
  * @path:      zones around it; 0 = none
  * @stack:     0 = none was recorded
- * @waiting:   enum trace_wait_state + 1 of a thread that waits there, which is its innermost frame; 0 = it runs
+ * @waiting:   enum trace_wait_state + 1 of a thread that waits there, which is its
+ *             innermost frame; 0 = it runs
  * @ret_stack: counted from 1
  * Returns 0, -ENOMEM, -EOVERFLOW.
  */

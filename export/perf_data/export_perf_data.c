@@ -74,7 +74,7 @@ static struct perf_data_who who_of(const struct perf_data_export *e, uint32_t th
         };
 }
 
-/* ---- processes, threads, mappings ----------------------------------------------------------------------- */
+/* ---- processes, threads, mappings ---------------------------------------------------------------------- */
 
 static int export_perf_data_put_thread(struct perf_data_export *e, uint32_t thread)
 {
@@ -153,7 +153,7 @@ static int put_tables(struct perf_data_export *e)
         return r;
 }
 
-/* ---- samples -------------------------------------------------------------------------------------------- */
+/* ---- samples ------------------------------------------------------------------------------------------- */
 
 /* Innermost first; a mark stands where the code goes over from the kernel's to the program's. */
 static int fill_callchain(struct perf_data_export *e, uint32_t process, uint32_t stack,
@@ -213,7 +213,7 @@ static int export_perf_data_take_sample(void *context, struct walked_thread *thr
         return export_perf_data_complain_of(export_stream_flush_some(&e->out), err);
 }
 
-/* ---- switches, names, ends ------------------------------------------------------------------------------ */
+/* ---- switches, names, ends ----------------------------------------------------------------------------- */
 
 static void export_perf_data_put_switch(struct perf_data_export *e, const struct perf_data_who *who,
                                         const struct trace_event *event)
@@ -255,7 +255,7 @@ static int export_perf_data_take_event(void *context, struct walked_thread *thre
         return export_perf_data_complain_of(export_stream_flush_some(&e->out), err);
 }
 
-/* ---- twice ---------------------------------------------------------------------------------------------- */
+/* ---- twice --------------------------------------------------------------------------------------------- */
 
 static int walk_trace(struct perf_data_export *e, struct error *err)
 {

@@ -107,7 +107,7 @@ void perf_data_head_put(struct byte_buffer *b, const struct loaded_trace *trace,
         }
 }
 
-/* ---- facts ---------------------------------------------------------------------------------------------- */
+/* ---- facts --------------------------------------------------------------------------------------------- */
 
 static void perf_data_head_put_string(struct byte_buffer *b, const char *text, size_t n_bytes)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/perf_data/perf_data_head.h - what stands around the records of perf's files: header, events, facts on the machine
+ * export/perf_data/perf_data_head.h - what stands around the records of perf's files: header,
+ * events, facts on the machine
  *
  * Way of the data:  loaded_trace (META, SAMPLE_EVENTS) -> [perf_data_head] -> export_perf_data
  */

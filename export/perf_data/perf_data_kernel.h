@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/perf_data/perf_data_kernel.h - where the kernel lies, and which one it is, so that perf finds the names of its functions
+ * export/perf_data/perf_data_kernel.h - where the kernel lies, and which one it is, so that perf finds the
+ * names of its functions
  *
  * Way of the data:  /proc/kallsyms, /sys/kernel/notes -> [perf_data_kernel] -> export_perf_data
  *
- * A trace has the addresses of the kernel's functions, not where the kernel begins, nor its build-id.  Both are found
- * on the machine that recorded, until it is booted again.  perf compares the build-id, and takes a shift of the kernel
- * into account: where there is another kernel, functions have addresses and no wrong names.
+ * A trace has the addresses of the kernel's functions, not where the kernel begins, nor its build-id.
+ * Both are found on the machine that recorded, until it is booted again.  perf compares the build-id,
+ * and takes a shift of the kernel into account: where there is another kernel, functions have
+ * addresses and no wrong names.
  */
 #ifndef EXPORT_PERF_DATA_PERF_DATA_KERNEL_H
 #define EXPORT_PERF_DATA_PERF_DATA_KERNEL_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Perfetto's own trace format: packets, written as the events come.  Its readers sort packets by time, and want only
- * that those of one sequence which depend on each other (the begin and end of a zone) are in order: each thread has a
- * sequence.  Samples of the event that was asked for are PerfSamples, which every version knows; other events, waits
- * and allocations are StackSamples, each kind with a flame graph of its own.
+ * Perfetto's own trace format: packets, written as the events come.  Its readers sort packets by time, and
+ * want only that those of one sequence which depend on each other (the begin and end of a zone) are in order:
+ * each thread has a sequence.  Samples of the event that was asked for are PerfSamples, which every version
+ * knows; other events, waits and allocations are StackSamples, each kind with a flame graph of its own.
  */
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
@@ -50,7 +50,7 @@ static int export_perfetto_complain_of(int r, struct error *err)
         return r < 0 ? error_set(err, r, "the output cannot be written") : 0;
 }
 
-/* ---- zones ---------------------------------------------------------------------------------------------- */
+/* ---- zones --------------------------------------------------------------------------------------------- */
 
 static int export_perfetto_begin_zone(void *context, struct walked_thread *thread,
                                       const struct trace_event *event, struct error *err)
@@ -107,7 +107,7 @@ static int export_perfetto_end_zone(void *context, struct walked_thread *thread,
         return export_perfetto_complain_of(perfetto_packets_end(&e->packets), err);
 }
 
-/* ---- samples, waits, allocations ------------------------------------------------------------------------ */
+/* ---- samples, waits, allocations ----------------------------------------------------------------------- */
 
 static uint32_t path_in_stack(const struct perfetto_export *e, uint32_t path)
 {
@@ -178,7 +178,7 @@ static int export_perfetto_take_allocation(struct perfetto_export *e, struct wal
         return r < 0 ? r : perfetto_samples_put(&e->samples, &sample);
 }
 
-/* ---- messages, plots, frames, locks --------------------------------------------------------------------- */
+/* ---- messages, plots, frames, locks -------------------------------------------------------------------- */
 
 static int export_perfetto_put_message(struct perfetto_export *e, uint32_t thread,
                                        const struct trace_event *event)
@@ -291,7 +291,7 @@ static int export_perfetto_put_lock(struct perfetto_export *e, uint32_t thread,
         return r;
 }
 
-/* ---- devices -------------------------------------------------------------------------------------------- */
+/* ---- devices ------------------------------------------------------------------------------------------- */
 
 static int export_perfetto_put_device_zone(void *context, const struct device_zone *zone, struct error *err)
 {
@@ -325,7 +325,7 @@ static int put_devices(struct perfetto_export *e, struct error *err)
         return r;
 }
 
-/* ---- context switches ----------------------------------------------------------------------------------- */
+/* ---- context switches ---------------------------------------------------------------------------------- */
 
 static uint32_t state_after(const struct trace_event *event)
 {
@@ -372,7 +372,7 @@ static int export_perfetto_put_switch(struct perfetto_export *e, const struct wa
         return perfetto_packets_end(&e->packets);
 }
 
-/* ---- all together --------------------------------------------------------------------------------------- */
+/* ---- all together -------------------------------------------------------------------------------------- */
 
 static int export_perfetto_put_event(struct perfetto_export *e, struct walked_thread *thread,
                                      const struct trace_event *event)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers of Perfetto's count from 1 and are of 64 bits, so those of the trace's tables are taken as they are:
+ * Numbers of Perfetto's count from 1 and are of 64 bits, so those of the trace's tables
+ * are taken as they are:
  *
  *      function      the label; of a zone, after all labels, its location
- *      frame         the row of SYMBOLS; after these, of a frame without one its own id, of a zone its location
+ *      frame         the row of SYMBOLS; after these, of a frame without one its own id,
+ *                    of a zone its location
  *      mapping       the module; after all modules one for code in none, and one for zones
  *      source path, build id, path of a mapping     the string, the module, the module
  */
@@ -59,7 +61,7 @@ static uint64_t n_rows(const struct perfetto_callstacks *c, enum trace_table tab
         return trace_dictionary_count(c->frames->dictionary, table);
 }
 
-/* ---- the parts of a frame ------------------------------------------------------------------------------- */
+/* ---- the parts of a frame ------------------------------------------------------------------------------ */
 
 static int perfetto_callstacks_put_module(struct perfetto_callstacks *c, struct byte_buffer *b,
                                           uint32_t module)
@@ -157,7 +159,7 @@ static int perfetto_callstacks_put_file(struct perfetto_callstacks *c, struct by
         return 0;
 }
 
-/* ---- frames and callstacks ------------------------------------------------------------------------------ */
+/* ---- frames and callstacks ----------------------------------------------------------------------------- */
 
 static uint32_t perfetto_callstacks_place_of(const struct perfetto_callstacks *c,
                                              const struct export_frame *frame)

@@ -2,8 +2,8 @@
 /*
  * export/perfetto/perfetto_fields.h - the numbers of Perfetto's trace format
  *
- * Way of the data:  [perfetto_fields] is spoken in export_perfetto and its parts; tests/consumers/perfetto_subset.proto
- *                   says the same for protoc
+ * Way of the data:  [perfetto_fields] is spoken in export_perfetto and its parts;
+ *                   tests/consumers/perfetto_subset.proto says the same for protoc
  */
 #ifndef EXPORT_PERFETTO_PERFETTO_FIELDS_H
 #define EXPORT_PERFETTO_PERFETTO_FIELDS_H

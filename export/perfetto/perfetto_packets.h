@@ -37,8 +37,8 @@ int perfetto_packets_end(struct perfetto_packets *p);
 size_t perfetto_packets_begin_event(struct byte_buffer *b, uint32_t type);
 
 /*
- * In the first packet of a sequence: says what its times are; the caller adds others, and ends it.  Once a packet:
- * Perfetto's reader takes the last message where there are two.
+ * In the first packet of a sequence: says what its times are; the caller adds others, and ends it.  Once a
+ * packet: Perfetto's reader takes the last message where there are two.
  */
 size_t perfetto_packets_begin_defaults(struct byte_buffer *b);
 

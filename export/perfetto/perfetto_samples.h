@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/perfetto/perfetto_samples.h - samples, waits and allocations as Perfetto shows them: callstacks with a weight
+ * export/perfetto/perfetto_samples.h - samples, waits and allocations as Perfetto shows them:
+ * callstacks with a weight
  *
  * Way of the data:  export_perfetto -> [perfetto_samples] -> perfetto_callstacks, perfetto_packets
  */

@@ -96,7 +96,7 @@ uint64_t perfetto_tracks_sequence(uint32_t thread)
         return (uint64_t)PERFETTO_SEQUENCE_THREADS + thread;
 }
 
-/* ---- processes and threads ------------------------------------------------------------------------------ */
+/* ---- processes and threads ----------------------------------------------------------------------------- */
 
 static void perfetto_tracks_put_string(const struct perfetto_tracks *t, struct byte_buffer *b, uint32_t field,
                                        uint32_t string)
@@ -193,7 +193,7 @@ int perfetto_tracks_thread(struct perfetto_tracks *t, uint32_t thread)
         return perfetto_packets_end(t->packets);
 }
 
-/* ---- zones ---------------------------------------------------------------------------------------------- */
+/* ---- zones --------------------------------------------------------------------------------------------- */
 
 int perfetto_tracks_put_zone(struct perfetto_tracks *t, struct byte_buffer *b, uint32_t thread,
                              uint32_t location)
@@ -222,7 +222,7 @@ int perfetto_tracks_put_zone(struct perfetto_tracks *t, struct byte_buffer *b, u
         return 0;
 }
 
-/* ---- plots, frames, waits for locks, devices --------------------------------------------------------------------- */
+/* ---- plots, frames, waits for locks, devices ----------------------------------------------------------- */
 
 static void perfetto_tracks_put_counter(const struct perfetto_tracks *t, struct byte_buffer *b, uint32_t name)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/perfetto/perfetto_tracks.h - the rows of Perfetto's timeline: threads, plots, frames, waits for locks
+ * export/perfetto/perfetto_tracks.h - the rows of Perfetto's timeline: threads, plots,
+ * frames, waits for locks
  *
  * Way of the data:  loaded_trace -> [perfetto_tracks] -> export_perfetto
  *
@@ -58,7 +59,10 @@ int perfetto_tracks_init(struct perfetto_tracks *t, const struct loaded_trace *t
                          struct perfetto_packets *packets);
 void perfetto_tracks_deinit(struct perfetto_tracks *t);
 
-/* Before a thread's event: begins its sequence if that was not done.  Returns 0 or what went wrong with the output. */
+/*
+ * Before a thread's event: begins its sequence if that was not done.  Returns 0 or what went
+ * wrong with the output.
+ */
 int perfetto_tracks_thread(struct perfetto_tracks *t, uint32_t thread);
 
 /* The sequence of a thread's events. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/shared/callstack_sums.h - what fell into one callstack, thread and zone path, for formats without times
+ * export/shared/callstack_sums.h - what fell into one callstack, thread and zone path,
+ * for formats without times
  *
  * Way of the data:  loaded_trace -> trace_walk -> [callstack_sums] -> export_pprof, export_callgrind
  *
@@ -52,8 +53,8 @@ struct callstack_sums {
 
 /*
  * callstack_sums_read() - walk through the trace
- * Borrows its arguments.  Returns 0, -ENOMEM, -EOVERFLOW, what loaded_trace_walk() returns; to be deinitialised in
- * any case.
+ * Borrows its arguments.  Returns 0, -ENOMEM, -EOVERFLOW, what loaded_trace_walk() returns; to be
+ * deinitialised in any case.
  */
 int callstack_sums_read(struct callstack_sums *s, struct loaded_trace *trace,
                         const struct export_options *options, struct error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/shared/device_tracks.h - zones of devices by their begin, outermost first, for formats that draw them
+ * export/shared/device_tracks.h - zones of devices by their begin, outermost first, for
+ * formats that draw them
  *
  * Way of the data:  device_zones -> [device_tracks] -> export_firefox, export_chrome
  *

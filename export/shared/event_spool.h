@@ -47,7 +47,10 @@ struct event_spool {
         int fd; /* -1 = not opened yet */
 };
 
-/* Reads a chain from its beginning, or from where it is put; several may read at once, while nothing is added. */
+/*
+ * Reads a chain from its beginning, or from where it is put; several may read at once,
+ * while nothing is added.
+ */
 struct spool_cursor {
         const struct event_spool *spool; /* borrowed */
         uint32_t chain;

@@ -27,7 +27,9 @@ int export_event_choose(struct loaded_trace *trace, const struct trace_filter *f
 /* Whether the weights of an event are nanoseconds. */
 bool export_event_is_time(const struct trace_dictionary *d, uint32_t event);
 
-/* Nanoseconds between two samples, as far as they are known; else a millisecond, as most recordings have it. */
+/*
+ * Nanoseconds between two samples, as far as they are known; else a millisecond, as most recordings have it.
+ */
 uint64_t export_event_interval_ns(const struct trace_dictionary *d, uint32_t event);
 
 /* The weight that a sample counts with: as sample_stats does it. */

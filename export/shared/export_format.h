@@ -2,11 +2,12 @@
 /*
  * export/shared/export_format.h - a trace in the format of another tool
  *
- * Way of the data:  loaded_trace, trace_walk -> [export_format]: export_firefox, export_perfetto, ... -> file, pipe
+ * Way of the data:  loaded_trace, trace_walk -> [export_format]: export_firefox,
+ *                   export_perfetto, ... -> file, pipe
  *
- * Each format is one file export/export_NAME.c (and its parts), with one function of the type export_function.
- * Events are written as they are walked: memory is the tables, and what the format forces to stand apart
- * (each says how much), never the events.
+ * Each format is one file export/export_NAME.c (and its parts), with one function of the type
+ * export_function.  Events are written as they are walked: memory is the tables, and what the format forces
+ * to stand apart (each says how much), never the events.
  */
 #ifndef EXPORT_SHARED_EXPORT_FORMAT_H
 #define EXPORT_SHARED_EXPORT_FORMAT_H
@@ -69,13 +70,14 @@ const char *export_left_out_words(enum export_left_out reason);
 
 /*
  * export_totals_leave_out() - counts what went through a walk and has no place in the file
- * @reasons:  a bit (1 << EXPORT_LEFT_OUT_...) each of SAMPLES, ZONES, SWITCHES, MESSAGES, PLOTS, FRAMES, MEMORY,
- *            LOCKS, DEVICES
+ * @reasons:  a bit (1 << EXPORT_LEFT_OUT_...) each of SAMPLES, ZONES, SWITCHES, MESSAGES, PLOTS, FRAMES,
+ *            MEMORY, LOCKS, DEVICES
  */
 void export_totals_leave_out(struct export_totals *totals, const struct trace_walk *walk, uint32_t reasons);
 
 /*
- * Writes to @out, from its beginning, without seeking.  Returns 0, -ENOMEM, -EIO of @out, what loaded_trace_walk() returns.
+ * Writes to @out, from its beginning, without seeking.  Returns 0, -ENOMEM, -EIO of @out, what
+ * loaded_trace_walk() returns.
  */
 typedef int export_function(struct loaded_trace *trace, const struct export_options *options, FILE *out,
                             struct export_totals *ret_totals, struct error *err);

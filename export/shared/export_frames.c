@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As function_table does it: the last group of a frame counts, and a group ends where nothing is inlined further. */
+/*
+ * As function_table does it: the last group of a frame counts, and a group ends where
+ * nothing is inlined further.
+ */
 static void export_frames_find_symbols(struct export_frames *f)
 {
         const struct trace_dictionary *d = f->dictionary;
@@ -150,7 +153,7 @@ int export_frames_of_frame(struct export_frames *f, uint32_t frame)
         return push_functions(f, frame, frame);
 }
 
-/* ---- what one of them is -------------------------------------------------------------------------------- */
+/* ---- what one of them is ------------------------------------------------------------------------------- */
 
 static const struct trace_module *module_of(const struct export_frames *f, const struct export_frame *frame)
 {

@@ -4,9 +4,9 @@
  *
  * Way of the data:  trace_dictionary (STACKS, SYMBOLS), zone_paths -> [export_frames] -> export_*
  *
- * Functions that were inlined at one address are frames of their own, each inside of the one that it was inlined
- * into.  A zone path in front of a callstack is a frame for each zone.  Made once for a trace whose tables are all
- * known.  Not thread-safe.
+ * Functions that were inlined at one address are frames of their own, each inside of the one that it was
+ * inlined into.  A zone path in front of a callstack is a frame for each zone.  Made once for a trace whose
+ * tables are all known.  Not thread-safe.
  */
 #ifndef EXPORT_SHARED_EXPORT_FRAMES_H
 #define EXPORT_SHARED_EXPORT_FRAMES_H
@@ -63,7 +63,8 @@ int export_frames_of(struct export_frames *f, const struct zone_paths *paths, ui
 int export_frames_of_frame(struct export_frames *f, uint32_t frame);
 
 /*
- * export_frames_name() - what people call it: "main", "zone:update", "[libc.so.6]" without a name, "[truncated]"
+ * export_frames_name() - what people call it: "main", "zone:update", "[libc.so.6]"
+ * without a name, "[truncated]"
  * Returns bytes of any encoding, borrowed until the next call or from the trace; NULL without memory.
  */
 const char *export_frames_name(struct export_frames *f, const struct export_frame *frame, size_t *ret_bytes);

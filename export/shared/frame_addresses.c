@@ -7,7 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A damaged trace is not to take for ever: more mappings of one module, or more generations of forks, are not looked at. */
+/*
+ * A damaged trace is not to take for ever: more mappings of one module, or more generations of
+ * forks, are not looked at.
+ */
 #define MAPPINGS_MAX  4096
 #define ANCESTORS_MAX 64
 

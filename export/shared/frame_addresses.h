@@ -4,9 +4,10 @@
  *
  * Way of the data:  trace_dictionary (FRAMES, MAPPINGS) -> [frame_addresses] -> export_perf_data
  *
- * The trace names code by the byte in its file, formats of recorders by its address.  The mapping that came first
- * counts, of the process or of the one that it was forked from.  Each frame is looked up once a process.
- * Memory: a number for each mapping, and 24 bytes and a hash slot for each frame of each process.  Not thread-safe.
+ * The trace names code by the byte in its file, formats of recorders by its address.  The mapping that
+ * came first counts, of the process or of the one that it was forked from.  Each frame is looked up once a
+ * process.  Memory: a number for each mapping, and 24 bytes and a hash slot for each frame of each
+ * process.  Not thread-safe.
  */
 #ifndef EXPORT_SHARED_FRAME_ADDRESSES_H
 #define EXPORT_SHARED_FRAME_ADDRESSES_H
@@ -40,7 +41,8 @@ void frame_addresses_deinit(struct frame_addresses *a);
 
 /*
  * frame_addresses_find() - the address of a frame
- * @ret_avma:  of a caller, where it goes on after the call; without a mapping the frame's offset, which means nothing
+ * @ret_avma:  of a caller, where it goes on after the call; without a mapping the frame's
+ *             offset, which means nothing
  * Returns 0, -ENOMEM, -EOVERFLOW.
  */
 int frame_addresses_find(struct frame_addresses *a, uint32_t process, uint32_t frame, uint64_t *ret_avma);

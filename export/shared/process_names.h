@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/shared/process_names.h - processes and threads of a trace as other tools want them: each with a number and a name
+ * export/shared/process_names.h - processes and threads of a trace as other tools want them: each
+ * with a number and a name
  *
  * Way of the data:  trace_dictionary, trace_walk (names) -> [process_names] -> export_*
  *
- * A PID that was used again is another process: its number goes on as "1234.1".  A fiber has no TID: it gets a number
- * above all that the kernel gives.  Names are known when the trace was walked through.  Not thread-safe.
+ * A PID that was used again is another process: its number goes on as "1234.1".  A fiber has no TID:
+ * it gets a number above all that the kernel gives.  Names are known when the trace was walked
+ * through.  Not thread-safe.
  */
 #ifndef EXPORT_SHARED_PROCESS_NAMES_H
 #define EXPORT_SHARED_PROCESS_NAMES_H
@@ -61,7 +63,10 @@ uint32_t process_names_thread_string(const struct process_names *n, uint32_t thr
 
 /* Its last name, else its process's; "" if neither is known. */
 struct text_view process_names_thread(const struct process_names *n, uint32_t thread);
-/* That of its main thread; where the program has changed that, its file's, as the kernel has named the thread before. */
+/*
+ * That of its main thread; where the program has changed that, its file's, as the kernel has
+ * named the thread before.
+ */
 struct text_view process_names_process(const struct process_names *n, uint32_t process);
 
 uint32_t process_names_process_of(const struct process_names *n, uint32_t thread);

@@ -32,7 +32,10 @@ void protobuf_writer_put_words(struct byte_buffer *b, uint32_t field, const char
 /* string, of bytes of a trace: invalid UTF-8 becomes U+FFFD, one for each byte. */
 void protobuf_writer_put_text(struct byte_buffer *b, uint32_t field, const char *bytes, size_t n_bytes);
 
-/* A message, or packed numbers, which byte_buffer_add_varint() adds.  Returns what protobuf_writer_end() wants. */
+/*
+ * A message, or packed numbers, which byte_buffer_add_varint() adds.  Returns what
+ * protobuf_writer_end() wants.
+ */
 size_t protobuf_writer_begin(struct byte_buffer *b, uint32_t field);
 void protobuf_writer_end(struct byte_buffer *b, size_t begin);
 

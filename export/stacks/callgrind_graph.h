@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/stacks/callgrind_graph.h - callstacks with weights -> functions with costs of their own, and calls between them
+ * export/stacks/callgrind_graph.h - callstacks with weights -> functions with costs of their own,
+ * and calls between them
  *
  * Way of the data:  callstack_sums, export_frames -> [callgrind_graph] -> export_callgrind
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Callgrind's text: functions, what each line of them cost, and calls with what they cost in all.  Names are said
- * once and then meant by their numbers.
+ * Callgrind's text: functions, what each line of them cost, and calls with what they cost in all.  Names are
+ * said once and then meant by their numbers.
  */
 #include "analyze/trace/id_set.h"
 #include "analyze/walk/loaded_trace.h"
@@ -55,7 +55,10 @@ static void export_callgrind_put_number(struct callgrind_export *e, uint64_t num
         export_callgrind_put_words(e, digits);
 }
 
-/* The word of a line, and the number of a name.  Returns 1 if the name has to follow, 0 if it was said, -ENOMEM. */
+/*
+ * The word of a line, and the number of a name.  Returns 1 if the name has to follow, 0
+ * if it was said, -ENOMEM.
+ */
 static int put_reference(struct callgrind_export *e, const char *word, struct id_set *named, uint32_t id)
 {
         uint32_t n_before = named->n_ids;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The message Profile of pprof's profile.proto: samples first, as their fields may stand in any order, then the
- * tables that they named.  Five numbers a sample, the same in every profile, because pprof compares and merges only
- * profiles that have the same ones.
+ * The message Profile of pprof's profile.proto: samples first, as their fields may stand in any order, then
+ * the tables that they named.  Five numbers a sample, the same in every profile, because pprof compares and
+ * merges only profiles that have the same ones.
  */
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"

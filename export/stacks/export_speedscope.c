@@ -2,8 +2,8 @@
 /*
  * A file of speedscope: for each thread a profile of its samples and one of its zones.
  *
- * Both go through an event_spool, since a profile is one thread's.  A frame is a function without a line: with the
- * sampled line, one function would be many.  Memory: the functions, and the spool's buffers.
+ * Both go through an event_spool, since a profile is one thread's.  A frame is a function without a line:
+ * with the sampled line, one function would be many.  Memory: the functions, and the spool's buffers.
  */
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"

@@ -103,8 +103,8 @@ static int pprof_places_put_name(struct pprof_places *p, struct byte_buffer *b, 
 }
 
 /*
- * As the linker sees it, where the module was mapped first, so that `go tool pprof -disasm` finds the code in the
- * file.  A caller's address is inside of its call.
+ * As the linker sees it, where the module was mapped first, so that `go tool pprof -disasm` finds the code in
+ * the file.  A caller's address is inside of its call.
  */
 static uint64_t pprof_places_address_of(const struct pprof_places *p, const struct trace_frame *frame)
 {

@@ -79,7 +79,10 @@ static const char views[] =
         "JOIN stacks ON stacks.id = stack JOIN frame_functions f ON f.frame = stacks.frame AND f.level = 0 "
         "JOIN locations l ON l.id = location JOIN events e ON e.id = event "
         "GROUP BY l.id, e.name, f.function, f.module;\n"
-        /* Each callstack of a wait, up to the function that says what it is for: see analyze/stats/wait_places.h. */
+        /*
+         * Each callstack of a wait, up to the function that says what it is for: see
+         * analyze/stats/wait_places.h.
+         */
         "CREATE VIEW wait_functions AS WITH RECURSIVE up(stack, depth, at) AS (SELECT DISTINCT stack, 0, stack "
         "FROM waits WHERE stack NOT NULL UNION ALL SELECT stack, depth + 1, parent FROM up "
         "JOIN stacks ON stacks.id = at JOIN frame_functions f ON f.frame = stacks.frame AND level = 0 "

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that go into the table by one statement: a quarter of the time of a row is beginning and ending one. */
+/*
+ * Rows that go into the table by one statement: a quarter of the time of a row is beginning and ending one.
+ */
 #define ROWS_AT_ONCE   32
 #define COLUMNS_MAX    32
 #define TEXT_BYTES_MAX (UINT32_C(64) << 10) /* of a batch, before its last row */
@@ -22,7 +24,10 @@
 static const char settings[] = "PRAGMA page_size=16384; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; "
                                "PRAGMA locking_mode=EXCLUSIVE; PRAGMA threads=2; BEGIN";
 
-/* @what:  NULL = the file.  The database is the thread's while there is one: @why belongs to the one that has it. */
+/*
+ * @what:  NULL = the file.  The database is the thread's while there is one: @why belongs
+ * to the one that has it.
+ */
 static void keep_failure(struct sqlite3 *db, struct error *why, const char *what)
 {
         if (!what && db)

@@ -37,12 +37,14 @@ struct tracy_csv_options {
  *      statistics  name,src_file,src_line,total_ns,total_perc,counts,mean_ns,min_ns,max_ns,std_ns
  *      unwrap      name,src_file,src_line,ns_since_start,exec_time_ns,thread,value,tid,thread_name,zone_name
  *      messages    MessageName,total_ns,tid,thread_name,severity
- *      devices     name,src_file,Time from start of program,GPU execution time: zones of devices, as they became known
+ *      devices     name,src_file,Time from start of program,GPU execution time: zones of
+ *                  devices, as they became known
  *      plots       name,src_file,src_line,ns_since_start,exec_time_ns,thread,value: values below the zones
  *
- * Times are ns, ns_since_start since the start of the recording; total_perc is of its whole length; value is the
- * text of the zone, or the number of the plot.  Returns 0, -ENOENT with words if no zone of the trace has `name` in its
- * name (unless messages or plots are asked for), -ENOMEM, -errno of @out, what loaded_trace_walk() returns.
+ * Times are ns, ns_since_start since the start of the recording; total_perc is of its whole length; value is
+ * the text of the zone, or the number of the plot.  Returns 0, -ENOENT with words if no zone of the trace has
+ * `name` in its name (unless messages or plots are asked for), -ENOMEM, -errno of @out, what
+ * loaded_trace_walk() returns.
  */
 int tracy_csv_write(struct loaded_trace *trace, const struct tracy_csv_options *options, FILE *out,
                     struct error *err);

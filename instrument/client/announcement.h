@@ -18,8 +18,8 @@
  * announcement_send() - send a descriptor to a listening socket
  * @address:  "@name" for an abstract address of AF_UNIX; "" = no recorder waits, nothing is done
  * @fd: stays the caller's
- * Returns 0, -EINVAL if there is no address, -ECONNREFUSED if no process listens there, -errno.  Never blocks:
- * without it the recorder looks for the region itself.  Async-signal-safe.  Four system calls.
+ * Returns 0, -EINVAL if there is no address, -ECONNREFUSED if no process listens there, -errno.  Never
+ * blocks: without it the recorder looks for the region itself.  Async-signal-safe.  Four system calls.
  */
 int announcement_send(const char *address, int fd);
 

@@ -23,9 +23,9 @@
 #include <stdint.h>
 
 /*
- * CALLSTACK_RECORD_AT: where, from a frame's address on, the caller's frame address and the return address lie.
- * CALLSTACK_CALLER_SP: the stack pointer when the function that says this has returned; 0 = the compiler cannot tell.
- * CALLSTACK_CODE_MASK: the bits of a return address that are its address.
+ * CALLSTACK_RECORD_AT: where, from a frame's address on, the caller's frame address and the return address
+ * lie.  CALLSTACK_CALLER_SP: the stack pointer when the function that says this has returned; 0 = the
+ * compiler cannot tell.  CALLSTACK_CODE_MASK: the bits of a return address that are its address.
  */
 #if defined(__x86_64__)
 #define CALLSTACK_IS_KNOWN  1
@@ -73,8 +73,8 @@ struct callstack_origin {
  * callstack_walk() - the callers of the function that @from was evaluated in
  * @ret:        valid until that function returns
  * @depth_max:  so many frames at most, and no more than CLIENT_ABI_CALLSTACK_FRAMES_MAX; 0 = none
- * Reads nothing but memory that is known to be readable.  About 20 ns and 2 for each frame; where the stack is deeper
- * than ever before, a system call for each page.
+ * Reads nothing but memory that is known to be readable.  About 20 ns and 2 for each frame; where the stack
+ * is deeper than ever before, a system call for each page.
  */
 void callstack_walk(struct callstack *ret, struct callstack_origin from, uint32_t depth_max);
 
@@ -84,7 +84,10 @@ static inline __attribute__((always_inline)) void callstack_capture(struct calls
         callstack_walk(ret, CALLSTACK_HERE, depth_max);
 }
 
-/* How many frames an event is to come with: as many as the program asked for, else all if the recorder wants them. */
+/*
+ * How many frames an event is to come with: as many as the program asked for, else all if
+ * the recorder wants them.
+ */
 static inline uint32_t callstack_depth(uint32_t word, uint32_t family, uint32_t asked)
 {
         if (word & family << CLIENT_ABI_CALLSTACK_SHIFT)

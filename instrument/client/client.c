@@ -63,8 +63,9 @@ static struct region_options options_for(uint32_t parent_session)
 }
 
 /*
- * Hands the region in, if the environment says where.  Programs that a recorded one starts inherit its environment,
- * and may be started when the recorder has ended.  (One in another network namespace cannot be told from that.)
+ * Hands the region in, if the environment says where.  Programs that a recorded one starts inherit its
+ * environment, and may be started when the recorder has ended.  (One in another network namespace
+ * cannot be told from that.)
  */
 static void announce(void)
 {
@@ -74,7 +75,10 @@ static void announce(void)
         client_self.claim_ns = r == 0 || client_self.is_orphan ? ticks_kernel_ns() + CLAIM_NS : 0;
 }
 
-/* A recorder that comes at this moment writes its PID, and then the control word: if it has what we clear, we see its PID. */
+/*
+ * A recorder that comes at this moment writes its PID, and then the control word: if it has what we
+ * clear, we see its PID.
+ */
 void client_give_up(uint32_t word)
 {
         struct client_abi_header *header = client_self.region.header;

@@ -32,8 +32,9 @@
 #define NOTE_TYPE  1
 
 /*
- * dlopen() by its oldest name, which a static libc does not know: there its mere mention makes the linker warn, and
- * nothing is ever unloaded.  NULL where it is not in libc.so itself, before glibc 2.34, and in other libraries.
+ * dlopen() by its oldest name, which a static libc does not know: there its mere mention makes the
+ * linker warn, and nothing is ever unloaded.  NULL where it is not in libc.so itself, before glibc 2.34,
+ * and in other libraries.
  */
 #if defined(__x86_64__)
 #define DLOPEN_VERSION "GLIBC_2.2.5"
@@ -163,7 +164,10 @@ bool client_link_join(const struct client_link_functions **ret_functions)
         return true;
 }
 
-/* Two copies have one control page where the dynamic linker has bound the symbols of one to those of the other. */
+/*
+ * Two copies have one control page where the dynamic linker has bound the symbols of one
+ * to those of the other.
+ */
 static void client_link_show(const struct region_memory *region, struct client_link *copy)
 {
         if (copy->control_page == hyprof_control)

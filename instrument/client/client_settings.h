@@ -23,8 +23,8 @@ struct client_settings {
         /* HYPROF_RING: bytes of each thread's ring, a power of two; else the default. */
         uint64_t ring_bytes;
         /*
-         * HYPROF_SPARE: bytes of chunks that all threads together may fill when their rings are full; 0 = none.
-         * Where it is set, rings are no larger than the default.
+         * HYPROF_SPARE: bytes of chunks that all threads together may fill when their rings are full; 0 =
+         * none.  Where it is set, rings are no larger than the default.
          */
         uint64_t spare_bytes;
         /* HYPROF_RECORDER: where the region is handed in; "" = nowhere. */

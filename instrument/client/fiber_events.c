@@ -20,8 +20,8 @@
 #include <string.h>
 
 /*
- * Any fiber for whose name there was no room.  It has no number and is never told, so that each thread that enters it
- * is astray: several may at once, and what one does is not to end another one's zones.
+ * Any fiber for whose name there was no room.  It has no number and is never told, so that each thread that
+ * enters it is astray: several may at once, and what one does is not to end another one's zones.
  */
 static struct name_entry nameless;
 
@@ -106,7 +106,10 @@ static void fiber_events_enter(struct thread_ring *t, struct name_entry *fiber)
         thread_ring_count_loss(t, THREAD_RING_LOSS_OTHER);
 }
 
-/* The fiber that was entered last, if it is that one again; a program may have put another name where the last one was. */
+/*
+ * The fiber that was entered last, if it is that one again; a program may have put another name
+ * where the last one was.
+ */
 static struct name_entry *find_again(const struct thread_ring *t, const char *name)
 {
         const struct name_entry *last = t->last_fiber;

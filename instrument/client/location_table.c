@@ -50,7 +50,9 @@ static size_t string_bytes(const char *string, size_t n)
         return n < CLIENT_ABI_STRING_BYTES_MAX ? n : CLIENT_ABI_STRING_BYTES_MAX;
 }
 
-/* Copies a string to *@at of the string area, and steps over it.  Returns where it is, as the region says it. */
+/*
+ * Copies a string to *@at of the string area, and steps over it.  Returns where it is, as the region says it.
+ */
 static uint64_t location_table_put_string(const char *string, size_t n, uint64_t *at)
 {
         uint64_t packed = *at | (uint64_t)n << CLIENT_ABI_STRING_OFFSET_BITS;

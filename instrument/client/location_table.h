@@ -45,7 +45,9 @@ struct location_plot_config {
 /* False while nothing may be added: there is no region, or this thread is between the fork handlers. */
 bool location_table_is_open(void);
 
-/* A new entry.  Returns its number, or 0 if numbers or string bytes have run out, or the table is not open. */
+/*
+ * A new entry.  Returns its number, or 0 if numbers or string bytes have run out, or the table is not open.
+ */
 uint32_t location_table_add_content(const struct location_content *content);
 
 /* Gives @location, or the location of @device, a number of its own.  Returns it, or 0 as above. */

@@ -57,8 +57,8 @@ static struct name_table {
 } table;
 
 /*
- * Entries that were found lately, by a cheap hash.  One that is asked for again is compared with its strings in the
- * region, which costs less than a hash of all of them.
+ * Entries that were found lately, by a cheap hash.  One that is asked for again is compared with its strings
+ * in the region, which costs less than a hash of all of them.
  */
 #define RECENT_BITS 8
 static struct name_entry *recent[1 << RECENT_BITS]; /* atomic */
@@ -69,7 +69,10 @@ struct hash {
         uint64_t a, b;
 };
 
-/* The mixing step of wyhash (Wang Yi, in the public domain): all bits of a product depend on all of its factors'. */
+/*
+ * The mixing step of wyhash (Wang Yi, in the public domain): all bits of a product depend
+ * on all of its factors'.
+ */
 static inline uint64_t name_table_mix(uint64_t x, uint64_t y)
 {
         wide product = (wide)x * y;

@@ -36,7 +36,10 @@ struct name_entry {
         struct hyprof_location location; /* its strings are in the region alone: NULL here */
         uint32_t zone_top;               /* of a fiber: 0 at first; belongs to who uses it */
         uint32_t reserved;
-        /* Name, function and file lie there in the region, in this order and without a gap: surely inside of it. */
+        /*
+         * Name, function and file lie there in the region, in this order and without a
+         * gap: surely inside of it.
+         */
         uint64_t strings_at;
         uint64_t lengths; /* of the three, 16 bits each; NAME_TABLE_NO_STRINGS = they are not there */
 };
@@ -46,8 +49,8 @@ struct name_entry {
 /*
  * name_table_add() - the entry with this key, made if there is none yet
  * Returns the entry "(too many locations)" if there is no memory or no number left, the same one for all;
- * NULL only where nothing can be recorded: without a region, and between the handlers of fork().  Keeps errno.
- * A few multiplications for each 16 bytes of text, and one or two accesses to memory, if it is found.
+ * NULL only where nothing can be recorded: without a region, and between the handlers of fork().  Keeps
+ * errno.  A few multiplications for each 16 bytes of text, and one or two accesses to memory, if it is found.
  */
 struct name_entry *name_table_add(const struct name_key *key);
 

@@ -46,7 +46,10 @@ void hyprof_emit_plot_double(struct hyprof_location *name, double value)
 }
 CLIENT_LINK_OWN(plot_double);
 
-/* The unit's string in the region.  By way of the names, so that a unit that is said again and again is there once. */
+/*
+ * The unit's string in the region.  By way of the names, so that a unit that is said again
+ * and again is there once.
+ */
 static uint64_t plot_events_find_unit(const char *unit)
 {
         const struct name_key key = { .name = unit, .name_bytes = unit ? strlen(unit) : 0 };

@@ -279,7 +279,10 @@ int region_memory_copy_locations(struct region_memory *m, const struct region_me
         return 0;
 }
 
-/* An old size of 0 asks for a second mapping of the same pages.  No descriptor: the program may have closed it. */
+/*
+ * An old size of 0 asks for a second mapping of the same pages.  No descriptor: the
+ * program may have closed it.
+ */
 int region_memory_share_control(const struct region_memory *m, void *control_page)
 {
         int code;

@@ -88,13 +88,15 @@ int region_memory_create(struct region_memory *m, const struct region_options *o
  */
 int region_memory_copy_locations(struct region_memory *m, const struct region_memory *from);
 
-/* Puts the region's first page over another control page as well.  Returns 0, or -errno and zeros are there. */
+/*
+ * Puts the region's first page over another control page as well.  Returns 0, or -errno and zeros are there.
+ */
 int region_memory_share_control(const struct region_memory *m, void *control_page);
 
 /*
  * region_area_open() - makes sure that the first @until_bytes of an area can be read and written
- * Any thread, and signal handlers; keeps errno.  A system call if they could not.  Returns 0 or -errno, and -ENOSPC if
- * the area is not so large.
+ * Any thread, and signal handlers; keeps errno.  A system call if they could not.  Returns 0 or -errno, and
+ * -ENOSPC if the area is not so large.
  */
 int region_area_open(struct region_area *area, uint64_t until_bytes);
 

@@ -77,7 +77,10 @@ static bool recorder_reads(void)
         return true;
 }
 
-/* Takes the free chunk with the lowest number: it was used last, and is in the caches.  Returns its number + 1, or 0. */
+/*
+ * Takes the free chunk with the lowest number: it was used last, and is in the caches.
+ * Returns its number + 1, or 0.
+ */
 static uint32_t ring_chunks_take_chunk(void)
 {
         const struct region_memory *region = &client_self.region;
@@ -121,7 +124,9 @@ static uint32_t find_next(const struct thread_ring *t, const struct place *p, ui
         uint64_t tail = __atomic_load_n(&t->slot->tail_bytes, __ATOMIC_ACQUIRE);
         uint32_t chunk;
 
-        /* More than that is read: the recorder has followed the link out of the ring, and needs it no more. */
+        /*
+         * More than that is read: the recorder has followed the link out of the ring, and needs it no more.
+         */
         if (p->chunk && tail > p->left_bytes && n_bytes <= region->ring_bytes)
                 return CLIENT_ABI_CHUNK_IS_RING;
         if (n_bytes > region->chunk_bytes)

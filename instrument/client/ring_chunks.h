@@ -21,7 +21,10 @@
 /* Sets where @t writes, when it has taken its slot: where the slot's last owner stopped. */
 void ring_chunks_resume(struct thread_ring *t);
 
-/* The count of bytes from which the ring or chunk that @t writes to is empty, if the recorder has read up to @tail. */
+/*
+ * The count of bytes from which the ring or chunk that @t writes to is empty, if the
+ * recorder has read up to @tail.
+ */
 uint64_t ring_chunks_begin(const struct thread_ring *t, uint64_t tail);
 
 /*

@@ -208,7 +208,10 @@ bool thread_ring_enter_slow(struct thread_ring *t, uint32_t word, enum thread_ri
         return false;
 }
 
-/* True as long as waiting makes sense: the same recording goes on, and its recorder lives or is about to come. */
+/*
+ * True as long as waiting makes sense: the same recording goes on, and its recorder
+ * lives or is about to come.
+ */
 static bool recorder_lives(uint32_t word)
 {
         uint32_t pid = __atomic_load_n(&client_self.region.header->recorder_pid, __ATOMIC_RELAXED);

@@ -170,7 +170,9 @@ THREAD_RING_INLINE void thread_ring_leave(struct thread_ring *t, uint32_t word)
         __atomic_store_n(&t->state, word, __ATOMIC_RELAXED);
 }
 
-/* True if @n_bytes fit, by what the thread knows without looking, and without touching what open zones need. */
+/*
+ * True if @n_bytes fit, by what the thread knows without looking, and without touching what open zones need.
+ */
 THREAD_RING_INLINE bool thread_ring_has_room_at_once(const struct thread_ring *t, uint64_t n_bytes)
 {
         return CLIENT_LIKELY(t->head_bytes + n_bytes <= t->limit_bytes);
@@ -183,8 +185,8 @@ static inline bool thread_ring_has_room(struct thread_ring *t, uint64_t n_bytes)
 }
 
 /*
- * A word of a ring has a type of its own, so that compilers know that storing one changes nothing in struct thread_ring,
- * and keep the head in a register from the first word of an event to the last.
+ * A word of a ring has a type of its own, so that compilers know that storing one changes nothing in struct
+ * thread_ring, and keep the head in a register from the first word of an event to the last.
  */
 struct thread_ring_word {
         uint64_t bits;
@@ -202,7 +204,10 @@ THREAD_RING_INLINE void thread_ring_put_word(struct thread_ring *t, uint64_t wor
         t->head_bytes += CLIENT_ABI_WORD_BYTES;
 }
 
-/* The last @n bytes before @end, of more than a word; without a call of memcpy(), which takes longer than all else. */
+/*
+ * The last @n bytes before @end, of more than a word; without a call of memcpy(), which
+ * takes longer than all else.
+ */
 THREAD_RING_INLINE uint64_t thread_ring_end_word(const uint8_t *end, size_t n)
 {
         uint64_t word;
@@ -223,7 +228,10 @@ THREAD_RING_INLINE uint64_t thread_ring_short_word(const uint8_t *at, size_t n)
         return first | (uint64_t)last << (8 * (n - sizeof(last)));
 }
 
-/* Stores @n bytes, rounded up to whole words with zeros, where they lie in one piece.  Returns the word after them. */
+/*
+ * Stores @n bytes, rounded up to whole words with zeros, where they lie in one piece.
+ * Returns the word after them.
+ */
 THREAD_RING_INLINE struct thread_ring_word *thread_ring_store(struct thread_ring_word *to, const void *data,
                                                               size_t n)
 {
@@ -266,7 +274,10 @@ THREAD_RING_INLINE bool thread_ring_is_near(const struct thread_ring *t, uint64_
         return CLIENT_LIKELY((ticks ^ t->last_ticks) >> 32 == 0);
 }
 
-/* Where @n_bytes can be stored in one piece, if they fit by what the thread knows; NULL = look for room, or put words. */
+/*
+ * Where @n_bytes can be stored in one piece, if they fit by what the thread knows; NULL = look
+ * for room, or put words.
+ */
 THREAD_RING_INLINE struct thread_ring_word *thread_ring_room_at_once(const struct thread_ring *t,
                                                                      uint64_t n_bytes)
 {

@@ -21,8 +21,9 @@
 #define WORD_EVENT_INLINE static inline __attribute__((always_inline))
 
 /*
- * For a callstack there must be room on the program's stack, but only if one is wanted.  Such a function returns whether
- * the thread could write, and is never the last thing that its caller does: the frame of CALLSTACK_HERE must be there.
+ * For a callstack there must be room on the program's stack, but only if one is wanted.  Such a function
+ * returns whether the thread could write, and is never the last thing that its caller does: the frame of
+ * CALLSTACK_HERE must be there.
  */
 #define WORD_EVENT_RARE static __attribute__((noinline, cold))
 

@@ -200,8 +200,8 @@ void hyprof_emit_zone_end(hyprof_zone zone)
 CLIENT_LINK_OWN(zone_end);
 
 /*
- * Enters to say something about an open zone, and puts the prefix that tells which one.  @n_bytes is what the rest
- * takes.  Returns false, and the ring is left again, if there is nothing to say.
+ * Enters to say something about an open zone, and puts the prefix that tells which one.  @n_bytes is what the
+ * rest takes.  Returns false, and the ring is left again, if there is nothing to say.
  */
 static bool begin_detail(struct thread_ring *t, uint32_t word, hyprof_zone zone, uint64_t n_bytes)
 {
@@ -268,8 +268,8 @@ static void emit_text(hyprof_zone zone, enum client_abi_event event, const char 
 }
 
 /*
- * The usual case: a short text for the innermost zone of a thread that is in step.  False = it is another one.  A copy of
- * the library without a region is never in step.
+ * The usual case: a short text for the innermost zone of a thread that is in step.  False = it is another
+ * one.  A copy of the library without a region is never in step.
  */
 THREAD_RING_INLINE bool emit_text_at_once(hyprof_zone zone, enum client_abi_event event, const char *text,
                                           size_t text_bytes)

@@ -5,7 +5,7 @@
  * Way of the data:  zone_events -> [zone_handle] -> program -> zone_events
  *
  *      bits  0 .. 11   depth: how many zones are open on its track, with itself
- *      bits 12 .. 23   track: whose zones nest in each other: a thread's, by its slot, or a fiber's, by its location
+ *      bits 12 .. 23   track, in which zones nest: a thread's, by its slot, or a fiber's, by its location
  *      bits 24 .. 31   which session, modulo 255, and never 0: so is no handle
  *
  * A thread keeps the handle of its innermost zone, of depth 0 if none is open.

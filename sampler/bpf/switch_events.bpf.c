@@ -124,7 +124,7 @@ struct {
 
 char license_name[] SEC("license") = "Dual MIT/GPL";
 
-/* ---- whose ---------------------------------------------------------------------------------------------- */
+/* ---- whose --------------------------------------------------------------------------------------------- */
 
 /*
  * A task's cgroup is further down than the wanted one, or its depth is unknown.  By calls, which is slow but
@@ -179,7 +179,7 @@ static __always_inline bool is_other_wanted(struct task_struct *task, struct tas
                        : switch_events_is_wanted(task);
 }
 
-/* ---- rings ---------------------------------------------------------------------------------------------- */
+/* ---- rings --------------------------------------------------------------------------------------------- */
 
 static __always_inline struct switch_ring_head *own_ring(void)
 {
@@ -218,7 +218,7 @@ static __always_inline void commit(struct switch_ring_head *ring, __u64 n_bytes)
                 (void)bpf_ringbuf_output(&wake, &used, sizeof(used), BPF_RB_FORCE_WAKEUP);
 }
 
-/* ---- stacks --------------------------------------------------------------------------------------------- */
+/* ---- stacks -------------------------------------------------------------------------------------------- */
 
 /* The same for two stops of a thread at the same place, called from the same places. */
 static __always_inline __u64 key_of(const struct pt_regs *regs)
@@ -369,8 +369,8 @@ static __always_inline __u64 sum_ns_of(struct task_struct *task)
 }
 
 /*
- * How long a task ran that is on no CPU's record any more, and may be freed: so it is read as any memory is.  If it came
- * onto another CPU since, that is in the sum as well; who reads this knows a bound.
+ * How long a task ran that is on no CPU's record any more, and may be freed: so it is read as any memory is.
+ * If it came onto another CPU since, that is in the sum as well; who reads this knows a bound.
  */
 static __always_inline __u64 gone_ran_ns_of(const struct last_task *last)
 {

@@ -31,7 +31,8 @@
 struct switch_ring_head {
         __u64 head;   /* written by the program: records before it are whole */
         __u64 n_lost; /* by the program */
-        __u64 is_off; /* written by the reader before the program is attached: nothing of this CPU is wanted */
+        /* written by the reader before the program is attached: nothing of this CPU is wanted */
+        __u64 is_off;
         __u64 unused[5];
         __u64 tail; /* written by the reader: what lies before it may be overwritten */
 };
@@ -63,7 +64,8 @@ struct switch_record_head {
 struct switch_record_switch {
         struct switch_record_head head;
         __u32 prev_pid, prev_tid, next_pid, next_tid;
-        __u64 prev_ran_ns; /* since it was last switched in, as the scheduler counts; 0 = not known, or it is not wanted */
+        /* since it was last switched in, as the scheduler counts; 0 = not known, or it is not wanted */
+        __u64 prev_ran_ns;
         __u32 gone_pid,
                 gone_tid; /* came last onto this CPU and is not who leaves it: it left unseen; 0 = none did */
         __u64 gone_ran_ns; /* how long it ran, as the scheduler counts; 0 = not known */

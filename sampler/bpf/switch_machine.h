@@ -19,7 +19,8 @@
  *   MACHINE_REGISTER_BYTES                   of struct pt_regs, as far as it is copied
  *   MACHINE_PC, _SP, _IS_32_BIT(regs)        of the user's registers
  *   MACHINE_TASK_MEMBERS                     of struct task_struct
- *   MACHINE_IS_INTERRUPT(task, regs, stack)  is this thread only what an interrupt came into?  @regs may be NULL;
+ *   MACHINE_IS_INTERRUPT(task, regs, stack)  is this thread only what an interrupt came
+ *   into?  @regs may be NULL;
  *                                            @stack is an address in the stack that the CPU is on
  *   MACHINE_STORE_RELEASE(to, value)         everything before it is seen before it
  */

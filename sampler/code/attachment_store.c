@@ -49,7 +49,10 @@ int attachment_store_add(struct attachment_store *s, struct trace_attachment *ro
         if (r < 0)
                 return r;
         row->size_bytes = payload->used_bytes - at_bytes;
-        /* A program that goes on and on with new ones is not read any more, but it may name those that we have. */
+        /*
+         * A program that goes on and on with new ones is not read any more, but it may
+         * name those that we have.
+         */
         if (row->size_bytes > ATTACHMENT_STORE_BYTES_MAX)
                 return attachment_store_leave_out(s, ret_id);
         row->hash = content_hash(row->size_bytes > 0 ? payload->data + at_bytes : NULL, row->size_bytes);

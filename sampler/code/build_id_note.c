@@ -67,7 +67,10 @@ static bool build_id_note_read_segment(struct byte_reader *r, bool is_64_bit, ui
         return !r->short_read && type == PT_NOTE;
 }
 
-/* The next @n_bytes; what follows them begins at a multiple of @align_bytes, but the last padding may be missing. */
+/*
+ * The next @n_bytes; what follows them begins at a multiple of @align_bytes, but the last
+ * padding may be missing.
+ */
 static const uint8_t *take_padded(struct byte_reader *r, const uint8_t *notes, uint32_t n_bytes,
                                   size_t align_bytes)
 {
@@ -102,8 +105,9 @@ static size_t find_padded(const uint8_t *notes, size_t n_bytes, size_t align_byt
 }
 
 /*
- * Linkers align notes to 4 bytes, as the kernel reads them, whatever the segment says: mold and lld put them into one segment
- * with .note.gnu.property, whose alignment is 8.  Notes that are aligned to 8 are in the specification.
+ * Linkers align notes to 4 bytes, as the kernel reads them, whatever the segment says: mold and lld
+ * put them into one segment with .note.gnu.property, whose alignment is 8.  Notes that are aligned to
+ * 8 are in the specification.
  */
 size_t build_id_note_find_in(const uint8_t *notes, size_t n_bytes, const uint8_t **ret_id)
 {

@@ -4,8 +4,8 @@
  *
  * Way of the data:  image_reader, file_versions, memory_image -> [build_id_note] -> the same
  *
- * For who has to tell one file from another and must not parse it: looks at the header, the segments of notes and
- * nothing else.  The bytes are the profiled program's.
+ * For who has to tell one file from another and must not parse it: looks at the header, the segments of notes
+ * and nothing else.  The bytes are the profiled program's.
  */
 #ifndef SAMPLER_CODE_BUILD_ID_NOTE_H
 #define SAMPLER_CODE_BUILD_ID_NOTE_H
@@ -31,7 +31,8 @@ struct build_id_segment {
 bool build_id_note_next(const uint8_t *bytes, size_t n_bytes, uint16_t *at, struct build_id_segment *ret);
 
 /*
- * build_id_note_find_in() - the build-id in the bytes of such a segment, whether its notes are aligned to 4 bytes or to 8
+ * build_id_note_find_in() - the build-id in the bytes of such a segment, whether its notes are
+ * aligned to 4 bytes or to 8
  * @ret_id:  borrows @notes
  * Returns its length, or 0.
  */

@@ -39,8 +39,8 @@
 
 #define SHARE              50                /* at most one part in so many of all time */
 #define LEFT_NS_MAX        (100 * NS_PER_MS) /* saved up while nothing was to be looked at */
-#define SOON_NS            (8 * NS_PER_MS) /* after a JIT made memory executable its list is read each ms, ... */
-#define EXPECTING_NS       (200 * NS_PER_MS) /* ... then as often as this: */
+#define SOON_NS            (8 * NS_PER_MS)   /* after a JIT made executable memory its list is read each ms */
+#define EXPECTING_NS       (200 * NS_PER_MS) /* then as often as this: */
 #define PAUSE_MS           4
 #define NOTED_MAX          4096                 /* mappings of files whose tables are on their way */
 #define WANTED_MAX         4                    /* times that an image is handed to the keeper */
@@ -384,8 +384,8 @@ static bool writes_code(struct code_images *c, uint32_t pid)
 }
 
 /*
- * The image in `image` is there: its code becomes its module's.  Parts that were made executable later have records of
- * their own.  Tables that are full are no reason to stop.
+ * The image in `image` is there: its code becomes its module's.  Parts that were made executable later have
+ * records of their own.  Tables that are full are no reason to stop.
  */
 static int code_images_take_image(struct code_images *c, const struct image_look *look)
 {

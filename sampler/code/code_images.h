@@ -2,8 +2,8 @@
 /*
  * sampler/code/code_images.h - which ELF images lie in anonymous memory, when
  *
- * Way of the data:  perf_record (MMAP2), memory_image, jit_lists -> [code_images] -> kernel_side (address_space)
- *                   [code_images] -> code_keeper, code_tables
+ * Way of the data:  perf_record (MMAP2), memory_image, jit_lists -> [code_images] -> kernel_side
+ *                   (address_space) [code_images] -> code_keeper, code_tables
  *
  * A program maps executable memory and puts an image into it; or its JIT announces one.  The memory is read
  * at once, before the record's turn comes; if it was the same from the record on until it had been read, the

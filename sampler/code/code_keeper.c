@@ -33,7 +33,9 @@
 
 #define TRIES_MAX 8 /* to find a file, in other processes or later in the same one */
 
-/* For room in the queue: so that a program which maps thousands of files at once cannot stop the collector. */
+/*
+ * For room in the queue: so that a program which maps thousands of files at once cannot stop the collector.
+ */
 #define ROOM_WAIT_MAX_NS (50 * NS_PER_MS)
 #define ROOM_WINDOW_NS   NS_PER_S
 #define ROOM_IN_WINDOW   (250 * NS_PER_MS)

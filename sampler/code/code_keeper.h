@@ -2,8 +2,9 @@
 /*
  * sampler/code/code_keeper.h - copies code into the trace that may be gone later
  *
- * Way of the data:  perf_record (MMAP2) -> module_file, memory_image, jit_objects -> [code_keeper] <-> image_reader (thread)
- *                   [code_keeper] -> ATTACHMENTS, MODULE_IMAGES, attachment_chunk -> merge; image_spool
+ * Way of the data:  perf_record (MMAP2) -> module_file, memory_image, jit_objects -> [code_keeper] <->
+ *                   image_reader (thread) [code_keeper] -> ATTACHMENTS, MODULE_IMAGES,
+ *                   attachment_chunk -> merge; image_spool
  *
  * Decides which modules are kept, opens them at once, has them read by a thread of its own, and writes what
  * came of it.  The same code, by build-id or content, is kept once; all together within a limit.  Code that
@@ -26,7 +27,8 @@ struct recording;
 struct trace_module;
 
 enum code_keeper_mode {
-        CODE_KEEPER_AUTO, /* what may be gone later: deleted files, memfds, temporary folders, other file systems, the vdso */
+        /* what may be gone later: deleted files, memfds, temporary folders, other file systems, the vdso */
+        CODE_KEEPER_AUTO,
         CODE_KEEPER_ALL, /* and every other file that samples fall into */
         CODE_KEEPER_NONE,
 };
@@ -41,8 +43,8 @@ struct code_keeper_options {
 #define CODE_KEEPER_BYTES_MAX (UINT64_C(256) << 20)
 
 /*
- * How code is read: in the reader's thread, so nothing is touched but @source.  That thread has no capabilities:
- * what needs any (/proc/PID/mem) was opened before, by who made the source.
+ * How code is read: in the reader's thread, so nothing is touched but @source.  That thread has no
+ * capabilities: what needs any (/proc/PID/mem) was opened before, by who made the source.
  * @out:       appended to: the image
  * @ret_kind:  enum trace_attachment_kind: MODULE_FILE, or MODULE_PARTS if it is not whole
  * Returns 0, -EFBIG if it has more than @bytes_max, -ENOENT if it is gone, -ENOMEM, -errno.
@@ -58,8 +60,8 @@ struct code_source {
 };
 
 /*
- * Starts the reader's thread, without rights; signals are blocked in it.  With CODE_KEEPER_NONE there is no thread, and
- * all below do nothing.  Borrows @recording.  Returns 0, -ENOMEM, -errno.
+ * Starts the reader's thread, without rights; signals are blocked in it.  With CODE_KEEPER_NONE there is no
+ * thread, and all below do nothing.  Borrows @recording.  Returns 0, -ENOMEM, -errno.
  */
 int code_keeper_new(const struct recording *recording, const struct code_keeper_options *options,
                     struct code_keeper **ret_keeper, struct error *err);
@@ -94,8 +96,8 @@ int code_keeper_add(struct code_keeper *k, uint32_t module, uint32_t kind, struc
 
 /*
  * code_keeper_note_place() - another address of @module is in a callstack
- * For CODE_KEEPER_ALL, and for files that were mapped before the recording began: these are kept from the third place on;
- * those with fewer at the end, as long as they have 8 MiB together.  Cheap.
+ * For CODE_KEEPER_ALL, and for files that were mapped before the recording began: these are kept from the
+ * third place on; those with fewer at the end, as long as they have 8 MiB together.  Cheap.
  */
 void code_keeper_note_place(struct code_keeper *k, uint32_t module);
 

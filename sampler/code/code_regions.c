@@ -4,9 +4,9 @@
  * equal if they share an address, so a piece that lies over others finds them one by one.  The
  * uncovered ends of those stay.
  *
- * A new generation costs modules and all that was remembered of callstacks.  It is begun only if code was seen to run
- * where other code comes to lie, for otherwise no frame could be mistaken.  Frames are only looked at
- * when there is an overlap.
+ * A new generation costs modules and all that was remembered of callstacks.  It is begun only if code was
+ * seen to run where other code comes to lie, for otherwise no frame could be mistaken.  Frames are only
+ * looked at when there is an overlap.
  */
 #include "sampler/code/code_regions.h"
 
@@ -239,7 +239,9 @@ static uint32_t module_at(const struct code_regions *c, const struct process_tra
         return *ret_is_old ? 0 : range->module;
 }
 
-/* The module of the memory that a region lies in.  After a fork that is the parent's, up to the first region. */
+/*
+ * The module of the memory that a region lies in.  After a fork that is the parent's, up to the first region.
+ */
 static int code_regions_find_module(const struct code_regions *c, struct process_track *track,
                                     const struct trace_code_region *row, uint32_t *ret_module)
 {

@@ -30,8 +30,8 @@ typedef int code_regions_before_change(void *context, struct process_track *proc
 
 /*
  * @recording:      borrowed
- * @before_change:  called before the modules of a process change: callstacks that wait to be completed are of the old ones;
- *                  or NULL
+ * @before_change:  called before the modules of a process change: callstacks that wait to be completed are
+ *                  of the old ones; or NULL
  * Returns 0 or -ENOMEM.
  */
 int code_regions_new(const struct recording *recording, code_regions_before_change *before_change,
@@ -40,13 +40,16 @@ int code_regions_new(const struct recording *recording, code_regions_before_chan
 /* NULL is fine. */
 void code_regions_free(struct code_regions *c);
 
-/* The generation of a process's anonymous memory, for a mapping that is made now.  @process: id in PROCESSES. */
+/*
+ * The generation of a process's anonymous memory, for a mapping that is made now.  @process: id in PROCESSES.
+ */
 uint32_t code_regions_generation(const struct code_regions *c, uint32_t process);
 
 /*
  * code_regions_add() - code lies there from now on, or with `gone` none does
  * @row:         all but its module
- * @ret_region:  its id in CODE_REGIONS, of the same code as before if that is told again; 0 if it was left out
+ * @ret_region:  its id in CODE_REGIONS, of the same code as before if that is told
+ *               again; 0 if it was left out
  * Returns 1 if it is new, 0 if not, or -ENOMEM, -errno of before_change().  Pieces beyond the
  * limit are counted.
  */
@@ -58,7 +61,8 @@ bool code_regions_has_other(const struct code_regions *c, const struct trace_cod
 /*
  * code_regions_doubt() - what lies there from now on is not known, until the next region comes
  * @row:  its memory and time
- * Frames that are seen there meanwhile have no name; that there are any is counted when the next region comes.
+ * Frames that are seen there meanwhile have no name; that there are any is counted when
+ * the next region comes.
  * Returns as code_regions_add().
  */
 int code_regions_doubt(struct code_regions *c, struct trace_code_region *row);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/code_tables.h - the unwind table of each module that was mapped, wanted when it is mapped, there soon after
+ * sampler/code/code_tables.h - the unwind table of each module that was mapped, wanted when it is
+ * mapped, there soon after
  *
  * Way of the data:  perf_record (MMAP2) -> module_file -> [code_tables] <-> table_process -> stack_unwinder
  *
@@ -44,8 +45,8 @@ void code_tables_free(struct code_tables *t);
  * code_tables_want() - this module is mapped: its table will be needed
  * @module, @row:  id and row in MODULES; anonymous memory and the kernel have no table
  * @pid, @mmap:    where it can be found now
- * The second call for a module does nothing, unless its file was not found the first time.  Opens the file and sends it
- * to the table process without waiting.
+ * The second call for a module does nothing, unless its file was not found the first time.  Opens the file
+ * and sends it to the table process without waiting.
  * Returns 0, or -ENOMEM; a file that cannot be opened is one without a table, and counted.
  */
 int code_tables_want(struct code_tables *t, uint32_t module, const struct trace_module *row, uint32_t pid,
@@ -72,7 +73,10 @@ int code_tables_find_jit(const struct code_tables *t, uint32_t module, uint64_t 
  */
 int code_tables_want_jit(struct code_tables *t, uint32_t process, const struct jit_frames *frames);
 
-/* The process's code at an address is in this table, with addresses of the process; or NULL.  Valid until the next code_tables_take(). */
+/*
+ * The process's code at an address is in this table, with addresses of the process; or NULL.  Valid until the
+ * next code_tables_take().
+ */
 const struct unwind_table *code_tables_find_of_jit(const struct code_tables *t, uint32_t process,
                                                    uint64_t avma);
 

@@ -24,9 +24,10 @@
 #include <unistd.h>
 
 /*
- * A program that maps without end must not be able to give a processor to this thread: of each window it takes an eighth
- * as it comes; then each look is followed by a pause of three times its own time.  That is counted wrongly where the machine itself is
- * taken off its processors, so no pause is long enough for code to come and go.
+ * A program that maps without end must not be able to give a processor to this thread: of each window it
+ * takes an eighth as it comes; then each look is followed by a pause of three times its own time.  That
+ * is counted wrongly where the machine itself is taken off its processors, so no pause is long enough
+ * for code to come and go.
  */
 #define WINDOW_NS      (20 * NS_PER_MS)
 #define TIME_IN_WINDOW (WINDOW_NS / 8)
@@ -189,7 +190,9 @@ static bool calm_down(struct early_opener *o, unsigned n_rings, bool all)
         return was_silent ? look_at_all(o) : all;
 }
 
-/* Waits for records and looks at them.  @all: nothing is left from the last time.  Returns false at the end. */
+/*
+ * Waits for records and looks at them.  @all: nothing is left from the last time.  Returns false at the end.
+ */
 static bool look_at_next(struct early_opener *o, bool *all)
 {
         struct epoll_event events[16];

@@ -2,14 +2,14 @@
 /*
  * sampler/code/early_opener.h - opens files of code the moment that they are mapped
  *
- * Way of the data:  ring_watch -> perf_record (MMAP2) -> [early_opener] (thread) -> module_file -> opened_files
- *                   [early_opener] -> doorbell_calm -> event_set_silence()
- *                   [early_opener] -> recorder: something came
+ * Way of the data:  ring_watch -> perf_record (MMAP2) -> [early_opener] (thread) -> module_file ->
+ *                   opened_files [early_opener] -> doorbell_calm -> event_set_silence() [early_opener] ->
+ *                   recorder: something came
  *
- * A thread that is there for nothing else, and comes before all others where that is permitted: the collector may be
- * at work, or wait for a processor, while a file is loaded, run and deleted.  It opens what keep_policy may want, by
- * the name alone, and leaves the rest to the collector, which finds it in opened_files.  Whatever fails here the
- * collector tries again, and counts.
+ * A thread that is there for nothing else, and comes before all others where that is permitted: the collector
+ * may be at work, or wait for a processor, while a file is loaded, run and deleted.  It opens what
+ * keep_policy may want, by the name alone, and leaves the rest to the collector, which finds it in
+ * opened_files.  Whatever fails here the collector tries again, and counts.
  *
  * docs/understand/privileges.md says what it may do, and how much of the processors' time it may take.
  */
@@ -42,7 +42,10 @@ int early_opener_start(struct event_set *events, struct early_opener **ret_opene
 /* NULL is fine. */
 void early_opener_stop(struct early_opener *o);
 
-/* Becomes readable anew (EPOLLET) when something urgent is in a tracker's ring, after that was looked at; never read it. */
+/*
+ * Becomes readable anew (EPOLLET) when something urgent is in a tracker's ring, after that was
+ * looked at; never read it.
+ */
 int early_opener_fd(const struct early_opener *o);
 
 /* The open file; NULL for NULL. */

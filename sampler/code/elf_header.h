@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/elf_header.h - the headers of an ELF image in another process's memory: what it is, and how far it reaches
+ * sampler/code/elf_header.h - the headers of an ELF image in another process's memory: what it is,
+ * and how far it reaches
  *
  * Way of the data:  process_memory -> [elf_header] -> memory_image, jit_objects
  *
@@ -55,12 +56,14 @@ struct elf_header_section {
 int elf_header_read(const void *bytes, size_t n_bytes, struct elf_header *ret_header);
 
 /*
- * How many bytes the image has: to the end of its section headers and of all segments.  Its own words; 0 if they make
- * no sense.  An ET_REL ends with its section headers, or later: see elf_header_section_read().
+ * How many bytes the image has: to the end of its section headers and of all segments.  Its own words; 0 if
+ * they make no sense.  An ET_REL ends with its section headers, or later: see elf_header_section_read().
  */
 uint64_t elf_header_count_bytes(const struct elf_header *header);
 
-/* Where the byte of the file with this number is loaded, in addresses of the file.  Returns false if nowhere. */
+/*
+ * Where the byte of the file with this number is loaded, in addresses of the file.  Returns false if nowhere.
+ */
 bool elf_header_find_svma(const struct elf_header *header, uint64_t file_off, uint64_t *ret_svma);
 
 /*

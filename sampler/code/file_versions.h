@@ -5,11 +5,13 @@
  *
  * Way of the data:  perf_record (MMAP2), opened_files -> [file_versions] -> kernel_side (MODULES)
  *
- * The kernel looks for the build-id in pages that it holds in memory already.  Some file systems keep none there when a
- * file is mapped (9p, and FUSE with direct I/O), and older kernels do not look: then the note is read from the file here.
+ * The kernel looks for the build-id in pages that it holds in memory already.  Some file systems keep none
+ * there when a file is mapped (9p, and FUSE with direct I/O), and older kernels do not look: then the note is
+ * read from the file here.
  *
- * A compiler may write one kernel after the other into the same file.  Where there is no build-id, the kernel's record
- * is the same for all of them: only the time of the last change and the length tell that it is another one.
+ * A compiler may write one kernel after the other into the same file.  Where there is no build-id, the
+ * kernel's record is the same for all of them: only the time of the last change and the length tell
+ * that it is another one.
  *
  * Used by the collector's thread.
  */

@@ -43,8 +43,8 @@ int image_modules_add_build_id(struct trace_dictionary *d, const struct memory_i
 }
 
 /*
- * The file that an image is of, by its build-id; 0 = it is not known.  A program may copy its own code into huge pages,
- * where its mapping of the file was.
+ * The file that an image is of, by its build-id; 0 = it is not known.  A program may copy its own code into
+ * huge pages, where its mapping of the file was.
  */
 uint32_t image_modules_find_file(const struct trace_dictionary *d, const struct memory_image *image)
 {

@@ -33,7 +33,10 @@ struct image_search_hit {
         size_t begin_bytes;
 };
 
-/* @memory: borrowed; its maps_fd is used up.  Returns 0, -ENOENT if the process is gone or cannot be looked into, -ENOMEM. */
+/*
+ * @memory: borrowed; its maps_fd is used up.  Returns 0, -ENOENT if the process is gone or cannot
+ * be looked into, -ENOMEM.
+ */
 int image_search_new(struct process_memory *memory, const struct image_search_limits *limits,
                      struct image_search **ret_search);
 

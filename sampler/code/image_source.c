@@ -21,8 +21,8 @@ struct image_source {
 };
 
 /*
- * Another loaded instance of the image begins alike as well, but what follows there is not the rest of the file.  The
- * section headers tell: the first one is empty, and the names of sections are where they say.
+ * Another loaded instance of the image begins alike as well, but what follows there is not the rest of the
+ * file.  The section headers tell: the first one is empty, and the names of sections are where they say.
  */
 static bool has_sections(const struct elf_header *header, const uint8_t *bytes, size_t n_bytes)
 {

@@ -2,7 +2,8 @@
 /*
  * sampler/code/image_source.h - all bytes of an image in memory, for the keeper
  *
- * Way of the data:  memory_image -> code_images -> [image_source] (then in the keeper's thread) -> code_keeper
+ * Way of the data:  memory_image -> code_images -> [image_source] (then in the keeper's
+ *                   thread) -> code_keeper
  *
  * The mapped part of an image lacks its symbols and lines.  The program often has all of it elsewhere: an
  * image that begins alike, and whose code is the mapped one, is cut by its own headers.  If no such copy

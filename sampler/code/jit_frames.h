@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/code/jit_frames.h - unwind information that a JIT writes into its jitdump, collected for one process
+ * sampler/code/jit_frames.h - unwind information that a JIT writes into its jitdump,
+ * collected for one process
  *
- * Way of the data:  jitdump -> jit_files -> [jit_frames] -> table_process (in its child: [jit_frames]) -> jit_tables
+ * Way of the data:  jitdump -> jit_files -> [jit_frames] -> table_process (in its child:
+ *                   [jit_frames]) -> jit_tables
  *
  * Each function has an .eh_frame of its own, of some ten bytes, whose pointers are relative to its intended
  * place: after the code, at the next multiple of 8.  The recorder only copies them; they are parsed in a
@@ -49,7 +51,10 @@ int jit_frames_file(const struct jit_frames *f, size_t from);
 /* Was the file made by jit_frames_file()?  In the child. */
 bool jit_frames_is_file(int fd);
 
-/* In the child: makes a table with addresses of the process, as the bytes of an unwind_module without segments. */
+/*
+ * In the child: makes a table with addresses of the process, as the bytes of an
+ * unwind_module without segments.
+ */
 enum table_status jit_frames_build(int fd, struct byte_buffer *out);
 
 #endif /* SAMPLER_CODE_JIT_FRAMES_H */

@@ -101,7 +101,10 @@ static bool read_descriptor(const struct jit_objects *list, uint64_t *ret_first_
 
 /* ---- an object ----------------------------------------------------------------------------------------- */
 
-/* Where its sections of code are.  Their addresses, and the others', are set to zero in @bytes for the hash and put back. */
+/*
+ * Where its sections of code are.  Their addresses, and the others', are set to zero in @bytes for
+ * the hash and put back.
+ */
 static int jit_objects_read_parts(struct jit_object *object, const struct elf_header *header,
                                   const uint8_t *bytes)
 {
@@ -230,7 +233,10 @@ static int jit_objects_add_object(struct jit_objects *list, const struct entry *
         return r;
 }
 
-/* New objects are put at the list's begin, so that is where memory which is used again may look like an old one. */
+/*
+ * New objects are put at the list's begin, so that is where memory which is used again
+ * may look like an old one.
+ */
 static bool jit_objects_is_same(uint32_t pid, const struct jit_object *object, const struct entry *entry,
                                 size_t place)
 {
@@ -238,7 +244,9 @@ static bool jit_objects_is_same(uint32_t pid, const struct jit_object *object, c
                (place >= MARKED || object->mark == mark_of(pid, entry));
 }
 
-/* Goes along the list.  Returns 1 at its end, 2 where it is too long, 0 if it was not read so far, -ENOMEM. */
+/*
+ * Goes along the list.  Returns 1 at its end, 2 where it is too long, 0 if it was not read so far, -ENOMEM.
+ */
 static int jit_objects_follow(struct jit_objects *list, uint64_t first_avma,
                               const struct jit_objects_sink *sink)
 {

@@ -47,8 +47,8 @@ struct jit_objects {
         uint64_t descriptor_avma;
         struct jit_object *objects; /* heap, owned */
         size_t n_objects, capacity;
-        uint64_t
-                mark; /* of the descriptor and the first entry when they were last followed to the end; 0 = never */
+        /* of the descriptor and the first entry when they were last followed to the end; 0 = never */
+        uint64_t mark;
 };
 
 /* Receive changes; each returns 0 or -ENOMEM. */

@@ -45,14 +45,23 @@ struct jit_tables {
 
 void jit_tables_deinit(struct jit_tables *t);
 
-/* Asks for what @frames has new, if there is time for it.  Returns 0; -EPIPE: the table process is gone; -ENOMEM. */
+/*
+ * Asks for what @frames has new, if there is time for it.  Returns 0; -EPIPE: the table
+ * process is gone; -ENOMEM.
+ */
 int jit_tables_ask(struct jit_tables *t, struct table_process *to, uint32_t process,
                    const struct jit_frames *frames);
 
-/* Takes an answer to such a request.  Returns 1 if there is a new table, 0, or -ENODATA if the child could not make one, -ENOMEM. */
+/*
+ * Takes an answer to such a request.  Returns 1 if there is a new table, 0, or -ENODATA if the child could
+ * not make one, -ENOMEM.
+ */
 int jit_tables_take(struct jit_tables *t, const struct table_answer *answer);
 
-/* The table that knows the code at an address, whose addresses are the process's; or NULL.  Valid until the next take or forget. */
+/*
+ * The table that knows the code at an address, whose addresses are the process's; or NULL.  Valid until
+ * the next take or forget.
+ */
 const struct unwind_table *jit_tables_find(const struct jit_tables *t, uint32_t process, uint64_t avma);
 
 /* The process is gone, or runs another program.  Returns whether it had any. */

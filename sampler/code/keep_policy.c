@@ -74,7 +74,10 @@ bool keep_policy_wants_path(const struct keep_policy *p, const char *path, size_
         return p->temporary_folder && is_below(path, path_bytes, p->temporary_folder);
 }
 
-/* Does this entry of the process's folder in /proc lead to another inode than ours?  False if that is not known. */
+/*
+ * Does this entry of the process's folder in /proc lead to another inode than ours?
+ * False if that is not known.
+ */
 static bool leads_elsewhere(uint32_t pid, const char *entry, uint64_t device, uint64_t inode)
 {
         char path[VIEW_PATH_BYTES];

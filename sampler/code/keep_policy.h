@@ -33,7 +33,8 @@ void keep_policy_deinit(struct keep_policy *p);
 bool keep_policy_wants_path(const struct keep_policy *p, const char *path, size_t path_bytes);
 
 /*
- * keep_policy_wants_file() - a file that was opened: any of the above, without a name, made while recording, or one that
+ * keep_policy_wants_file() - a file that was opened: any of the above, without a name, made while
+ * recording, or one that
  * is not there for us, since process @pid has another mount namespace or another root
  * Looks at /proc and the path; cheap, but not for each mapping.
  */

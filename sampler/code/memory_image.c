@@ -128,7 +128,9 @@ static const struct elf_header_segment *next_constant(const struct elf_header *h
         return NULL;
 }
 
-/* Appends the constants that are mapped; @constants are which those are, or, if it is 0 at first, become it. */
+/*
+ * Appends the constants that are mapped; @constants are which those are, or, if it is 0 at first, become it.
+ */
 static int append_constants(const struct memory_image *image, uint32_t *constants, struct byte_buffer *out)
 {
         const bool finds = *constants == 0;
@@ -241,7 +243,10 @@ static size_t probe(uint32_t pid, uint64_t top_avma, uint64_t page_bytes, uint32
 
         for (size_t i = 0; i < n; i++) {
                 there[i].iov_len = sizeof(*first);
-                /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process is only a number here */
+                /*
+                 * NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another
+                 * process is only a number here
+                 */
                 there[i].iov_base = (void *)(uintptr_t)(top_avma - i * page_bytes);
         }
         got = process_vm_readv((pid_t)pid, &here, 1, there, n, 0);
@@ -325,7 +330,9 @@ static bool is_copy(const struct memory_image *image, uint64_t copy_avma, uint8_
         return image->n_parts > 0;
 }
 
-/* Its code would begin at the mapping's begin: where there is no header, the program mapped segments alone. */
+/*
+ * Its code would begin at the mapping's begin: where there is no header, the program mapped segments alone.
+ */
 static bool take_hit(struct memory_image *image, const struct memory_image_place *place,
                      const struct image_search_hit *hit, uint8_t *scratch)
 {

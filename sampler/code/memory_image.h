@@ -2,7 +2,8 @@
 /*
  * sampler/code/memory_image.h - an ELF image that a program put into its memory without the loader
  *
- * Way of the data:  perf_record (MMAP2), process_maps, process_memory -> [memory_image] -> code_images, image_source
+ * Way of the data:  perf_record (MMAP2), process_maps, process_memory -> [memory_image] ->
+ *                   code_images, image_source
  *
  * The program copies the segments of an image to where it likes them and makes
  * one executable, and the kernel calls that anonymous memory.  Mostly the header was
@@ -75,7 +76,8 @@ const struct memory_image_part *memory_image_find_part(const struct memory_image
 /*
  * memory_image_append_parts() - its mapped parts: headers and loaded segments, at their places in the file
  * The header says that there are no section headers: those are not mapped.
- * Returns 0, -EFBIG over @bytes_max, -EFAULT if its code cannot be read any more or is another by now, -ENOMEM.
+ * Returns 0, -EFBIG over @bytes_max, -EFAULT if its code cannot be read any more or is
+ * another by now, -ENOMEM.
  */
 int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_max, struct byte_buffer *out);
 
@@ -85,7 +87,10 @@ int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_m
  */
 int memory_image_is_unchanged(const struct memory_image *image);
 
-/* Are headers, code and constants in @bytes, a whole image with this one's header, those that were found, as far as hashed? */
+/*
+ * Are headers, code and constants in @bytes, a whole image with this one's header, those that were
+ * found, as far as hashed?
+ */
 bool memory_image_has_content(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes);
 
 /*
@@ -93,7 +98,10 @@ bool memory_image_has_content(const struct memory_image *image, const uint8_t *b
  */
 bool memory_image_has_code(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes);
 
-/* Has the file in @bytes the same build-id?  Images of the same code may be different ones.  True for one that has none. */
+/*
+ * Has the file in @bytes the same build-id?  Images of the same code may be different ones.  True
+ * for one that has none.
+ */
 bool memory_image_has_build_id(const struct memory_image *image, const uint8_t *bytes, size_t n_bytes);
 
 #endif /* SAMPLER_CODE_MEMORY_IMAGE_H */

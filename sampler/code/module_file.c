@@ -111,7 +111,10 @@ static bool is_readable_by(uint32_t pid, const struct perf_mmap *mmap, const str
         return user == 0 || user == status->st_uid || user == geteuid();
 }
 
-/* A file that an O_PATH descriptor names, for reading, if it is the one that was mapped.  Takes the descriptor. */
+/*
+ * A file that an O_PATH descriptor names, for reading, if it is the one that was
+ * mapped.  Takes the descriptor.
+ */
 static int reopen(int name_fd, const struct perf_mmap *mmap, const char *name, struct error *err)
 {
         struct stat status;
@@ -196,8 +199,8 @@ static int open_mapped(uint32_t pid, const struct perf_mmap *mmap, struct error 
 
 /*
  * The path as it is below @root_fd.  The kernel's paths have no links in them; one that has by now was
- * put there by the program, and leads to what it likes us to read.  A folder at a time, and not by openat2(2), whose
- * flags a filter of system calls cannot see.
+ * put there by the program, and leads to what it likes us to read.  A folder at a time, and not by
+ * openat2(2), whose flags a filter of system calls cannot see.
  */
 static int open_below(int root_fd, uint32_t pid, const char *path, const struct perf_mmap *mmap,
                       struct error *err)

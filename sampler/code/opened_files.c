@@ -15,7 +15,10 @@ void opened_files_init(struct opened_files *o)
         pthread_mutexattr_t attributes;
 
         *o = (struct opened_files){ .n_files = 0 };
-        /* One of the two threads comes before everything else on the machine: it must not wait for whom others keep waiting. */
+        /*
+         * One of the two threads comes before everything else on the machine: it must not wait for
+         * whom others keep waiting.
+         */
         (void)pthread_mutexattr_init(&attributes);
         (void)pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
         (void)pthread_mutex_init(&o->lock, &attributes);

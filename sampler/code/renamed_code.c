@@ -110,7 +110,10 @@ static int renamed_code_compare_lines(const void *a, const void *b)
         return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* By their starts, a line shares memory with the one before that reaches furthest, or with none.  One that is repeated is one. */
+/*
+ * By their starts, a line shares memory with the one before that reaches furthest, or with none.  One
+ * that is repeated is one.
+ */
 static void mark_shared(struct sorted_line *lines, size_t n)
 {
         size_t furthest = 0;
@@ -222,7 +225,9 @@ static bool renamed_code_is_candidate(const struct made_executable *made, const 
                renamed_code_overlaps(row, made->start_avma, made->end_avma);
 }
 
-/* Are so many moments, some of them before the reading, those of so many lines?  One more waits for its line. */
+/*
+ * Are so many moments, some of them before the reading, those of so many lines?  One more waits for its line.
+ */
 static bool fit(const struct renamed_code *r, size_t n_found, size_t n_early, size_t n_wanted)
 {
         if (r->has_lineless)
@@ -230,7 +235,10 @@ static bool fit(const struct renamed_code *r, size_t n_found, size_t n_early, si
         return n_found == n_wanted || n_found == n_wanted + 1;
 }
 
-/* The number @n of the times at which this memory was made executable, which is then used.  Returns 0 if they are not those of @n_wanted lines. */
+/*
+ * The number @n of the times at which this memory was made executable, which is then used.  Returns 0 if they
+ * are not those of @n_wanted lines.
+ */
 static uint64_t find_moment(struct renamed_code *r, const struct trace_code_region *row, uint64_t until_ns,
                             size_t n, size_t n_wanted)
 {
@@ -319,7 +327,10 @@ static int renamed_code_add_line(struct renamed_code *r, size_t line, const stru
         return add_change(r, &row);
 }
 
-/* Moments that have their lines are taken.  The line of a young one may be written in a moment: samples since then wait still. */
+/*
+ * Moments that have their lines are taken.  The line of a young one may be written in a moment: samples
+ * since then wait still.
+ */
 static void renamed_code_settle(struct renamed_code *r, const struct renamed_reading *reading)
 {
         uint64_t since_ns = r->read_ns, newest_ns = 0;

@@ -4,13 +4,13 @@
  *
  * Way of the data:  perf_map, perf_record (MMAP2) -> jit_files -> [renamed_code] -> jit_files -> code_regions
  *
- * A line of a perf map has no time.  One that names memory which has another name was written since the map was read
- * before, and in that time the code was replaced.  If the process cannot write its code without making it executable
- * again, the moments at which it did so are those of the lines, in their order.  The line of the last one may not be
- * written yet, as long as each moment so far has got its line within RENAMED_CODE_SETTLED_NS; after one that did not, only
- * as many moments as lines are theirs.  With any other number, and from then on until the process has made nothing
- * executable for that time, there is a window, narrowed by the time at which the file was changed last, in which the
- * memory has no name.
+ * A line of a perf map has no time.  One that names memory which has another name was written since the map
+ * was read before, and in that time the code was replaced.  If the process cannot write its code without
+ * making it executable again, the moments at which it did so are those of the lines, in their order.  The
+ * line of the last one may not be written yet, as long as each moment so far has got its line within
+ * RENAMED_CODE_SETTLED_NS; after one that did not, only as many moments as lines are theirs.  With any other
+ * number, and from then on until the process has made nothing executable for that time, there is a window,
+ * narrowed by the time at which the file was changed last, in which the memory has no name.
  *
  * Used by the collector's thread.
  */
@@ -76,8 +76,9 @@ int renamed_code_add_fresh(struct renamed_code *r, const struct trace_code_regio
 
 /*
  * renamed_code_sort() - all lines of a reading are there
- * `fresh` are those then that name memory alone: their code has been there since it was seen first.  Where several lines name the
- * same memory it was replaced before the map was read, and they are renamings.  Returns 0 or -ENOMEM.
+ * `fresh` are those then that name memory alone: their code has been there since it was seen first.
+ * Where several lines name the same memory it was replaced before the map was read, and they are
+ * renamings.  Returns 0 or -ENOMEM.
  */
 int renamed_code_sort(struct renamed_code *r);
 

@@ -184,7 +184,10 @@ static int receive_request(int fd, struct table_request *ret_request, int *ret_f
         return 1;
 }
 
-/* Until the grandchild has ended.  Returns whether it did so well; if the recorder goes, so does the grandchild. */
+/*
+ * Until the grandchild has ended.  Returns whether it did so well; if the recorder goes,
+ * so does the grandchild.
+ */
 static bool wait_for_grandchild(int fd, pid_t pid)
 {
         struct pollfd fds[2] = { { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN },

@@ -41,7 +41,8 @@ struct table_request {
 
 enum table_status {
         TABLE_STATUS_BUILT = 0, /* the bytes of a module follow */
-        TABLE_STATUS_NOTHING, /* the file has no unwind information, or is no ELF file: code made at run time */
+        /* the file has no unwind information, or is no ELF file: code made at run time */
+        TABLE_STATUS_NOTHING,
         TABLE_STATUS_OTHER_FILE, /* another build-id than was expected */
         TABLE_STATUS_FAILED,     /* damaged, of another machine, or it killed the builder */
 };

@@ -4,8 +4,8 @@
  *
  * Way of the data:  code_images -> [watched_images] -> code_images, image_changes
  *
- * No record tells when such an image is replaced.  So it is looked at again and again, ahead of the samples of that
- * time, and counts while it was the same at two looks.
+ * No record tells when such an image is replaced.  So it is looked at again and again, ahead of the samples
+ * of that time, and counts while it was the same at two looks.
  *
  * Used by the collector's thread.
  */
@@ -42,7 +42,10 @@ void watched_images_deinit(struct watched_images *w);
 int watched_images_put(struct watched_images *w, struct image_changes *changes,
                        const struct memory_image *image, uint64_t began_ns, uint64_t *from_ns);
 
-/* The process has ended, or runs another program since @time_ns, some of whose images may have been seen already. */
+/*
+ * The process has ended, or runs another program since @time_ns, some of whose images may
+ * have been seen already.
+ */
 void watched_images_forget(struct watched_images *w, uint32_t pid, uint64_t time_ns);
 
 /*

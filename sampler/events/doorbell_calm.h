@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/events/doorbell_calm.h - when the doorbells of mappings are worth their price, and when looking now and then is
+ * sampler/events/doorbell_calm.h - when the doorbells of mappings are worth their price, and when
+ * looking now and then is
  *
- * Way of the data:  early_opener (what it saw in the tracker's rings) -> [doorbell_calm] -> event_set_silence()
+ * Way of the data:  early_opener (what it saw in the tracker's rings) -> [doorbell_calm]
+ *                   -> event_set_silence()
  *
- * A doorbell interrupts the program that rings it for some 25 us (a virtual machine with 2 CPUs).  Where programs are
- * started all the time (make, configure, tests of shells), each rings several times and has nothing that is urgent.
- * After DOORBELL_CALM_VAIN_MAX of these in a window the bells are to be silent, and the rings are to be looked at
- * now and then, until a window has fewer mappings of code: each DOORBELL_CALM_POLL_MS, for each look interrupts a
- * program as well, and more often for two windows after urgent code was mapped.  A process that maps urgent code again
- * after a window is a pool of generated kernels, for which a millisecond may be too late: then the bells stay on.
+ * A doorbell interrupts the program that rings it for some 25 us (a virtual machine with 2 CPUs).  Where
+ * programs are started all the time (make, configure, tests of shells), each rings several times and has
+ * nothing that is urgent.  After DOORBELL_CALM_VAIN_MAX of these in a window the bells are to be silent, and
+ * the rings are to be looked at now and then, until a window has fewer mappings of code: each
+ * DOORBELL_CALM_POLL_MS, for each look interrupts a program as well, and more often for two windows after
+ * urgent code was mapped.  A process that maps urgent code again after a window is a pool of generated
+ * kernels, for which a millisecond may be too late: then the bells stay on.
  */
 #ifndef SAMPLER_EVENTS_DOORBELL_CALM_H
 #define SAMPLER_EVENTS_DOORBELL_CALM_H
@@ -45,7 +48,10 @@ struct doorbell_calm {
 /* A mapping of code was seen.  @is_urgent: it may be gone soon. */
 void doorbell_calm_note(struct doorbell_calm *c, uint32_t pid, bool is_urgent, uint64_t now_ns);
 
-/* The rings were looked at, because of @n_rings of the bells.  Returns true if the bells are to be silent from now on. */
+/*
+ * The rings were looked at, because of @n_rings of the bells.  Returns true if the bells are to
+ * be silent from now on.
+ */
 bool doorbell_calm_decide(struct doorbell_calm *c, unsigned n_rings, uint64_t now_ns);
 
 /* How long to wait for a bell until the rings are looked at; -1 = until it rings. */

@@ -5,7 +5,10 @@
 
 /* The output of a thread that does nothing else: 20 million zones of 16 bytes a second. */
 #define FASTEST_BYTES_A_US 320
-/* A thread that begins is looked at after this if it has no spare memory: its ring is not always large enough. */
+/*
+ * A thread that begins is looked at after this if it has no spare memory: its ring is
+ * not always large enough.
+ */
 #define REST_AT_FIRST_NS (5 * NS_PER_MS)
 #define REST_MAX_NS      (25 * NS_PER_MS)
 

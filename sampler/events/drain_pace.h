@@ -25,7 +25,9 @@ void drain_pace_init(struct drain_pace *p); /* zeroes */
 /* A cycle begins.  The rest after it is at most twice that after the one before: programs work in bursts. */
 void drain_pace_begin(struct drain_pace *p, uint64_t now_ns);
 
-/* A ring of @ring_bytes, beyond which its thread can go on in @spare_bytes, has given @n_bytes in this cycle. */
+/*
+ * A ring of @ring_bytes, beyond which its thread can go on in @spare_bytes, has given @n_bytes in this cycle.
+ */
 void drain_pace_add(struct drain_pace *p, uint64_t ring_bytes, uint64_t spare_bytes, uint64_t n_bytes);
 
 /* There is more to do at once. */

@@ -22,10 +22,10 @@ static const uint64_t timer_rates_hz[] = { 10000, 8000, 5000, 4000, 2000, 1000, 
 #define NEAR_BY 400  /* parts of the timer's period: to be off by less after some samples is to be in step */
 
 /*
- * A timer of period T and samples of period p that are in step after b samples (b p is a multiple of T) meet at b
- * points of T only.  That they are never quite in step does not help: 1,000,003 ns, a prime, creeps past a period of
- * a millisecond in five minutes, and till then sees one and the same point.  So after each small number of samples
- * the distance is to be large, and then 1 / distance of them have seen all of T.
+ * A timer of period T and samples of period p that are in step after b samples (b p is a multiple of T) meet
+ * at b points of T only.  That they are never quite in step does not help: 1,000,003 ns, a prime, creeps past
+ * a period of a millisecond in five minutes, and till then sees one and the same point.  So after each small
+ * number of samples the distance is to be large, and then 1 / distance of them have seen all of T.
  */
 static bool is_in_step(uint64_t period_ns, uint64_t timer_hz)
 {
@@ -79,8 +79,9 @@ static struct perf_event_attr common_attr(const struct event_attr_options *optio
                 .sample_type = PERF_RECORD_SAMPLE_TYPE,
                 .sample_id_all = 1,
                 /*
-                 * Inherited events are never enabled later: a thread that is born meanwhile can inherit the old state,
-                 * and as the kernel exchanges the events of threads that inherited from each other, all would end with that.
+                 * Inherited events are never enabled later: a thread that is born meanwhile can inherit the
+                 * old state, and as the kernel exchanges the events of threads that inherited from each
+                 * other, all would end with that.
                  */
                 .disabled = options->enable_on_exec || options->disabled,
                 .enable_on_exec = options->enable_on_exec,

@@ -22,7 +22,8 @@ struct event_attr_options {
         const struct event_request *request; /* borrowed */
         struct unwind_request unwinder;
         size_t ring_bytes; /* of a CPU, to wake up when a part of it is full */
-        size_t tracker_ring_bytes; /* the same for the dummy's ring, where doorbells ring; else 0: each of its records wakes */
+        /* the same for the dummy's ring, where doorbells ring; else 0: each of its records wakes */
+        size_t tracker_ring_bytes;
         bool inherit;      /* by threads and children */
         bool threads_only; /* of these: by threads, not by children (kernel 5.13) */
         bool single;       /* samples are not inherited at all, records of mappings and ends are */
@@ -46,8 +47,9 @@ struct perf_event_attr event_attr_of_doorbell(const struct event_attr_options *o
 struct perf_record_layout event_attr_layout(const struct event_attr_options *options);
 
 /*
- * The period in ns that samples a clock at about @rate_hz, at most one percent beside it: not in step with the timers
- * that programs live by, and so far from it that some hundreds of samples have seen all of such a timer's period.
+ * The period in ns that samples a clock at about @rate_hz, at most one percent beside it: not in step
+ * with the timers that programs live by, and so far from it that some hundreds of samples have seen all
+ * of such a timer's period.
  */
 uint64_t event_attr_clock_period_ns(uint64_t rate_hz);
 

@@ -44,7 +44,8 @@ struct event_catalog {
 /*
  * event_catalog_read() - what there is
  * @places:  NULL = the machine's own
- * @word:    only events whose name contains it, in small or capital letters, or matches it, a glob; NULL = all
+ * @word:    only events whose name contains it, in small or capital letters, or matches
+ *           it, a glob; NULL = all
  * Opens each generic event once, to see whether it is there.  Some milliseconds.  Returns 0 or -ENOMEM.
  */
 int event_catalog_read(struct event_catalog *catalog, const struct event_places *places, const char *word,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/events/event_library.h - the events of processors by the names of their manuals, as libpfm4 knows them
+ * sampler/events/event_library.h - the events of processors by the names of their
+ * manuals, as libpfm4 knows them
  *
  * Way of the data:  libpfm4 -> [event_library] -> event_spec, `hyprof list`
  *
@@ -15,11 +16,12 @@ struct error;
 struct event_spec;
 
 /*
- * event_library_encode() - what an event such as "skl::INST_RETIRED:ANY_P" or "UOPS_ISSUED:u" is to the kernel
+ * event_library_encode() - what an event such as "skl::INST_RETIRED:ANY_P" or
+ * "UOPS_ISSUED:u" is to the kernel
  * @name:  NUL-terminated, with modifiers in the library's way
  * @spec:  changed on success only
- * Returns 1, 0 if the library knows no such event, or -EINVAL with words for one that it knows but refuses: a mask
- * that is missing or wrong.
+ * Returns 1, 0 if the library knows no such event, or -EINVAL with words for one that it knows but refuses: a
+ * mask that is missing or wrong.
  */
 int event_library_encode(const char *name, struct event_spec *spec, struct error *err);
 

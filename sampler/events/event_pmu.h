@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/events/event_pmu.h - a unit that counts, as sysfs describes it: its number, its terms, its named events, its CPUs
+ * sampler/events/event_pmu.h - a unit that counts, as sysfs describes it: its number, its terms, its
+ * named events, its CPUs
  *
  * Way of the data:  /sys/bus/event_source/devices/NAME -> [event_pmu] -> event_spec, `hyprof list`
  *

@@ -14,8 +14,8 @@
 /* ---- lists --------------------------------------------------------------------------------------------- */
 
 /*
- * The length of the first item: up to a comma that is neither within braces nor between the slashes of PMU/terms/.
- * SIZE_MAX if braces do not fit.
+ * The length of the first item: up to a comma that is neither within braces nor between the slashes of
+ * PMU/terms/.  SIZE_MAX if braces do not fit.
  */
 static size_t first_item(const char *list, size_t n_bytes)
 {
@@ -146,8 +146,8 @@ static int parse_members(struct group *g, const struct event_request *request, c
 }
 
 /*
- * The CPUs of that kind of core, as a member that has them says.  Without kinds: those of the leader, as no member can
- * be where it is not.
+ * The CPUs of that kind of core, as a member that has them says.  Without kinds: those of the leader, as no
+ * member can be where it is not.
  */
 static const uint64_t *cpus_of_kind(const struct group *g, size_t number)
 {

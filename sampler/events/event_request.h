@@ -31,9 +31,9 @@ struct event_request {
 
 /*
  * event_request_add() - takes one argument of -e: a list, with groups
- * Such as "cycles", "page-faults:u,sched:sched_switch", "{cycles,instructions,cache-misses}:S", "cpu/event=0x3c,umask=1/k".
- * Where a machine has several kinds of cores, what the processor counts becomes an event of each, and a group a group
- * of each.
+ * Such as "cycles", "page-faults:u,sched:sched_switch", "{cycles,instructions,cache-misses}:S",
+ * "cpu/event=0x3c,umask=1/k".  Where a machine has several kinds of cores, what the processor counts becomes
+ * an event of each, and a group a group of each.
  * Returns 0; -EINVAL with the error in words, the nearest known name or the way to 'hyprof list'; -ENOENT for
  * a tracepoint without tracefs, or a PMU that this machine does not have; -EACCES.
  */

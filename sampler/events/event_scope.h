@@ -11,8 +11,8 @@
  *            filtered                                                             there is no cgroup2
  *   THREADS  inherited        threads x CPUs x (events + 1)    nothing            all without rights
  *
- * Inherited events begin anew with a whole period in each child, so that children which live shorter than that
- * are never sampled, and cost switch-heavy programs much more.
+ * Inherited events begin anew with a whole period in each child, so that children which live shorter than
+ * that are never sampled, and cost switch-heavy programs much more.
  */
 #ifndef SAMPLER_EVENTS_EVENT_SCOPE_H
 #define SAMPLER_EVENTS_EVENT_SCOPE_H

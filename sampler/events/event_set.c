@@ -127,7 +127,10 @@ static pid_t event_set_pid_of(const struct event_set *set, uint32_t tid, unsigne
         return set->options.cgroup_fd;
 }
 
-/* A kernel before 6.0 does not count losses in read(2): then without.  That shows at the first event, a dummy. */
+/*
+ * A kernel before 6.0 does not count losses in read(2): then without.  That shows at
+ * the first event, a dummy.
+ */
 static int open_event(struct event_set *set, struct perf_event_attr *attr, uint32_t tid, int cpu,
                       int group_fd)
 {
@@ -248,7 +251,10 @@ static int add_doorbell(struct event_set *set, uint32_t tid, size_t at, struct e
         return perf_ring_map(&bell->ring, fd, (size_t)sysconf(_SC_PAGESIZE), err);
 }
 
-/* Before the trackers are opened: the kernel writes to the event first that was opened last, so a record is there when the bell rings. */
+/*
+ * Before the trackers are opened: the kernel writes to the event first that was opened last, so a record is
+ * there when the bell rings.
+ */
 static int add_doorbells(struct event_set *set, uint32_t tid, struct error *err)
 {
         int r = 0;

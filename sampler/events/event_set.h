@@ -4,21 +4,22 @@
  *
  * Way of the data:  event_spec -> [event_set] -> perf_ring -> merge
  *
- * On each CPU two rings, which are read when they are a quarter full: one for the sampling events (with context
- * switches), and one for a dummy event, the tracker, that reports mappings, names, forks and exits.
+ * On each CPU two rings, which are read when they are a quarter full: one for the sampling events (with
+ * context switches), and one for a dummy event, the tracker, that reports mappings, names, forks and exits.
  *
- * A mapping or a process may be gone a moment later, so some of these are urgent.  A wake-up for each record would
- * cost a program that starts others as much time as starting them (docs/use/scopes.md).  So a third event on each CPU, the
- * doorbell, wakes for mappings of code, forks and exits only, and event_set_silence() turns it off while there are so
- * many that looking now and then is cheaper.  Its records are thrown away.  Inherited events of running threads have
- * no doorbells: there each record of the tracker wakes.
+ * A mapping or a process may be gone a moment later, so some of these are urgent.  A wake-up for each record
+ * would cost a program that starts others as much time as starting them (docs/use/scopes.md).  So a third
+ * event on each CPU, the doorbell, wakes for mappings of code, forks and exits only, and event_set_silence()
+ * turns it off while there are so many that looking now and then is cheaper.  Its records are thrown away.
+ * Inherited events of running threads have no doorbells: there each record of the tracker wakes.
  *
  * Scopes (see event_scope.h):
  *   - a cgroup, or CPUs: one event of each kind on each CPU, disabled until event_set_enable().
  *     Descriptors: CPUs x (events + 2).
- *   - threads: each has inherited events on every CPU, which all that it starts later gets as well.  A command
- *     that has not begun is one thread, whose events start by themselves at its execve(2); a running process has
- *     many, whose events start as they are opened.  Descriptors: threads x CPUs x (events + 1), and one for each CPU with a command.
+ *   - threads: each has inherited events on every CPU, which all that it starts later gets as well.  A
+ *     command that has not begun is one thread, whose events start by themselves at its execve(2); a running
+ *     process has many, whose events start as they are opened.  Descriptors: threads x CPUs x (events + 1),
+ *     and one for each CPU with a command.
  * The rings are shared: those of a CPU belong to the first events there.
  */
 #ifndef SAMPLER_EVENTS_EVENT_SET_H

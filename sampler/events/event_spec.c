@@ -37,7 +37,7 @@ static int event_spec_put(struct parse *p, const struct event_spec *spec)
         return 0;
 }
 
-/* ---- generic events on machines with several kinds of cores --------------------------------------------- */
+/* ---- generic events on machines with several kinds of cores -------------------------------------------- */
 
 static int count_core(void *context, const struct event_pmu *pmu, const char *event)
 {
@@ -94,7 +94,7 @@ static int put_generic(struct parse *p)
         return n_cores < 2 ? event_spec_put(p, &p->spec) : event_pmu_visit(p->places, put_on_core, p);
 }
 
-/* ---- the ways to name an event: 1 = understood, 0 = not this way, -errno --------------------------------- */
+/* ---- the ways to name an event: 1 = understood, 0 = not this way, -errno ------------------------------- */
 
 static int parse_known(struct parse *p)
 {
@@ -166,7 +166,10 @@ static int parse_sysfs(struct parse *p)
         return r < 0 ? r : p->list->n_specs > n_before;
 }
 
-/* Without tracefs, or where it has no such tracepoint, the name may be one that libpfm4 knows: @ret_failure, kept. */
+/*
+ * Without tracefs, or where it has no such tracepoint, the name may be one that libpfm4
+ * knows: @ret_failure, kept.
+ */
 static int parse_tracepoint(struct parse *p, struct error *ret_failure)
 {
         int r;
@@ -204,7 +207,7 @@ static int parse_library(struct parse *p)
         return r < 0 ? r : 1;
 }
 
-/* ---- PMU/terms/modifiers -------------------------------------------------------------------------------- */
+/* ---- PMU/terms/modifiers ------------------------------------------------------------------------------- */
 
 static int offer_pmu(void *context, const struct event_pmu *pmu, const char *event)
 {
@@ -254,7 +257,7 @@ static int parse_pmu(struct parse *p, const char *slash)
         return r;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------ */
+/* ---- the whole ----------------------------------------------------------------------------------------- */
 
 static int event_spec_offer_event(void *context, const struct event_pmu *pmu, const char *event)
 {

@@ -58,8 +58,8 @@ struct event_spec_list {
  * @places:  where the machine tells what it has; NULL = the real ones
  * @list:    one more, or one for each kind of core; unchanged on failure
  * The order of lookup: names that every kernel knows, sysfs, tracepoints, libpfm4.
- * Returns 0; -EINVAL with the nearest known name in the words; -ENOENT for a PMU that is not there, or a tracepoint
- * where tracefs is not; -EACCES, -ENOMEM, -EOVERFLOW when the list is full.
+ * Returns 0; -EINVAL with the nearest known name in the words; -ENOENT for a PMU that is not there, or a
+ * tracepoint where tracefs is not; -EACCES, -ENOMEM, -EOVERFLOW when the list is full.
  */
 int event_spec_parse(const char *text, size_t n_bytes, const struct event_places *places,
                      struct event_spec_list *list, struct error *err);

@@ -34,7 +34,8 @@ const struct event_table_row *event_table_find(const char *text, size_t n_bytes)
 const struct event_table_row *event_table_find_config(uint32_t type, uint64_t config);
 
 /*
- * event_table_find_cache() - "L1-dcache-load-misses", "LLC-loads", "dTLB-stores": a cache, an operation, a result
+ * event_table_find_cache() - "L1-dcache-load-misses", "LLC-loads", "dTLB-stores": a cache,
+ * an operation, a result
  * Returns true with perf_event_attr.config of the type PERF_TYPE_HW_CACHE.
  */
 bool event_table_find_cache(const char *text, size_t n_bytes, uint64_t *ret_config);

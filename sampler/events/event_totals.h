@@ -53,8 +53,8 @@ void event_totals_add(struct event_totals *totals, uint32_t spec, const struct e
 
 /*
  * event_totals_finish() - makes `enabled_ns` the time that each event was wanted for
- * The kernel's own figure also counts, for some events of a thread, the time that it spent on other CPUs.  The dummy
- * events, which need no counter, tell how long there was something to count.
+ * The kernel's own figure also counts, for some events of a thread, the time that it spent on other CPUs.
+ * The dummy events, which need no counter, tell how long there was something to count.
  */
 void event_totals_finish(struct event_totals *totals, const struct event_request *request);
 

@@ -131,7 +131,7 @@ static void group_counts_forget(struct group_counts *g, uint32_t tid)
         }
 }
 
-/* ---- differences ---------------------------------------------------------------------------------------- */
+/* ---- differences --------------------------------------------------------------------------------------- */
 
 static uint64_t group_counts_advance(uint64_t *before, uint64_t now)
 {

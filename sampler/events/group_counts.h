@@ -64,7 +64,8 @@ void group_counts_init(struct group_counts *g, uint64_t read_format, bool inheri
 void group_counts_deinit(struct group_counts *g);
 
 /*
- * group_counts_take() - look at a record: of a sample with counters, `counts` is what its leader's members counted
+ * group_counts_take() - look at a record: of a sample with counters, `counts` is what its
+ * leader's members counted
  * since the one before, and `leader_weight` what the leader did; of anything else they are empty
  * @events:  that the record comes from
  * Records are shown in the order of time, all of them.  Returns 0 or -ENOMEM.

@@ -16,8 +16,9 @@ void ring_watch_init(struct ring_watch *w, const struct perf_ring *ring)
 static uint64_t read_tail(const struct ring_watch *w)
 {
         /*
-         * Pairs with the release in perf_ring_release().  Words of records are read with acquire, so this comes after
-         * them: had the kernel written over one of them, it would have seen this tail, and so do we.
+         * Pairs with the release in perf_ring_release().  Words of records are read with acquire,
+         * so this comes after them: had the kernel written over one of them, it would have seen
+         * this tail, and so do we.
          */
         return __atomic_load_n(&w->ring->meta->data_tail, __ATOMIC_ACQUIRE);
 }
@@ -50,7 +51,9 @@ int ring_watch_next(struct ring_watch *w, uint32_t type, const uint8_t **ret_rec
 
         if (!w->ring->meta)
                 return 0;
-        /* Pairs with the kernel's release in perf_output_put_handle(): the records before the head are whole. */
+        /*
+         * Pairs with the kernel's release in perf_output_put_handle(): the records before the head are whole.
+         */
         head = __atomic_load_n(&w->ring->meta->data_head, __ATOMIC_ACQUIRE);
         (void)is_overtaken(w);
         while (w->position < head) {

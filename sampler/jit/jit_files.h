@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/jit/jit_files.h - perf maps and jitdumps of all processes, from when they may be there to their last line
+ * sampler/jit/jit_files.h - perf maps and jitdumps of all processes, from when they may be
+ * there to their last line
  *
  * Way of the data:  kernel_side (mappings) -> [jit_files] -> perf_map_file, jitdump_file -> [jit_files]
  *                   -> code_regions, CODE_LINES, attachment_store, jit_frames
@@ -20,7 +21,7 @@
 #include <stdint.h>
 
 #define JIT_FILES_PROCESSES_MAX 1024              /* at a time */
-#define JIT_FILES_LAG_NS        UINT64_C(2000000) /* samples that are younger than a reading by this wait still */
+#define JIT_FILES_LAG_NS        UINT64_C(2000000) /* younger samples wait for the next reading */
 
 struct error;
 struct jit_files;

@@ -39,7 +39,9 @@ void jit_lines_deinit(struct jit_lines *l);
 /* Takes in a record, in the place of the one before.  Returns 0, -EBADMSG if lines are missing, -ENOMEM. */
 int jit_lines_read(struct jit_lines *l, struct trace_dictionary *dictionary, struct jitdump_debug_info *info);
 
-/* Makes rows of those of the code that is @region, if they are of this code.  Returns 0, -ENOMEM, -EOVERFLOW. */
+/*
+ * Makes rows of those of the code that is @region, if they are of this code.  Returns 0, -ENOMEM, -EOVERFLOW.
+ */
 int jit_lines_add(struct jit_lines *l, struct trace_dictionary *dictionary, const struct jitdump_load *load,
                   uint32_t region);
 

@@ -138,7 +138,10 @@ static bool is_believed(const struct jit_target *t, const struct stat *st)
 
         if (!S_ISREG(st->st_mode) || changed_ns + START_SLACK_NS < t->start_ns)
                 return false;
-        /* In folders of its own a program can put any file there that it can name, without being able to read it. */
+        /*
+         * In folders of its own a program can put any file there that it can name, without
+         * being able to read it.
+         */
         if (st->st_uid == 0 && (st->st_mode & S_IROTH))
                 return true;
         return t->knows_user ? st->st_uid == t->uid || st->st_uid == t->fs_uid : st->st_uid == geteuid();

@@ -24,14 +24,17 @@ struct jit_target {
         uint64_t start_ns; /* CLOCK_REALTIME, to some hundredths of a second; older files are of others */
 };
 
-/* @since_ns: CLOCK_REALTIME; stands for the start of a process that has ended.  A failure leaves it without a folder. */
+/*
+ * @since_ns: CLOCK_REALTIME; stands for the start of a process that has ended.  A failure
+ * leaves it without a folder.
+ */
 void jit_target_open(struct jit_target *t, uint32_t pid, uint64_t since_ns);
 void jit_target_close(struct jit_target *t);
 
 /*
  * jit_target_open_map() - the file as it is now
- * Only a regular file that belongs to the user of the process, or to root and is for everybody to read, and that is not
- * older than the process.
+ * Only a regular file that belongs to the user of the process, or to root and is for everybody to read, and
+ * that is not older than the process.
  * Returns a descriptor, the caller's; -ENOENT; -EACCES if it is another's, -errno.
  */
 int jit_target_open_map(const struct jit_target *t, struct error *err);

@@ -127,7 +127,10 @@ int perf_map_file_fill(struct perf_map_file *f, const struct jit_target *target,
         return r < 0 ? r : n_bytes > 0;
 }
 
-/* The clock of file systems goes on with the timer's interrupt, which may be late on a busy or virtual machine. */
+/*
+ * The clock of file systems goes on with the timer's interrupt, which may be late on a
+ * busy or virtual machine.
+ */
 #define TICKS_MAX 3
 
 static uint64_t nanoseconds_of(const struct timespec *t)

@@ -39,16 +39,17 @@ void perf_map_file_deinit(struct perf_map_file *f);
 void perf_map_file_try(struct perf_map_file *f, const struct jit_target *target);
 
 /*
- * perf_map_file_fill() - reads what came since into `map`, up to some hundred KiB; opens the file if there is one now
+ * perf_map_file_fill() - reads what came since into `map`, up to some hundred KiB; opens the
+ * file if there is one now
  * @ret_over_limit:  set once, when the file has become too large
  * Returns 1 if there is something new, 0, or -ENOMEM.
  */
 int perf_map_file_fill(struct perf_map_file *f, const struct jit_target *target, bool *ret_over_limit);
 
 /*
- * perf_map_file_changed() - between which moments it was written to last, CLOCK_MONOTONIC_RAW; both 0 if that is not known,
- * or if it has more than was read
- * File systems count in ticks of some milliseconds.
+ * perf_map_file_changed() - between which moments of CLOCK_MONOTONIC_RAW it was written to last
+ * Both are 0 if that is not known, or if it has more than was read.  File systems count in ticks of some
+ * milliseconds.
  */
 void perf_map_file_changed(const struct perf_map_file *f, uint64_t *ret_ns, uint64_t *ret_until_ns);
 

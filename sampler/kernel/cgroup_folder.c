@@ -22,7 +22,10 @@
 
 /* ---- the mount ----------------------------------------------------------------------------------------- */
 
-/* Copies a field, in which blanks and the like are written as three octal digits.  Returns 0 or -ENAMETOOLONG. */
+/*
+ * Copies a field, in which blanks and the like are written as three octal digits.
+ * Returns 0 or -ENAMETOOLONG.
+ */
 static int copy_field(char *path, const char *field, size_t n_bytes)
 {
         size_t n = 0;

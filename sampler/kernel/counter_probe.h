@@ -19,7 +19,8 @@ struct perf_event_attr;
  * @attr:    what to open, `disabled`, with a period
  * @period:  after so many counts the interrupt is due
  * Spins for a tenth of a millisecond, for 20 at most.
- * Returns 0 if it stopped, or did not count enough to be judged; -EIO if it counts on and on; -errno of opening it.
+ * Returns 0 if it stopped, or did not count enough to be judged; -EIO if it counts on and
+ * on; -errno of opening it.
  */
 int counter_probe_run(const struct perf_event_attr *attr, uint64_t period);
 

@@ -230,7 +230,10 @@ static int kernel_types_scan(struct picker *p, struct error *err)
 
 /* ---- the result ---------------------------------------------------------------------------------------- */
 
-/* Numbers of 1, 2, 4 and 8 bytes, a pointer, and then the wanted structs: their ids are known before they are made. */
+/*
+ * Numbers of 1, 2, 4 and 8 bytes, a pointer, and then the wanted structs: their ids are
+ * known before they are made.
+ */
 enum { OUT_NUMBERS = 1, OUT_POINTER = 5, OUT_STRUCTS = 6 };
 
 static int add_simple_types(struct btf *out)

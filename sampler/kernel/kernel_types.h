@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/kernel_types.h - those of the kernel's structs that a BPF program knows by name, in a small file of their own
+ * sampler/kernel/kernel_types.h - those of the kernel's structs that a BPF program knows by name, in a
+ * small file of their own
  *
  * Way of the data:  /sys/kernel/btf/vmlinux -> [kernel_types] -> libbpf -> switch_source
  *
@@ -36,11 +37,12 @@ struct kernel_types_request {
 };
 
 /*
- * kernel_types_pick() - of each struct that the program has, what the kernel's struct of that name has of the same fields
+ * kernel_types_pick() - of each struct that the program has, what the kernel's struct of that name
+ * has of the same fields
  * @kernel:  types as /sys/kernel/btf/vmlinux has them
  * @out:     appended: types in the same format.  Pointers lead nowhere, and names of numbers' types are lost
- * Fills in the hooks' ids.  Fields that are neither a number, nor a pointer, nor such a struct are left out, and so are
- * structs that the kernel does not have.  Returns 0, -EBADMSG, -ENOTSUP (a newer format), -ENOMEM.
+ * Fills in the hooks' ids.  Fields that are neither a number, nor a pointer, nor such a struct are left out,
+ * and so are structs that the kernel does not have.  Returns 0, -EBADMSG, -ENOTSUP (a newer format), -ENOMEM.
  */
 int kernel_types_pick(const struct kernel_types_request *request, const void *kernel, size_t kernel_bytes,
                       struct byte_buffer *out, struct error *err);

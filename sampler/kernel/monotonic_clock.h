@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/monotonic_clock.h - CLOCK_MONOTONIC, which BPF programs have -> CLOCK_MONOTONIC_RAW, the clock of traces
+ * sampler/kernel/monotonic_clock.h - CLOCK_MONOTONIC, which BPF programs have ->
+ * CLOCK_MONOTONIC_RAW, the clock of traces
  *
  * Way of the data:  switch_record -> [monotonic_clock] -> switch_source
  *

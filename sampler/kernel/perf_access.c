@@ -121,8 +121,8 @@ static bool kernel_symbols_visible(void)
 }
 
 /*
- * A process that has changed its user, or that has its rights from its file, does not own its own folder in /proc, until
- * it says that others of that user may look at it.  They may not: they have fewer capabilities.
+ * A process that has changed its user, or that has its rights from its file, does not own its own folder in
+ * /proc, until it says that others of that user may look at it.  They may not: they have fewer capabilities.
  */
 static bool map_files_readable(void)
 {
@@ -183,7 +183,9 @@ static void perf_access_set_words(struct perf_refusal *refusal, const char *reas
         (void)snprintf(refusal->remedy, sizeof(refusal->remedy), "%s", remedy);
 }
 
-/* The levels of perf_event_paranoid: from 2 on no kernel code, from 3 on (Debian, Ubuntu, Android) nothing. */
+/*
+ * The levels of perf_event_paranoid: from 2 on no kernel code, from 3 on (Debian, Ubuntu, Android) nothing.
+ */
 static void explain_denial(const struct perf_access *a, bool wants_kernel, struct perf_refusal *refusal)
 {
         long enough = wants_kernel ? 1 : 2;

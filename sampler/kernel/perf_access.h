@@ -17,7 +17,8 @@
 struct perf_access {
         int user_error;   /* 0, or -errno of opening a software event on one's own user code */
         int kernel_error; /* the same with kernel code */
-        int hardware_error; /* the same for the cycle counter, user code; -EIO = it counts and never interrupts */
+        /* the same for the cycle counter, user code; -EIO = it counts and never interrupts */
+        int hardware_error;
         int build_id_error;   /* for build-ids in mapping records (kernel 5.12) */
         int stack_copy_error; /* for copies of registers and stack with samples of it */
         long paranoid;        /* kernel.perf_event_paranoid; LONG_MIN = cannot be read */
@@ -41,7 +42,10 @@ struct perf_refusal {
 /* Tries and reads everything; takes about a millisecond.  Never fails: unknown results are marked as such. */
 void perf_access_read(struct perf_access *ret_access);
 
-/* kernel.perf_event_max_sample_rate as it is now: the kernel lowers it where interrupts take long; LONG_MIN = unknown. */
+/*
+ * kernel.perf_event_max_sample_rate as it is now: the kernel lowers it where interrupts take
+ * long; LONG_MIN = unknown.
+ */
 long perf_access_max_sample_hz(void);
 
 /*

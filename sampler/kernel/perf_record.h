@@ -94,8 +94,8 @@ struct perf_record {
                         uint8_t wait;       /* out: enum trace_wait_state */
                         uint32_t other_pid; /* of a CPU-wide event: who comes, or who went; 0 = unknown */
                         uint32_t other_tid; /* (0 = the idle task) */
-                        uint64_t
-                                ran_ns; /* out: since it was switched in, as the scheduler counts; 0 = not known */
+                        /* out: since it was switched in, as the scheduler counts; 0 = not known */
+                        uint64_t ran_ns;
                         bool unseen; /* out: some time ago, without a record; it had come onto the CPU last */
                         uint64_t other_ran_ns; /* unseen: how long the one ran at least who came after it */
                         bool same_stack; /* out: it waits where it waited last, see `stack` of that record */
@@ -113,12 +113,14 @@ struct perf_record {
 
 /*
  * perf_mmap_is_anonymous() - is this memory of no file, where only the program knows what code is there?
- * So is a file without a name, or in memory, that is mapped shared: a compiler that never has memory both writable and
- * executable (.NET's double mapping) maps one twice.  Loaders map code privately.
+ * So is a file without a name, or in memory, that is mapped shared: a compiler that never has memory both
+ * writable and executable (.NET's double mapping) maps one twice.  Loaders map code privately.
  */
 bool perf_mmap_is_anonymous(const struct perf_mmap *mmap);
 
-/* Is the file called jit-PID.dump, in whatever folder?  A program maps its jitdump to say that it writes one. */
+/*
+ * Is the file called jit-PID.dump, in whatever folder?  A program maps its jitdump to say that it writes one.
+ */
 bool perf_mmap_is_jitdump(const struct perf_mmap *mmap);
 
 /*

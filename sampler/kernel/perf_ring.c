@@ -82,7 +82,9 @@ static bool perf_ring_look(struct perf_ring *ring, uint64_t at_bytes)
 {
         if (!ring->meta)
                 return false;
-        /* Pairs with the kernel's release in perf_output_put_handle(): the records before the head are whole. */
+        /*
+         * Pairs with the kernel's release in perf_output_put_handle(): the records before the head are whole.
+         */
         if (at_bytes == ring->head_bytes)
                 ring->head_bytes = __atomic_load_n(&ring->meta->data_head, __ATOMIC_ACQUIRE);
         return at_bytes != ring->head_bytes;

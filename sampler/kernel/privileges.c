@@ -232,8 +232,8 @@ static int set_ids(uid_t uid, gid_t gid, struct error *err)
 }
 
 /*
- * For a command as root all capabilities stay permitted for a while: of a process that gains some by execve(2) the
- * kernel ends the events, so the child that calls it has to have them before.
+ * For a command as root all capabilities stay permitted for a while: of a process that gains some by
+ * execve(2) the kernel ends the events, so the child that calls it has to have them before.
  */
 int privileges_become_user(const struct invoking_user *user, bool command_as_root, struct error *err)
 {

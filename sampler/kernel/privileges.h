@@ -34,8 +34,9 @@ void invoking_user_give(int fd);
  * All user and group ids, the user's groups, and HOME, USER, LOGNAME, SHELL in the environment as in its
  * entry in passwd(5); the working directory stays.  Keeps only the capabilities of the first phase
  * (docs/understand/privileges.md).  Nothing happens without a user to become.
- * @command_as_root:  the environment stays root's, and privileges_become_root() works until privileges_narrow(); for that
- *                    root's other capabilities are held till then, not effective
+ * @command_as_root:  the environment stays root's, and privileges_become_root() works
+ *                    until privileges_narrow(); for that root's other capabilities are
+ *                    held till then, not effective
  * The process has one thread.  Returns 0, or -errno: then it is in between and has to end.
  */
 int privileges_become_user(const struct invoking_user *user, bool command_as_root, struct error *err);
@@ -48,7 +49,8 @@ bool privileges_has(int capability);
 
 /*
  * privileges_raise() - makes one capability effective for a moment
- * Those that get around the permissions of files (CAP_DAC_OVERRIDE for the cgroup folder, say) are held, not effective.
+ * Those that get around the permissions of files (CAP_DAC_OVERRIDE for the cgroup folder, say)
+ * are held, not effective.
  * Returns true if it is effective now.
  */
 bool privileges_raise(int capability);
@@ -66,7 +68,8 @@ void privileges_lower(int capability);
 int privileges_narrow(bool keeps_cgroup, int filter_fd, struct error *err);
 
 /*
- * privileges_narrow_thread() - the capabilities to open files of other processes, no others, for a thread beside the collector's
+ * privileges_narrow_thread() - the capabilities to open files of other processes, no others, for a thread
+ * beside the collector's
  * System calls are filtered by privileges_narrow() for all threads.  Returns 0 or -errno.
  */
 int privileges_narrow_thread(struct error *err);

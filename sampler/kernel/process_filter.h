@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/kernel/process_filter.h - which processes' records are ours, when the kernel sends those of every process
+ * sampler/kernel/process_filter.h - which processes' records are ours, when the kernel sends
+ * those of every process
  *
  * Way of the data:  attachment, perf_record -> [process_filter] -> kernel_side
  *
@@ -53,7 +54,9 @@ bool process_filter_is_own(const struct process_filter *f, uint32_t pid);
 bool process_filter_has_process(const struct process_filter *f, uint32_t pid);
 bool process_filter_has_thread(const struct process_filter *f, uint32_t pid, uint32_t tid);
 
-/* Is this record about something that is recorded?  Learns from forks.  Without memory a child is left out. */
+/*
+ * Is this record about something that is recorded?  Learns from forks.  Without memory a child is left out.
+ */
 bool process_filter_takes(struct process_filter *f, const struct perf_record *rec);
 
 /*

@@ -32,15 +32,18 @@ struct process_maps {
  */
 int process_maps_open(struct process_maps *maps, uint32_t tid, struct error *err);
 
-/* The same by a descriptor of /proc/PID/maps, which was opened by who had the right to.  Taken in any case. */
+/*
+ * The same by a descriptor of /proc/PID/maps, which was opened by who had the right to.  Taken in any case.
+ */
 int process_maps_open_fd(struct process_maps *maps, int fd, struct error *err);
 
 void process_maps_close(struct process_maps *maps);
 
 /*
  * process_maps_next() - the next mapping
- * @ret_mapping:  its path is borrowed, valid until process_maps_close().  With the build-id if the kernel tells it
- *                (6.11), else with device and inode; memory without a name is called as in the kernel's records
+ * @ret_mapping:  its path is borrowed, valid until process_maps_close().  With the build-id if the
+ *                kernel tells it (6.11), else with device and inode; memory without a name is called as
+ *                in the kernel's records
  * Returns 1, or 0 at the end; lines that make no sense are passed over.
  */
 int process_maps_next(struct process_maps *maps, struct perf_mmap *ret_mapping);

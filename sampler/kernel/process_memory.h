@@ -2,7 +2,8 @@
 /*
  * sampler/kernel/process_memory.h - bytes of another process's memory, as they are now
  *
- * Way of the data:  process_vm_readv(2), /proc/PID/mem -> [process_memory] -> memory_image, image_search, jit_objects
+ * Way of the data:  process_vm_readv(2), /proc/PID/mem -> [process_memory] -> memory_image,
+ *                   image_search, jit_objects
  *
  * The program goes on meanwhile: two calls may see two states.  Any thread.
  */

@@ -22,7 +22,10 @@ struct raw_stack {
         const uint8_t *chain;
         uint64_t n_chain;
 
-        /* The user's registers: 8 bytes for each bit of unwind_machine.perf_registers, lowest first; NULL = none. */
+        /*
+         * The user's registers: 8 bytes for each bit of unwind_machine.perf_registers,
+         * lowest first; NULL = none.
+         */
         const uint8_t *registers;
         size_t registers_bytes;
         bool is_32_bit; /* of a 32-bit program: the numbers mean other registers */

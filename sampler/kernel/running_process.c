@@ -44,7 +44,9 @@ static int number_of_field(const char *state, unsigned field, uint64_t *ret_numb
         return end == at ? -EBADMSG : 0;
 }
 
-/* "42 (a name) S 1 42 42 0 -1 4194304 ...": the name may hold anything, so it ends at the last parenthesis. */
+/*
+ * "42 (a name) S 1 42 42 0 -1 4194304 ...": the name may hold anything, so it ends at the last parenthesis.
+ */
 int running_process_parse(const char *text, struct running_process *ret_process)
 {
         const char *name = strchr(text, '(');
@@ -137,7 +139,9 @@ static int running_process_try_event(uint32_t tid)
         return 0;
 }
 
-/* The first thread of a program may have ended before the others.  Returns 0, -ESRCH if all have, or -errno. */
+/*
+ * The first thread of a program may have ended before the others.  Returns 0, -ESRCH if all have, or -errno.
+ */
 static int try_threads(uint32_t pid, struct error *err)
 {
         struct running_numbers threads = { .numbers = NULL };

@@ -49,7 +49,8 @@ int running_process_check_thread(uint32_t tid, struct error *err);
 
 /*
  * running_process_check() - can this process be recorded?  Found out by trying
- * Returns 0; -ESRCH, -EINVAL (a kernel thread, a thread's number, we ourselves), or -EACCES: one line of words for each.
+ * Returns 0; -ESRCH, -EINVAL (a kernel thread, a thread's number, we ourselves), or -EACCES: one
+ * line of words for each.
  */
 int running_process_check(uint32_t pid, struct error *err);
 

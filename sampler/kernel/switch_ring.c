@@ -62,7 +62,10 @@ void switch_ring_release(struct switch_ring *ring)
         if (ring->told_bytes == ring->tail_bytes)
                 return;
         ring->told_bytes = ring->tail_bytes;
-        /* Pairs with the load in has_room() of the BPF program: it writes over the space only after our reads. */
+        /*
+         * Pairs with the load in has_room() of the BPF program: it writes over the
+         * space only after our reads.
+         */
         __atomic_store_n(&ring->shared->tail, ring->tail_bytes, __ATOMIC_RELEASE);
 }
 

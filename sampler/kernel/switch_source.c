@@ -249,8 +249,8 @@ static int prepare_load(struct bpf_program *program, struct bpf_prog_load_opts *
 }
 
 /*
- * libbpf reads all types of the kernel for any program of this type.  So it is a simpler one until it is loaded; that has the
- * same argument.
+ * libbpf reads all types of the kernel for any program of this type.  So it is a simpler one until it is
+ * loaded; that has the same argument.
  */
 static int open_with_types(struct switch_source *s, const char *types, struct hooks *hooks)
 {

@@ -52,8 +52,8 @@ int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything,
 void switch_source_close(struct switch_source *s);
 
 /*
- * A process whose switches are wanted, with its threads; children that it has once it has begun come by themselves.
- * Nothing happens where these do not matter.  Returns 0 or -errno.
+ * A process whose switches are wanted, with its threads; children that it has once it has begun come by
+ * themselves.  Nothing happens where these do not matter.  Returns 0 or -errno.
  */
 int switch_source_add_process(struct switch_source *s, uint32_t pid);
 

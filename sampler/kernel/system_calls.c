@@ -185,7 +185,9 @@ static uint32_t find_result(const struct seccomp_data *data)
         return REFUSED;
 }
 
-/* The result by the filter; the kernel's instructions as far as libseccomp uses them, anything else is wrong. */
+/*
+ * The result by the filter; the kernel's instructions as far as libseccomp uses them, anything else is wrong.
+ */
 static uint32_t run_filter(const struct sock_filter *filter, size_t n, const struct seccomp_data *data)
 {
         uint32_t a = 0;
@@ -235,8 +237,8 @@ static bool is_right(const struct sock_filter *filter, size_t n, int call, unsig
 }
 
 /*
- * Without memory libseccomp may leave calls out, and say nothing of it: with a filter that forbids to wait or to write
- * the recorder would die.
+ * Without memory libseccomp may leave calls out, and say nothing of it: with a filter that forbids to wait or
+ * to write the recorder would die.
  */
 static bool is_as_listed(const struct sock_filter *filter, size_t n)
 {

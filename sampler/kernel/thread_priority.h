@@ -17,7 +17,8 @@ int thread_priority_get(void);
 void thread_priority_raise(void);
 
 /*
- * thread_priority_put_first() - before all threads but those of real time, at once (SCHED_FIFO with priority 1), for a
+ * thread_priority_put_first() - before all threads but those of real time, at once (SCHED_FIFO
+ * with priority 1), for a
  * thread that limits its own work; where that is not permitted, thread_priority_raise()
  */
 void thread_priority_put_first(void);

@@ -12,13 +12,16 @@
 
 struct perf_event_attr;
 
-/* FP: the kernel follows frame pointers.  DWARF: it copies the stack.  AUTO: as DWARF, FP through code without a table. */
+/*
+ * FP: the kernel follows frame pointers.  DWARF: it copies the stack.  AUTO: as DWARF, FP
+ * through code without a table.
+ */
 enum unwind_mode { UNWIND_AUTO = 0, UNWIND_FP, UNWIND_DWARF };
 
 /* Bytes of the stack with each sample: more costs the program time, and rings memory. */
 #define UNWIND_COPY_DEFAULT (UINT32_C(1) << 14)
 #define UNWIND_COPY_MIN     (UINT32_C(1) << 10)
-#define UNWIND_COPY_MAX     UINT32_C(65528) /* a record's length has 16 bits; the kernel cuts it a bit further */
+#define UNWIND_COPY_MAX     UINT32_C(65528) /* a record's length has 16 bits; the kernel cuts a bit more */
 
 struct unwind_request {
         enum unwind_mode mode;
@@ -29,7 +32,10 @@ struct unwind_request {
 /* Puts into @attr what this request needs of the kernel with each sample. */
 void unwind_request_fill_attr(const struct unwind_request *request, struct perf_event_attr *attr);
 
-/* The part of @wanted that can be done, with defaults filled in.  @has_copies: the kernel copies stacks on this machine. */
+/*
+ * The part of @wanted that can be done, with defaults filled in.  @has_copies: the kernel copies
+ * stacks on this machine.
+ */
 struct unwind_request unwind_request_complete(const struct unwind_request *wanted, bool has_copies);
 
 #endif /* SAMPLER_KERNEL_UNWIND_REQUEST_H */

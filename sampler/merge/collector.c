@@ -20,13 +20,19 @@
 
 #include <errno.h>
 
-/* An interrupt stamps its record some microseconds before the record can be read; a client its event likewise. */
+/*
+ * An interrupt stamps its record some microseconds before the record can be read; a
+ * client its event likewise.
+ */
 #define WATERMARK_LAG_NS JIT_FILES_LAG_NS
 
 /* A chunk goes out when it is this large or this old: what a crash of the recorder can cost. */
 #define CHUNK_BYTES  (UINT32_C(1) << 20)
 #define CHUNK_AGE_NS (NS_PER_S / 2)
-/* The first chunks come sooner, each twice as old as the one before: who is killed early leaves something as well. */
+/*
+ * The first chunks come sooner, each twice as old as the one before: who is killed early
+ * leaves something as well.
+ */
 #define CHUNK_AGE_FIRST_NS (20 * NS_PER_MS)
 
 /* Kept code, in each cycle: a few mebibytes at a time, so that a large file makes nothing else wait. */
@@ -48,7 +54,10 @@
 
 static int flush_if_full(void *context);
 
-/* The stages that know code: the kept files, unwind tables, the walker of stacks, the code that processes make. */
+/*
+ * The stages that know code: the kept files, unwind tables, the walker of stacks, the
+ * code that processes make.
+ */
 static int make_code(struct collector *m, const struct collector_options *options, struct error *err)
 {
         struct recording *shared = &m->recording;
@@ -393,7 +402,10 @@ static bool holds_much(const struct collector *m)
         return m->zones.held_bytes > HELD_ZONES_MAX_BYTES || n_pending > HELD_EVENTS_MAX;
 }
 
-/* The kernel's records, and what JITs say of the code in them; at the end also of processes that came with these records. */
+/*
+ * The kernel's records, and what JITs say of the code in them; at the end also of processes that
+ * came with these records.
+ */
 static int take_samples(struct collector *m, uint64_t now_ns, uint64_t until_ns, bool final,
                         struct error *err)
 {

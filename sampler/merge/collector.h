@@ -69,7 +69,8 @@ struct collector_options {
         struct region_inbox *inbox;          /* borrowed */
         struct code_keeper_options keeper;
         struct zone_trigger *trigger; /* borrowed; or NULL */
-        int priority; /* of the calling thread before it was raised: it falls back to it after MERGE_BEHIND_NS */
+        /* of the calling thread before it was raised: it falls back to it after MERGE_BEHIND_NS */
+        int priority;
         bool in_ring; /* chunks are kept: tables go to the writer when there are many rows, or when asked */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/merge/dump_head.h - what each dump of a ring says of itself: when it begins, when it ends, and why it was made
+ * sampler/merge/dump_head.h - what each dump of a ring says of itself: when it begins, when it
+ * ends, and why it was made
  *
  * Way of the data:  trace_dictionary, flight_recorder -> [dump_head] -> ring_dump -> file
  *

@@ -64,7 +64,9 @@ static bool read_signals(struct flight_recorder *f)
         return some;
 }
 
-/* Has all that was in the ring at the last dump been replaced?  Else the next one would mostly hold the same. */
+/*
+ * Has all that was in the ring at the last dump been replaced?  Else the next one would mostly hold the same.
+ */
 static bool has_refilled(const struct flight_recorder *f, struct collector *m)
 {
         uint64_t keep_ns = f->options->ring.keep_ns;

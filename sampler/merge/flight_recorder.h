@@ -2,11 +2,12 @@
 /*
  * sampler/merge/flight_recorder.h - a recording of which only the end is kept, and when that is written
  *
- * Way of the data:  signals, zone_trigger -> [flight_recorder] -> writer_thread (snapshot, ring_dump) -> files
+ * Way of the data:  signals, zone_trigger -> [flight_recorder] -> writer_thread
+ *                   (snapshot, ring_dump) -> files
  *
- * A dump is made in steps, one or none in each cycle of the recorder: ask the writer for a snapshot of the ring; when it
- * is there, open a file and hand over a ring_dump; when that is written, tell who asked.  The recording goes on
- * meanwhile.  Used by the collector's thread.
+ * A dump is made in steps, one or none in each cycle of the recorder: ask the writer for a snapshot of the
+ * ring; when it is there, open a file and hand over a ring_dump; when that is written, tell who asked.  The
+ * recording goes on meanwhile.  Used by the collector's thread.
  */
 #ifndef SAMPLER_MERGE_FLIGHT_RECORDER_H
 #define SAMPLER_MERGE_FLIGHT_RECORDER_H
@@ -43,7 +44,10 @@ struct flight_options {
         const struct zone_trigger_rule *rules; /* borrowed */
         size_t n_rules;
         uint32_t n_triggered_max; /* dumps that zones may cause */
-        /* A new file for a dump, open for writing; then, when the dump is done or has failed: once each, in turns. */
+        /*
+         * A new file for a dump, open for writing; then, when the dump is done or has
+         * failed: once each, in turns.
+         */
         int (*open_file)(void *context, int *ret_fd, struct error *err);
         void (*on_dump)(void *context, const struct flight_dump *dump);
         /* A table is full: new entries have no row any more.  Once. */
@@ -88,12 +92,16 @@ void flight_recorder_close(struct flight_recorder *f);
 /* For collector_init(): the trigger, or NULL. */
 struct zone_trigger *flight_recorder_trigger(struct flight_recorder *f);
 
-/* After each cycle of the merge.  Returns 0 or -errno: the recording cannot go on.  A dump that fails is only told. */
+/*
+ * After each cycle of the merge.  Returns 0 or -errno: the recording cannot go on.  A dump
+ * that fails is only told.
+ */
 int flight_recorder_cycle(struct flight_recorder *f, struct collector *m, struct error *err);
 
 /*
  * flight_recorder_finish() - after the last cycle: everything that the ring holds goes into @writer
- * The dictionary is then as if all had been written into it from the start: its rows that are not encoded follow.
+ * The dictionary is then as if all had been written into it from the start: its rows that
+ * are not encoded follow.
  * Returns 0, -errno.
  */
 int flight_recorder_finish(struct flight_recorder *f, struct collector *m, struct trace_writer *writer,

@@ -46,7 +46,9 @@ int kernel_side_init(struct kernel_side *s, const struct recording *recording)
         };
         if (!s->heads || !s->versions || code_images_new(recording, &s->images) < 0)
                 return -ENOMEM;
-        /* Events of a thread are on each CPU: the time that they wait includes what it spent on other ones. */
+        /*
+         * Events of a thread are on each CPU: the time that they wait includes what it spent on other ones.
+         */
         group_counts_init(&s->counts, recording->events->layout.read_format, of_threads, !of_threads);
         return 0;
 }
@@ -204,7 +206,10 @@ static enum trace_module_kind module_kind(const struct perf_mmap *m)
         return perf_mmap_is_anonymous(m) ? TRACE_MODULE_ANONYMOUS : TRACE_MODULE_FILE;
 }
 
-/* A file that is written over in its place is another module each time, unless it has a build-id.  Returns 1 if its content is lost. */
+/*
+ * A file that is written over in its place is another module each time, unless it has a build-id.  Returns 1
+ * if its content is lost.
+ */
 static int add_version(struct kernel_side *s, const struct perf_record *rec, struct trace_module *row,
                        struct perf_mmap *m)
 {
@@ -226,7 +231,10 @@ static int add_version(struct kernel_side *s, const struct perf_record *rec, str
         return r < 0 ? r : version.is_lost;
 }
 
-/* The module of a mapping; its file is opened if it may be gone soon, and its table is asked for.  @process: its id in PROCESSES, for memory of no file. */
+/*
+ * The module of a mapping; its file is opened if it may be gone soon, and its table is asked for.  @process:
+ * its id in PROCESSES, for memory of no file.
+ */
 static int kernel_side_add_module(struct kernel_side *s, uint32_t process, const struct perf_record *rec,
                                   uint32_t *ret_module)
 {
@@ -733,7 +741,10 @@ static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_p
         return 0;
 }
 
-/* To look at code takes time, in which more may have come that is gone soon: once more, until there is nothing new. */
+/*
+ * To look at code takes time, in which more may have come that is gone soon: once more,
+ * until there is nothing new.
+ */
 int kernel_side_scan(struct kernel_side *s, uint32_t *ret_pid, struct error *err)
 {
         bool has_code = true;

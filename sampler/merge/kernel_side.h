@@ -2,7 +2,8 @@
 /*
  * sampler/merge/kernel_side.h - the kernel's side of the merge
  *
- * Way of the data:  perf_ring -> perf_record, switch_source -> [kernel_side] -> process_table, pending events of threads
+ * Way of the data:  perf_ring -> perf_record, switch_source -> [kernel_side] -> process_table,
+ *                   pending events of threads
  *
  * Takes records of all rings and of BPF in the order of time, up to a watermark, and
  * applies each: maps, names, forks and exits change the process table; samples
@@ -52,7 +53,8 @@ struct kernel_side {
         struct call_chain chain; /* scratch */
         bool keep_stacks;
         size_t kept_bytes; /* of copies that are pending */
-        bool has_cuts; /* in the last run callstacks were cut: the sooner it is looked, the more can be completed */
+        /* in the last run callstacks were cut: the sooner it is looked, the more can be completed */
+        bool has_cuts;
         unsigned n_unhurried; /* records since the rings were last looked at */
         uint64_t n_samples, n_switches;
         uint64_t n_lost_records; /* as PERF_RECORD_LOST says; the collector counts them as KERNEL_RING_FULL */
@@ -74,13 +76,16 @@ int kernel_side_take(struct kernel_side *s, const struct perf_record *rec);
  */
 int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err);
 
-/* Waits for the unwind tables that samples lack, at most @limit_ns, and then no longer.  Returns 0 or -ENOMEM. */
+/*
+ * Waits for the unwind tables that samples lack, at most @limit_ns, and then no
+ * longer.  Returns 0 or -ENOMEM.
+ */
 int kernel_side_finish(struct kernel_side *s, uint64_t limit_ns, struct error *err);
 
 /*
  * kernel_side_scan() - the next process that mapped a client region, ahead of its turn
- * A program may end a moment after it began: its region must be opened now or never.  So must its files, which are
- * kept, and whose unwind tables are asked for, on the way.
+ * A program may end a moment after it began: its region must be opened now or never.  So must its files,
+ * which are kept, and whose unwind tables are asked for, on the way.
  * Returns 1 with its PID, 0 if there is no such process, -EBADMSG, -ENOMEM.
  */
 int kernel_side_scan(struct kernel_side *s, uint32_t *ret_pid, struct error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/merge/process_intake.h - a process that runs already, as the records that the kernel would have sent when it began
+ * sampler/merge/process_intake.h - a process that runs already, as the records that the kernel would
+ * have sent when it began
  *
  * Way of the data:  running_process, process_maps -> [process_intake] -> kernel_side
  *

@@ -42,7 +42,9 @@ struct ring_dump {
 struct ring_dump *ring_dump_new(struct trace_writer *writer);
 void ring_dump_free(struct ring_dump *d); /* NULL is fine; its snapshot was given back */
 
-/* The rows of a table of @dictionary that are not encoded yet become this trace's own.  Returns 0 or -ENOMEM. */
+/*
+ * The rows of a table of @dictionary that are not encoded yet become this trace's own.  Returns 0 or -ENOMEM.
+ */
 int ring_dump_add_table(struct ring_dump *d, struct trace_dictionary *dictionary, uint32_t table);
 
 /* Takes over @snapshot; all tables that its events refer to are in @ring. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/merge/sample_stacks.h - the callstacks of samples become rows, at once or when what they lack is there
+ * sampler/merge/sample_stacks.h - the callstacks of samples become rows, at once or when
+ * what they lack is there
  *
- * Way of the data:  stack_unwinder -> call_chain -> [sample_stacks] -> stack_builder, pending events of threads
+ * Way of the data:  stack_unwinder -> call_chain -> [sample_stacks] -> stack_builder,
+ *                   pending events of threads
  *
  * A sample whose stack is cut, or whose unwind table is coming, is a pending event
  * without a stack: the stack_unwinder's number for it is in pending_event.cut.
@@ -31,7 +33,9 @@ int sample_stacks_add(struct kernel_side *s, const struct address_space *space, 
 /* No callstack of this thread waits any longer to be completed by others. */
 int sample_stacks_close(struct kernel_side *s, struct thread_track *thread);
 
-/* The same for all threads of a process; of all processes, @process is NULL, after memory was read for them. */
+/*
+ * The same for all threads of a process; of all processes, @process is NULL, after memory was read for them.
+ */
 int sample_stacks_close_all(struct kernel_side *s, const struct process_track *process);
 
 /* Those whose unwind table has come, or which waited long enough: see stack_unwinder_resume(). */

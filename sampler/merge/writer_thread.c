@@ -236,7 +236,8 @@ static bool is_stopped(const struct writer_thread *t)
 }
 
 /*
- * Waits for room, but when we are to stop, no longer than one chunk takes: the reader of the trace may not read on.
+ * Waits for room, but when we are to stop, no longer than one chunk takes: the reader of the
+ * trace may not read on.
  * Returns 0 or -errno; then nothing of @item was taken.
  */
 static int writer_thread_put_chunk(struct writer_thread *t, const struct queued_chunk *item)

@@ -136,7 +136,9 @@ static bool is_found(const struct attachment *a, uint32_t pid)
         return false;
 }
 
-/* Is any process above @p one of the named?  Numbers that were read one after the other may go in a circle. */
+/*
+ * Is any process above @p one of the named?  Numbers that were read one after the other may go in a circle.
+ */
 static bool is_below_named(const struct attachment *a, const struct running_process *all, size_t n_all,
                            const struct running_process *p)
 {

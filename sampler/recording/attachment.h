@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/recording/attachment.h - finds the running processes and threads to record: by number, by cgroup, or all
+ * sampler/recording/attachment.h - finds the running processes and threads to record: by
+ * number, by cgroup, or all
  *
  * Way of the data:  event_scope, /proc -> [attachment] -> event_set, process_filter, kernel_side, zone_source
  *
@@ -67,7 +68,8 @@ void attachment_close(struct attachment *a);
 int attachment_add_events(struct attachment *a, struct event_set *events, struct error *err);
 
 /*
- * attachment_add_processes() - make known what runs, now that its events were enabled, and announce the regions there are
+ * attachment_add_processes() - make known what runs, now that its events were enabled, and
+ * announce the regions there are
  * The filter gets to know it as well.
  * @time_ns:  of all that is made known; before the first record
  * Returns 0, -ENOMEM, -errno.
@@ -81,7 +83,10 @@ int attachment_add_processes(struct attachment *a, struct kernel_side *samples, 
  */
 bool attachment_has_ended(struct attachment *a);
 
-/* Appends "process 42 (server)", "the whole machine" or the like; with more than one also the others, as far as a line takes them. */
+/*
+ * Appends "process 42 (server)", "the whole machine" or the like; with more than one also the others, as
+ * far as a line takes them.
+ */
 void attachment_add_words(const struct attachment *a, struct byte_buffer *text);
 
 #endif /* SAMPLER_RECORDING_ATTACHMENT_H */

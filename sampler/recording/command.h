@@ -38,7 +38,10 @@ struct command {
  */
 int command_find(const char *name, struct error *err);
 
-/* The words for clients of the command; see docs/understand/client-abi.md, "Recording from the first instruction". */
+/*
+ * The words for clients of the command; see docs/understand/client-abi.md, "Recording from
+ * the first instruction".
+ */
 struct command_environment {
         const char *pairs[9]; /* NULL-terminated pairs of a name and its value, most of them below */
         size_t n;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/recording/command_cgroup.h - a cgroup (v2) of its own for the command, so that events can be opened on all that it starts
+ * sampler/recording/command_cgroup.h - a cgroup (v2) of its own for the command, so that events can be
+ * opened on all that it starts
  *
  * Way of the data:  cgroup_folder -> [command_cgroup] -> event_set
  *
@@ -39,7 +40,8 @@ int command_cgroup_open(struct command_cgroup *c, struct error *err);
 
 /*
  * command_cgroup_fork() - as fork(2), with a child that is born in the folder @cgroup_fd
- * While there is one thread only.  Returns 0 in the child, its number, or -errno: an old kernel, or no right to it.
+ * While there is one thread only.  Returns 0 in the child, its number, or -errno: an old
+ * kernel, or no right to it.
  */
 pid_t command_cgroup_fork(int cgroup_fd);
 

@@ -9,8 +9,8 @@
  * stopped, reads what the command said until then, and stops with it.  A command that another process stops
  * does not stop the recorder: that process will only continue the command.
  *
- * SIGUSR1 and SIGUSR2 to the recorder are meant for the command, and are handed on; but SIGUSR2 is the flight_recorder's,
- * if there is one.
+ * SIGUSR1 and SIGUSR2 to the recorder are meant for the command, and are handed on; but SIGUSR2 is the
+ * flight_recorder's, if there is one.
  */
 #ifndef SAMPLER_RECORDING_JOB_CONTROL_H
 #define SAMPLER_RECORDING_JOB_CONTROL_H
@@ -32,8 +32,8 @@ struct job_control {
 /*
  * job_control_open() - for a recorder that has a command; to be called before threads are started
  * @without_usr2:  SIGUSR2 is not for the command
- * Returns 0 or -errno.  Where the caller ignores SIGCHLD nothing can be known of the command, and the signals are left
- * as they are: 0, with fd -1.
+ * Returns 0 or -errno.  Where the caller ignores SIGCHLD nothing can be known of the command, and the signals
+ * are left as they are: 0, with fd -1.
  */
 int job_control_open(struct job_control *j, bool without_usr2, struct error *err);
 

@@ -78,7 +78,9 @@ int recorded_scope_open_events(struct recorded_scope *s, pid_t command_pid, bool
                                const struct event_set_options *options, struct event_set *events,
                                struct error *err);
 
-/* Before the rings are watched: opens the events of all threads that run already.  Returns 0; -ESRCH; -errno. */
+/*
+ * Before the rings are watched: opens the events of all threads that run already.  Returns 0; -ESRCH; -errno.
+ */
 int recorded_scope_join(struct recorded_scope *s, struct event_set *events, struct error *err);
 
 /*

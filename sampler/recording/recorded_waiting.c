@@ -123,7 +123,10 @@ int recorded_waiting_begin(struct recorded_waiting *w, struct recorded_scope *sc
                      : switch_source_begin(w->switches, cgroup_fd, everything, cpus, err);
 }
 
-/* Before there are samples of them: of a thread that is sampled, and preempted unheard, it would seem that it runs on. */
+/*
+ * Before there are samples of them: of a thread that is sampled, and preempted unheard, it
+ * would seem that it runs on.
+ */
 void recorded_waiting_expect(struct recorded_waiting *w, const struct recorded_scope *scope)
 {
         for (size_t i = 0; w->switches && i < scope->attachment.n_named; i++)
@@ -131,8 +134,9 @@ void recorded_waiting_expect(struct recorded_waiting *w, const struct recorded_s
 }
 
 /*
- * BPF follows the children of each process from now on.  Those that were born since the processes were looked up are
- * met by their forks.  For one that BPF has no room for its samples alone are there, and a loss is counted.
+ * BPF follows the children of each process from now on.  Those that were born since the processes
+ * were looked up are met by their forks.  For one that BPF has no room for its samples alone are
+ * there, and a loss is counted.
  */
 void recorded_waiting_follow(struct recorded_waiting *w, const struct recorded_scope *scope,
                              struct kernel_side *samples)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/recording/recorded_waiting.h - how waiting is recorded: through BPF where that is allowed, else through perf
+ * sampler/recording/recorded_waiting.h - how waiting is recorded: through BPF where that is
+ * allowed, else through perf
  *
- * Way of the data:  command line, recorded_scope -> [recorded_waiting] -> switch_source, event_request -> kernel_side
+ * Way of the data:  command line, recorded_scope -> [recorded_waiting] -> switch_source,
+ *                   event_request -> kernel_side
  *
  *                without --off-cpu        with --off-cpu
  *   BPF          switches                 with the stacks of who waits, and who wakes whom from where
- *   perf         PERF_RECORD_SWITCH       besides samples of context-switches, where the kernel may be seen, and of
+ *   perf         PERF_RECORD_SWITCH       besides samples of context-switches, where the
+ *                kernel may be seen, and of
  *                                         sched:sched_waking, where tracefs is
  * Used by the collector's thread.
  */
@@ -48,7 +51,8 @@ void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_wai
                            struct event_request *request);
 
 /*
- * Now that the scope's events are open, on @cpus.  @delayed: the command is started first.  Returns 0 or -errno.
+ * Now that the scope's events are open, on @cpus.  @delayed: the command is started
+ * first.  Returns 0 or -errno.
  */
 int recorded_waiting_begin(struct recorded_waiting *w, struct recorded_scope *scope,
                            const struct cpu_list *cpus, bool delayed, struct error *err);

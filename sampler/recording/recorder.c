@@ -154,7 +154,7 @@ static bool needs_tables(const struct recorder *r)
         return r->unwinder.mode != UNWIND_FP;
 }
 
-/* Without it callstacks end where there are no frame pointers: each file is counted, and people hear of it at once. */
+/* Without it call stacks end where there are no frame pointers: each file is counted and reported at once. */
 static void start_tables(struct recorder *r)
 {
         struct error err = ERROR_NONE;
@@ -285,7 +285,7 @@ static int recorder_watch_all(struct recorder *r, struct error *err)
                 code = recorder_watch(r, fixed[i].fd, fixed[i].reason, fixed[i].how, err);
         for (size_t i = 0; code == 0 && i < r->scope.attachment.n_named; i++)
                 code = recorder_watch(r, r->scope.attachment.named[i].pid_fd, WAKE_COMMAND, EPOLLET, err);
-        /* Edge-triggered: an event whose task has ended stays ready for ever.  A CPU without the event has no ring. */
+        /* Edge-triggered: the event of an ended task stays ready.  A CPU without the event has no ring. */
         for (size_t i = 0; code == 0 && i < r->events.n_rings; i++)
                 if (r->events.ring_fds[i] >= 0 && !(opener_waits && event_set_is_tracker_ring(&r->events, i)))
                         code = recorder_watch(r, r->events.ring_fds[i],
@@ -464,7 +464,7 @@ static int recorder_prepare(struct recorder *r, struct trace_writer *writer, str
         r->start_ns = clock_raw_ns();
         if (code < 0)
                 return code;
-        /* When events begin, or rings are full before a program of many threads is known; the command stays as it is. */
+        /* Events begin, or rings are full before a program of many threads is known; the command stays. */
         r->priority = thread_priority_get();
         thread_priority_raise();
         code = recorder_open_events(r, err);
@@ -483,7 +483,7 @@ static int recorder_prepare(struct recorder *r, struct trace_writer *writer, str
 
 /* ---- attaching ----------------------------------------------------------------------------------------- */
 
-/* A region that was found waits for a cycle, and there is no reason to let time pass until the zones begin. */
+/* A region that was found waits for a cycle; its zones should begin without a delay. */
 static int recorder_attach(struct recorder *r, struct error *err)
 {
         int code = collector_cycle(&r->merge, false, err);
@@ -635,7 +635,7 @@ static int recorder_collect(struct recorder *r, struct error *err)
                         return error_set(err, -ENOMEM, "no memory for unwind tables");
                 if (woken & 1u << WAKE_JOB)
                         stop_with = job_control_next(&r->job, &r->command);
-                /* A new region alone is only opened: whole cycles are for full rings and for time that passed. */
+                /* A new region is only opened: whole cycles are for full rings and for time that passed. */
                 if (woken != 0 && (woken & ~looks) == 0 &&
                     now_ns - r->merge.cycled_ns < OPEN_ONLY_MS * NS_PER_MS)
                         code = collector_open_regions(&r->merge, err);
@@ -654,7 +654,7 @@ static int recorder_collect(struct recorder *r, struct error *err)
         }
 }
 
-/* The words for how it ended: a program that runs on has no exit status, nor has one that we did not start. */
+/* How it ended, in words: a program that still runs, or that we did not start, has no exit status. */
 static void describe_end(struct recorder *r, uint64_t end_ns)
 {
         bool is_named = r->scope.attachment.n_named > 0; /* else nothing was to end */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/recording/recorder.h - one recording, from the command's start, or from when it attaches, to the last event
+ * sampler/recording/recorder.h - one recording, from the command's start, or from when it
+ * attaches, to the last event
  *
- * Way of the data:  command, attachment, event_set -> [recorder] drives merge -> writer_thread -> trace_writer
+ * Way of the data:  command, attachment, event_set -> [recorder] drives merge ->
+ *                   writer_thread -> trace_writer
  *
  * Threads: the caller's thread becomes the collector, which owns everything
  * here; the writer thread owns the trace_writer meanwhile.
@@ -45,8 +47,8 @@ struct recorder_options {
         uint64_t delay_ns;    /* recording begins this long after the start */
         uint64_t bytes_max;   /* it ends when the file has so many; 0 = without limit */
         uint32_t families;    /* CLIENT_ABI_FAMILY_*, and which with callstacks, as in the control word */
-        uint64_t
-                client_ring_bytes; /* of events that a program may hold unread, see spare_memory.h; 0 = the default */
+        /* of events that a program may hold unread, see spare_memory.h; 0 = the default */
+        uint64_t client_ring_bytes;
         uint32_t run_as_uid; /* when root: whom the builder of unwind tables becomes; 0 = stays, */
         uint32_t run_as_gid; /* without capabilities */
         struct code_keeper_options keeper; /* mode, limit, folder and spool; the rest is the recorder's */
@@ -76,8 +78,8 @@ struct recorder_result {
         int command_pid;   /* for recorder_wait(), while it runs on */
         struct command_urge urge;
         int stop_fd; /* a signalfd, for the work after the recording; owned by the caller */
-        uint64_t
-                own_cpu_ns; /* processor time of the recording itself, with its helpers, without its preparations */
+        /* processor time of the recording itself, with its helpers, without its preparations */
+        uint64_t own_cpu_ns;
         struct perf_access access; /* the access that was found; for advice after a failure */
         struct flight_totals flight;
         char event_names[128]; /* the sampled events: "cpu-clock, each sched:sched_switch" */
@@ -86,14 +88,14 @@ struct recorder_result {
 
 /*
  * recorder_run() - start the command and record it until it ends, a signal comes or the time is over
- * With processes that run already: those are recorded instead, until all that were named have ended; the command,
- * if there is one, only says how long.
+ * With processes that run already: those are recorded instead, until all that were named have ended; the
+ * command, if there is one, only says how long.
  * @writer:      the trace; on return everything recorded was put, the index was not
  * @dictionary:  empty; on return all tables of the trace; rows were put as far as events refer to them
  * @ret_result:  filled also on failure, as far as it goes
- * SIGINT, SIGTERM, SIGHUP and SIGQUIT are blocked from here on.  Once everything is open, the process gives up what
- * rights it can (privileges_narrow()).  Returns 0, or -errno; a failed write does not
- * end the command: it runs on, unrecorded, and is waited for.
+ * SIGINT, SIGTERM, SIGHUP and SIGQUIT are blocked from here on.  Once everything is open, the process gives
+ * up what rights it can (privileges_narrow()).  Returns 0, or -errno; a failed write does not end the
+ * command: it runs on, unrecorded, and is waited for.
  */
 int recorder_run(const struct recorder_options *options, struct trace_writer *writer,
                  struct trace_dictionary *dictionary, struct recorder_result *ret_result, struct error *err);

@@ -18,7 +18,9 @@ struct perf_access;
 struct unwind_request;
 struct trace_dictionary;
 
-/* One key and its value; docs/understand/trace-format.md lists the keys.  Returns 0 or -errno of the table. */
+/*
+ * One key and its value; docs/understand/trace-format.md lists the keys.  Returns 0 or -errno of the table.
+ */
 int recording_facts_add_meta(struct trace_dictionary *d, const char *key, const char *value);
 int recording_facts_add_number(struct trace_dictionary *d, const char *key, uint64_t value);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/stacks/late_stack.h - the part of a thread's stack that was not copied, read a moment after the sample
+ * sampler/stacks/late_stack.h - the part of a thread's stack that was not copied, read a
+ * moment after the sample
  *
  * Way of the data:  process_vm_readv(2) -> [late_stack] -> stack_unwinder
  *

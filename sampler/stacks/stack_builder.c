@@ -140,7 +140,9 @@ static int add_mark(struct stack_builder *b, uint32_t *ret_frame)
         return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_FRAMES, &frame, ret_frame);
 }
 
-/* One frame below its callers; @is_new: these were in no row until now.  Returns as trace_dictionary_add(). */
+/*
+ * One frame below its callers; @is_new: these were in no row until now.  Returns as trace_dictionary_add().
+ */
 static int stack_builder_add_stack(struct stack_builder *b, const struct address_space *space,
                                    const struct call_frame *at, uint32_t parent, bool is_new,
                                    uint32_t *ret_stack)

@@ -396,7 +396,10 @@ static void cut_late(struct stack_unwinder *u, struct address_space *space)
         space->generation = 0; /* what the walker remembers is that there is no table */
 }
 
-/* Prepares a task, but for its input.  @space: the mappings of its thread's process, at the time of the sample */
+/*
+ * Prepares a task, but for its input.  @space: the mappings of its thread's process, at
+ * the time of the sample
+ */
 static struct task make_task(struct stack_unwinder *u, struct thread_track *thread,
                              struct address_space *space, struct lookup *lookup)
 {
@@ -477,8 +480,8 @@ static void stack_unwinder_take_frames(const struct stack_walk *walk, enum trace
 }
 
 /*
- * In execve(2), the new program is being mapped: it has no stack yet, and the registers are still those of the old one,
- * whose memory is gone.  All that there is of the thread is in the kernel.
+ * In execve(2), the new program is being mapped: it has no stack yet, and the registers are still those of
+ * the old one, whose memory is gone.  All that there is of the thread is in the kernel.
  */
 static bool is_between_programs(const struct raw_stack *raw, const struct task *task)
 {

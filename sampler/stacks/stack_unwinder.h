@@ -90,8 +90,8 @@ void stack_unwinder_read_late(struct stack_unwinder *u, struct thread_track *thr
 
 /*
  * stack_unwinder_close() - the newest of a thread's stacks that wait, as it is now
- * To be called until it returns 0: after a stack that is complete, since the next one may fit less; before the
- * process's mappings change; and when the rings are empty.
+ * To be called until it returns 0: after a stack that is complete, since the next one may fit less; before
+ * the process's mappings change; and when the rings are empty.
  * Returns the number that it was given, with @chain; 0 if no stack is ready.
  */
 uint32_t stack_unwinder_close(struct stack_unwinder *u, struct thread_track *thread,
@@ -105,7 +105,8 @@ struct stack_unwinder_copy {
 };
 
 /*
- * stack_unwinder_run_copy() - the same for such a copy; newer samples of the thread may have been walked already
+ * stack_unwinder_run_copy() - the same for such a copy; newer samples of the thread may
+ * have been walked already
  * Counts nothing.  Returns false, with @chain untouched, if stacks are followed by frame pointers.
  */
 bool stack_unwinder_run_copy(struct stack_unwinder *u, const struct stack_unwinder_copy *copy,

@@ -8,7 +8,10 @@
 
 #include <linux/perf_event.h>
 
-/* kernel.perf_event_max_stack at its default, for both sides together: a stack as long as this was probably cut. */
+/*
+ * kernel.perf_event_max_stack at its default, for both sides together: a stack as long as
+ * this was probably cut.
+ */
 #define KERNEL_FRAMES_MAX 127
 
 /*

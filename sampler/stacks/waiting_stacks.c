@@ -9,7 +9,10 @@
 
 /* ---- mappings ------------------------------------------------------------------------------------------ */
 
-/* The mappings of a process now, as the stacks before this one have them or copied; NULL without room or memory. */
+/*
+ * The mappings of a process now, as the stacks before this one have them or copied; NULL
+ * without room or memory.
+ */
 static struct waiting_space *share_space(struct waiting_stacks *s, struct process_track *process)
 {
         struct waiting_space *space = process->waiting_space;

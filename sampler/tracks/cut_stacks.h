@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/tracks/cut_stacks.h - callstacks of a thread whose copies were too short, while they may still be completed
+ * sampler/tracks/cut_stacks.h - callstacks of a thread whose copies were too short, while they
+ * may still be completed
  *
  * Way of the data:  stack_unwinder -> [cut_stacks] -> stack_unwinder -> call_chain
  *

@@ -2,7 +2,8 @@
 /*
  * sampler/tracks/loss_counter.h - losses, by reason and thread -> the table LOSSES
  *
- * Way of the data:  kernel_side, zone_source, thread_track, collector -> [loss_counter] -> trace_dictionary (LOSSES)
+ * Way of the data:  kernel_side, zone_source, thread_track, collector -> [loss_counter] ->
+ *                   trace_dictionary (LOSSES)
  */
 #ifndef SAMPLER_TRACKS_LOSS_COUNTER_H
 #define SAMPLER_TRACKS_LOSS_COUNTER_H

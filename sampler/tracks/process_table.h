@@ -38,7 +38,10 @@ struct process_track {
         bool exec_waits;   /* an event that closes zones is pending: later events belong to a new program */
         /* Its zones are merged up to here only, so later events are held back; UINT64_MAX = as far as any. */
         uint64_t stalled_ns;
-        /* From then on nothing is written yet, for the stack of a sample waits; UINT64_MAX = none does: waiting_stacks.h. */
+        /*
+         * From then on nothing is written yet, for the stack of a sample waits; UINT64_MAX = none
+         * does: waiting_stacks.h.
+         */
         uint64_t held_ns;
         struct waiting_space
                 *waiting_space; /* borrowed: the last mappings that were copied for one; or NULL */
@@ -50,7 +53,8 @@ struct process_track {
 struct process_table {
         struct trace_dictionary *dictionary; /* borrowed */
         struct track_map processes, threads;
-        bool *ended; /* heap, owned: by the number's id - 1, of those threads that were there and have ended */
+        /* heap, owned: by the number's id - 1, of those threads that were there and have ended */
+        bool *ended;
         size_t ended_capacity;
         struct thread_track **listed; /* heap, owned: threads with pending events */
         size_t n_listed, listed_capacity;
@@ -98,7 +102,9 @@ struct thread_track *process_table_find_fiber(const struct process_track *proces
 int process_table_add_fiber(struct process_table *t, struct process_track *process, uint32_t number,
                             uint64_t now_ns, struct thread_track **ret_fiber);
 
-/* Forgets the fibers of a process: each has left its thread, and their numbers may mean others from now on. */
+/*
+ * Forgets the fibers of a process: each has left its thread, and their numbers may mean others from now on.
+ */
 void process_table_forget_fibers(struct process_table *t, struct process_track *process);
 
 /* Queues an event of a thread and lists the thread.  Consumes its copy of a stack.  Returns 0 or -ENOMEM. */
@@ -117,7 +123,10 @@ static inline uint64_t process_track_limit(const struct process_track *process, 
         return process->held_ns <= until_ns ? process->held_ns - 1 : until_ns;
 }
 
-/* Forgets a thread whose exit was written, and with its last one a process.  Returns its process's PID if that was its last thread, else 0. */
+/*
+ * Forgets a thread whose exit was written, and with its last one a process.  Returns its process's PID if
+ * that was its last thread, else 0.
+ */
 uint32_t process_table_forget_thread(struct process_table *t, struct thread_track *thread);
 
 #endif /* SAMPLER_TRACKS_PROCESS_TABLE_H */

@@ -53,11 +53,16 @@ void recent_mappings_look(struct recent_mappings *r);
 
 void recent_mappings_add(struct recent_mappings *r, const struct recent_mapping *mapping);
 
-/* Was any of @memory made executable after @memory->time_ns, up to @until_ns?  True as well if that is forgotten. */
+/*
+ * Was any of @memory made executable after @memory->time_ns, up to @until_ns?  True as
+ * well if that is forgotten.
+ */
 bool recent_mappings_have_newer(const struct recent_mappings *r, const struct recent_mapping *memory,
                                 uint64_t until_ns);
 
-/* When was any of @memory made executable last, up to @until_ns?  0 = that is not known, or may be forgotten. */
+/*
+ * When was any of @memory made executable last, up to @until_ns?  0 = that is not known, or may be forgotten.
+ */
 uint64_t recent_mappings_find_last_ns(const struct recent_mappings *r, const struct recent_mapping *memory,
                                       uint64_t until_ns);
 

@@ -4,9 +4,10 @@
  *
  * Way of the data:  recorder, merge -> [recording] -> all stages of the collector
  *
- * The recorder fills in what it has opened; collector_init() copies that and adds what it makes, from top to bottom.  A stage
- * keeps a pointer to all of it, and looks up what it needs at the moment that it needs it: so nothing is handed on member by
- * member, and stages that need each other can be made one after the other.  A member that can be NULL says what that means.
+ * The recorder fills in what it has opened; collector_init() copies that and adds what it makes, from top to
+ * bottom.  A stage keeps a pointer to all of it, and looks up what it needs at the moment that it needs it:
+ * so nothing is handed on member by member, and stages that need each other can be made one after the other.
+ * A member that can be NULL says what that means.
  *
  * Everything is borrowed from here, and it outlives all stages.  Threads: the collector's.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/tracks/stack_mover.h - callstacks that wait to be written are of another generation of code after all
+ * sampler/tracks/stack_mover.h - callstacks that wait to be written are of another
+ * generation of code after all
  *
  * Way of the data:  code_regions -> [stack_mover] -> pending events of thread_track
  *

@@ -175,7 +175,8 @@ void thread_track_enter_fiber(struct thread_track *t, struct thread_sink *sink, 
         struct trace_event in = { .op = TRACE_OP_SWITCH_IN, .time_ns = now_ns };
 
         thread_track_leave_fiber(t, sink, now_ns);
-        if (fiber->carrier) /* what that thread did since then may be unread still: its stream stays where it is */
+        /* what that thread did since then may be unread still: its stream stays where it is */
+        if (fiber->carrier)
                 thread_track_leave_fiber(fiber->carrier, sink, fiber->carrier->last_ns);
         t->fiber = fiber;
         fiber->carrier = t;

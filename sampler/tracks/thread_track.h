@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/tracks/thread_track.h - one thread or fiber while it is recorded: its open zones, and what waits to be written
+ * sampler/tracks/thread_track.h - one thread or fiber while it is recorded: its open zones, and
+ * what waits to be written
  *
  * Way of the data:  kernel_side -> pending events of [thread_track] -> merge -> event_encoder
  *                   zone_source -> zone_merge -> [thread_track] -> event_encoder
@@ -100,7 +101,9 @@ void thread_sink_switch(struct thread_sink *sink, const struct thread_track *tra
 
 void thread_track_deinit(struct thread_track *t);
 
-/* Queues an event of the kernel's, in order of time.  Returns 0; -ENOMEM, then its copy stays the caller's. */
+/*
+ * Queues an event of the kernel's, in order of time.  Returns 0; -ENOMEM, then its copy stays the caller's.
+ */
 int thread_track_add_pending(struct thread_track *t, const struct pending_event *event);
 
 /*
@@ -115,7 +118,8 @@ void thread_track_revive(struct thread_track *t);
 
 /*
  * thread_track_write_pending() - write the pending events up to @until_ns, inclusively
- * Samples get the zone path that is open then, on the fiber if the thread goes on as one.  Returns 0 or -ENOMEM.
+ * Samples get the zone path that is open then, on the fiber if the thread goes on as
+ * one.  Returns 0 or -ENOMEM.
  */
 int thread_track_write_pending(struct thread_track *t, struct thread_sink *sink, uint64_t until_ns);
 

@@ -4,7 +4,8 @@
  *
  * Way of the data:  zone_merge -> thread_track -> [zone_trigger] -> flight_recorder
  *
- * Which zones are meant is for the caller to say: patterns of names are read elsewhere.  Used by the collector's thread.
+ * Which zones are meant is for the caller to say: patterns of names are read elsewhere.  Used by
+ * the collector's thread.
  */
 #ifndef SAMPLER_TRACKS_ZONE_TRIGGER_H
 #define SAMPLER_TRACKS_ZONE_TRIGGER_H

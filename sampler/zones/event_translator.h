@@ -28,8 +28,8 @@ struct event_translator {
                 *recording; /* borrowed; without regions code that is announced is only put down */
         struct attachment_store attachments;
         struct latest_rows plots, program_info;
-        uint32_t
-                nameless; /* location of zones whose own makes no sense: keeps the nesting right; 0 = not made */
+        /* location of zones whose own makes no sense: keeps the nesting right; 0 = not made */
+        uint32_t nameless;
         struct byte_buffer payload; /* of the last event, if it did not lie in the ring in one piece */
 };
 

@@ -31,7 +31,10 @@ void fiber_order_deinit(struct fiber_order *o);
 /* Returns 0 or -ENOMEM. */
 int fiber_order_add(struct fiber_order *o, struct waiting_slot waiting);
 
-/* Takes out the one that waits at the earliest time; of equal ones, that with the lowest slot.  Returns 1, or 0 if none waits. */
+/*
+ * Takes out the one that waits at the earliest time; of equal ones, that with the lowest slot.  Returns
+ * 1, or 0 if none waits.
+ */
 int fiber_order_next(struct fiber_order *o, struct waiting_slot *ret_waiting);
 
 #endif /* SAMPLER_ZONES_FIBER_ORDER_H */

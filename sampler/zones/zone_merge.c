@@ -108,7 +108,10 @@ static int zone_merge_begin_anew(struct zone_merge *m, const struct process_trac
         return exec_ns != 0 ? zone_merge_write_pending(m, thread, exec_ns) : 0;
 }
 
-/* A fiber that comes for the first time, with its name.  Returns 0, -ENOMEM, or -EOVERFLOW if there can be none. */
+/*
+ * A fiber that comes for the first time, with its name.  Returns 0, -ENOMEM, or
+ * -EOVERFLOW if there can be none.
+ */
 static int make_fiber(struct zone_merge *m, const struct ring *ring, uint32_t number, uint64_t now_ns,
                       struct thread_track **ret_fiber)
 {
@@ -593,7 +596,10 @@ static void count_unread(struct zone_merge *m)
         loss_counter_add(m->sink->losses, TRACE_LOSS_CLIENT_UNREAD, n_bytes);
 }
 
-/* The regions from the one on with which the cycle begins, each with its share: of programs that have ended, or of the others. */
+/*
+ * The regions from the one on with which the cycle begins, each with its share: of programs that have
+ * ended, or of the others.
+ */
 static int merge_those(struct zone_merge *m, size_t first, bool have_ended, uint64_t now_ns)
 {
         struct zone_source *zones = m->zones;
@@ -616,7 +622,10 @@ static int merge_those(struct zone_merge *m, size_t first, bool have_ended, uint
         return r;
 }
 
-/* A program that replaced another (execve) has the same threads, and its events come after those of the other one. */
+/*
+ * A program that replaced another (execve) has the same threads, and its events come after
+ * those of the other one.
+ */
 static int merge_regions(struct zone_merge *m, uint64_t now_ns)
 {
         size_t first = m->next_region;

@@ -44,7 +44,10 @@ struct zone_merge {
         uint64_t n_zones;        /* beginnings written */
         uint64_t until_ns;       /* of this cycle */
         uint64_t ring_bytes_max; /* of one ring in this cycle */
-        /* So that no program keeps the recorder from the others, from the disk and from signals: see zone_merge_run(). */
+        /*
+         * So that no program keeps the recorder from the others, from the disk and from
+         * signals: see zone_merge_run().
+         */
         bool final;
         uint64_t region_ns, cycle_ns; /* ZONE_MERGE_REGION_NS, ZONE_MERGE_CYCLE_NS; tests have others */
         size_t next_region;           /* where the next cycle begins */
@@ -62,10 +65,11 @@ void zone_merge_deinit(struct zone_merge *m);
 /*
  * zone_merge_run() - merge everything up to @until_ns, inclusively
  * @final:  everything that there is
- * Where that is too much at once, `stalled_ns` of the process says how far it came: one program has ZONE_MERGE_REGION_NS
- * of a cycle, all of them ZONE_MERGE_CYCLE_NS, and the next cycle begins with the programs and rings that come after.
- * The final run lasts ZONE_MERGE_FINAL_NS at most, as a program may go on writing; when `stop_fd` becomes readable it
- * ends ZONE_MERGE_LAST_NS later.  The bytes that were not read are counted as TRACE_LOSS_CLIENT_UNREAD.
+ * Where that is too much at once, `stalled_ns` of the process says how far it came: one program has
+ * ZONE_MERGE_REGION_NS of a cycle, all of them ZONE_MERGE_CYCLE_NS, and the next cycle begins with the
+ * programs and rings that come after.  The final run lasts ZONE_MERGE_FINAL_NS at most, as a program may go
+ * on writing; when `stop_fd` becomes readable it ends ZONE_MERGE_LAST_NS later.  The bytes that were not read
+ * are counted as TRACE_LOSS_CLIENT_UNREAD.
  * Returns 0, -ENOMEM, -errno of the flush.
  */
 int zone_merge_run(struct zone_merge *m, uint64_t until_ns, bool final);

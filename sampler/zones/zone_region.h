@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/zones/zone_region.h - one program's region while it is recorded: its rings, its locations, its threads' numbers
+ * sampler/zones/zone_region.h - one program's region while it is recorded: its rings, its
+ * locations, its threads' numbers
  *
  * Way of the data:  client_region -> client_stream -> [zone_region] -> zone_source -> merge
  *
@@ -49,8 +50,8 @@ struct zone_region {
         struct zone_slot *slots; /* heap, owned */
         size_t n_slots, slots_capacity;
 
-        uint32_t *
-                near_locations; /* heap, owned: ids in LOCATIONS of the client's first ones; 0 = not asked yet */
+        /* heap, owned: ids in LOCATIONS of the client's first ones; 0 = not asked yet */
+        uint32_t *near_locations;
         size_t near_capacity;
         struct zone_numbers far_locations; /* of the others */
         struct zone_numbers locks;         /* ids in LOCKS */
@@ -95,7 +96,9 @@ static inline uint32_t zone_region_near_location(const struct zone_region *r, ui
 int zone_region_name(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
                      uint32_t *ret_name);
 
-/* The row in LOCKS or DEVICES of a location that stands for one, made at first sight; 0 as above.  The same. */
+/*
+ * The row in LOCKS or DEVICES of a location that stands for one, made at first sight; 0 as above.  The same.
+ */
 int zone_region_lock(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
                      uint32_t *ret_lock);
 int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,

@@ -332,7 +332,10 @@ int zone_source_open(struct zone_source *s, uint32_t pid)
         return r;
 }
 
-/* A region that is missed when it is announced may be handed in a moment later: the account is settled at leisure. */
+/*
+ * A region that is missed when it is announced may be handed in a moment later: the account
+ * is settled at leisure.
+ */
 static int count_missed(struct zone_source *s)
 {
         int r = 0;
@@ -455,7 +458,9 @@ void zone_source_release(struct zone_source *s, const struct zone_region *region
                        client_region_spare_bytes(region->region) / region->n_slots, slot->filled_bytes);
         slot->filled_bytes = 0;
         zone_source_account(s, slot, client_stream_count_bytes(stream));
-        /* Two milliseconds of events are little: so much is only left where stamps and lengths are made up. */
+        /*
+         * Two milliseconds of events are little: so much is only left where stamps and lengths are made up.
+         */
         if (s->held_bytes > HELD_BYTES_MAX) {
                 stream->n_garbage_bytes += slot->held_bytes;
                 stream->at_bytes += slot->held_bytes;
@@ -517,7 +522,9 @@ void zone_source_end_cycle(struct zone_source *s)
         for (size_t i = 0; i < s->n_regions; i++) {
                 struct zone_region *region = &s->regions[i];
 
-                /* One cycle more than that in which the end was noticed: what came with it is merged by then. */
+                /*
+                 * One cycle more than that in which the end was noticed: what came with it is merged by then.
+                 */
                 if (region->n_cycles_ended > 1 && !region->is_behind) {
                         close_region(s, region);
                 } else {

@@ -47,8 +47,8 @@ struct waiting_region {
 
 struct zone_source {
         const struct recording *recording; /* borrowed */
-        uint32_t
-                families; /* what the programs are asked for: CLIENT_ABI_FAMILY_*, and with which callstacks */
+        /* what the programs are asked for: CLIENT_ABI_FAMILY_*, and with which callstacks */
+        uint32_t families;
         struct spare_memory spare; /* how much more than its rings each of them may fill */
         struct event_translator translator;
 

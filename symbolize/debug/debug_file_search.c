@@ -78,8 +78,8 @@ static void read_link(struct hunt *hunt)
 }
 
 /*
- * A debug file belongs to the image by its build-id; an image without one goes by the link's checksum.  In a folder
- * that the user named, the same code will do as well.
+ * A debug file belongs to the image by its build-id; an image without one goes by the link's checksum.  In a
+ * folder that the user named, the same code will do as well.
  */
 static bool belongs(const struct hunt *hunt, const struct debug_file *file)
 {
@@ -144,7 +144,10 @@ static int try_folder(struct hunt *hunt, const char *folder, struct debug_file *
         return found;
 }
 
-/* Any file there, whatever its name: of an image without a build-id, which may have been in a file of a passing name. */
+/*
+ * Any file there, whatever its name: of an image without a build-id, which may have been in a
+ * file of a passing name.
+ */
 static int try_all_of_folder(struct hunt *hunt, const char *folder, struct debug_file *ret_file)
 {
         DIR *dir = hunt->image->build_id_bytes == 0 ? opendir(folder) : NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/debug/debug_file_search.h - looks for the separate debug file of an image, and for what dwz took out of it
+ * symbolize/debug/debug_file_search.h - looks for the separate debug file of an image, and for
+ * what dwz took out of it
  *
  * Way of the data:  elf_image, symbol_search -> [debug_file_search] -> debug_files
  *

@@ -22,7 +22,7 @@
 
 #define SPLIT_SUFFIX   ".dwo"
 #define PLAIN_PREFIX   ".debug_"
-#define OLD_PREFIX     ".zdebug_" /* GNU's way before SHF_COMPRESSED: "ZLIB", the size in 8 bytes, the stream */
+#define OLD_PREFIX     ".zdebug_" /* before SHF_COMPRESSED: "ZLIB", the size in 8 bytes, the stream */
 #define OLD_MAGIC      "ZLIB"
 #define OLD_HEAD_BYTES 12
 #define CHDR32_BYTES   12 /* ch_type, ch_size, ch_addralign, of 4 bytes each */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libdebuginfod is loaded when it is needed and not linked: it brings libcurl and some twenty libraries more, which
- * would cost every start of hyprof, and it need not be there at all.
+ * libdebuginfod is loaded when it is needed and not linked: it brings libcurl and some twenty libraries more,
+ * which would cost every start of hyprof, and it need not be there at all.
  */
 #include "symbolize/debug/debuginfod_client.h"
 
@@ -131,8 +131,8 @@ static struct fetcher *find_fetcher(library_client *client)
 }
 
 /*
- * libdebuginfod calls this while it waits, and gives up when it does not return 0.  @got and @total are of the
- * download, once its size is known; before, @total is 0 and @got how often this was called.
+ * libdebuginfod calls this while it waits, and gives up when it does not return 0.  @got and @total are of
+ * the download, once its size is known; before, @total is 0 and @got how often this was called.
  */
 static int debuginfod_client_watch(library_client *client, long got, long total)
 {

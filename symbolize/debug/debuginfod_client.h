@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/debug/debuginfod_client.h - the child that fetches files: libdebuginfod, and the check of what came
+ * symbolize/debug/debuginfod_client.h - the child that fetches files: libdebuginfod, and
+ * the check of what came
  *
  * Way of the data:  debuginfod servers -> [debuginfod_client] -> debuginfod_fetch
  */

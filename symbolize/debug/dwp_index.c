@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The index is a head of four numbers of 4 bytes (version, columns, units, slots), a hash table of as many slots with
- * the ids of 8 bytes, one of the same shape with the rows of 4, the names of the columns, and two tables of rows:
- * offsets and sizes.  A row is one unit, a column one section.
+ * The index is a head of four numbers of 4 bytes (version, columns, units, slots), a hash table of as many
+ * slots with the ids of 8 bytes, one of the same shape with the rows of 4, the names of the columns, and two
+ * tables of rows: offsets and sizes.  A row is one unit, a column one section.
  */
 #include "symbolize/debug/dwp_index.h"
 

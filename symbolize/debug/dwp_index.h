@@ -18,7 +18,8 @@ struct debug_sections;
 /*
  * dwp_index_find() - the sections of the unit @dwo_id
  * @whole:     of the .dwp, with its index
- * @ret_unit:  @whole with INFO, ABBREV, LINE, STR_OFFSETS and RNGLISTS cut to what belongs to the unit; it owns nothing
+ * @ret_unit:  @whole with INFO, ABBREV, LINE, STR_OFFSETS and RNGLISTS cut to what belongs to
+ *             the unit; it owns nothing
  * Returns 1, or 0 if the unit is not in it, or the index is damaged.
  */
 int dwp_index_find(const struct debug_sections *whole, uint64_t dwo_id, struct debug_sections *ret_unit);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/debug/packed_symbols.h - the ELF file with a symbol table that distributions pack into .gnu_debugdata
+ * symbolize/debug/packed_symbols.h - the ELF file with a symbol table that distributions
+ * pack into .gnu_debugdata
  *
  * Way of the data:  elf_image -> [packed_symbols] -> debug_files -> symbol_table
  */

@@ -24,7 +24,8 @@ struct symbol_search {
         const char *debug_dirs[SYMBOL_SEARCH_FOLDERS_MAX];
         size_t n_debug_dirs;
         const char *sysroot; /* put before every path of the trace, and before /usr/lib/debug; NULL = "" */
-        bool is_other_machine; /* the trace was not recorded here: files are only believed by build-id or content */
+        /* the trace was not recorded here: files are only believed by build-id or content */
+        bool is_other_machine;
 };
 
 #endif /* SYMBOLIZE_DEBUG_SYMBOL_SEARCH_H */

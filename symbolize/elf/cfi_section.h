@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/elf/cfi_section.h - the entries of .eh_frame or .debug_frame: which function has which instructions
+ * symbolize/elf/cfi_section.h - the entries of .eh_frame or .debug_frame: which function
+ * has which instructions
  *
  * Way of the data:  frame_sections -> [cfi_section] -> cfi_program -> unwind_table_build
  *

@@ -76,8 +76,8 @@ static unsigned count_references(const char *mangled)
 }
 
 /*
- * The D demangler builds its result on the heap, and ends the process when that fails, so its input is limited.  Back
- * references multiply: n of them, three to a type, make 3^(n/3) copies of something.
+ * The D demangler builds its result on the heap, and ends the process when that fails, so its input is
+ * limited.  Back references multiply: n of them, three to a type, make 3^(n/3) copies of something.
  */
 static char *demangle_d(const char *mangled, size_t mangled_bytes)
 {

@@ -49,7 +49,10 @@ struct elf_image {
  */
 int elf_image_open(int fd, struct elf_image **ret_image, struct error *err);
 
-/* The same without mapping the file: one that is cut while it is open gives errors.  For processes that must live on. */
+/*
+ * The same without mapping the file: one that is cut while it is open gives errors.  For
+ * processes that must live on.
+ */
 int elf_image_open_unmapped(int fd, struct elf_image **ret_image, struct error *err);
 
 /* The same for @n_bytes bytes in memory, which are copied. */

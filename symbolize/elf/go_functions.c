@@ -156,8 +156,8 @@ bool go_functions_get(const struct go_functions *go, uint32_t i, struct go_funct
 }
 
 /*
- * The value of one of a function's tables at an address: pairs of how much the value changes and how many bytes of code
- * have it.  Returns false if the table has none.
+ * The value of one of a function's tables at an address: pairs of how much the value changes and how many
+ * bytes of code have it.  Returns false if the table has none.
  */
 static bool go_functions_find_value(const struct go_functions *go, const struct go_function *f,
                                     uint32_t table_off, uint64_t svma, int64_t *ret_value)
@@ -232,7 +232,9 @@ bool go_functions_find_place(const struct go_functions *go, uint64_t svma, struc
         if (!go_functions_find_function(go, svma, &f))
                 return false;
         n_tables = field_at(go, f.off, FIELD_N_TABLES);
-        /* The list of tables follows the description, which Go 1.20 made longer by the function's first line. */
+        /*
+         * The list of tables follows the description, which Go 1.20 made longer by the function's first line.
+         */
         if (n_tables != UINT32_MAX && n_tables > TABLE_INLINED) {
                 struct byte_reader in = go_functions_reader_at(go, 0);
                 uint64_t fields = bytes_u32(&in) == MAGIC_1_20 ? 10 : 9;

@@ -50,7 +50,8 @@ bool go_functions_get(const struct go_functions *go, uint32_t i, struct go_funct
 
 /*
  * go_functions_find_place() - the line of the code at an address
- * Code that was inlined has none: the table has the line of the inlined function, but not in a way that tells its name.
+ * Code that was inlined has none: the table has the line of the inlined function, but not in a
+ * way that tells its name.
  * Returns false if nothing is known.
  */
 bool go_functions_find_place(const struct go_functions *go, uint64_t svma, struct go_place *ret_place);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/elf/image_code.h - the executable segments of an image: are they there, are they the same, where were they
+ * symbolize/elf/image_code.h - the executable segments of an image: are they there, are they
+ * the same, where were they
  *
  * Way of the data:  elf_image -> [image_code] -> image_finder
  */
@@ -17,8 +18,9 @@ struct trace_dictionary;
 bool image_code_is_there(const struct elf_image *image);
 
 /*
- * Whether all code of @a is in @b, at the same place, byte for byte, and its constants: the same code under other names has other
- * dynamic symbols.  The ELF header does not count, nor do segments of zeros, which an image that was put together lacks.
+ * Whether all code of @a is in @b, at the same place, byte for byte, and its constants: the same code under
+ * other names has other dynamic symbols.  The ELF header does not count, nor do segments of zeros, which an
+ * image that was put together lacks.
  */
 bool image_code_is_equal(const struct elf_image *a, const struct elf_image *b);
 

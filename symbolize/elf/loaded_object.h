@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/elf/loaded_object.h - a relocatable object that lies in memory already -> an image as a linker had made it
+ * symbolize/elf/loaded_object.h - a relocatable object that lies in memory already -> an image
+ * as a linker had made it
  *
  * Way of the data:  elf_image (ET_REL) -> [loaded_object] -> elf_image
  *

@@ -16,7 +16,10 @@ void plt_slots_deinit(struct plt_slots *slots)
         *slots = (struct plt_slots){ .slots = NULL };
 }
 
-/* Relocations that are resolved when the module is loaded, to the address of a function that is in the module. */
+/*
+ * Relocations that are resolved when the module is loaded, to the address of a function
+ * that is in the module.
+ */
 static bool is_resolver(GElf_Half machine, uint32_t type)
 {
         switch (machine) {

@@ -26,13 +26,15 @@ struct error;
 struct code_index_source {
         const struct debug_sections *sections;
         const struct debug_sections *supplement; /* that dwz made; NULL = there is none */
-        /* Finds the split part of a unit, as debug_files_find_split() does; NULL = there are no split units. */
+        /*
+         * Finds the split part of a unit, as debug_files_find_split() does; NULL = there are no split units.
+         */
         int (*find_split)(void *context, const char *name, const char *directory, uint64_t dwo_id,
                           const struct debug_sections **ret_sections);
         void *context;
         uint64_t bias; /* address in the module = address in the debug information + this */
-        uint64_t
-                first_svma; /* what begins below is no code of the module: functions that the linker discarded */
+        /* what begins below is no code of the module: functions that the linker discarded */
+        uint64_t first_svma;
 };
 
 /* Fills the directory.  @source: copied.  Returns 0 (damaged units are left out), -ENOMEM. */

@@ -96,7 +96,10 @@ static void search_bucket(const struct code_unit *unit, const struct layout *l, 
         *ret_place = 0;
         if (!bucket.bytes)
                 return;
-        /* The node will be this one or near it: the processor may wait for it, and for all of the bucket, at once. */
+        /*
+         * The node will be this one or near it: the processor may wait for it, and for all
+         * of the bucket, at once.
+         */
         if (bucket.node < unit->n_nodes)
                 __builtin_prefetch(l->nodes + (size_t)bucket.node * CODE_NODE_BYTES);
         __builtin_prefetch(bucket.segments);
@@ -156,7 +159,7 @@ uint32_t code_unit_find(const struct code_unit *unit, uint64_t svma, struct code
         return n;
 }
 
-/* ---- extents -------------------------------------------------------------------------------------------- */
+/* ---- extents ------------------------------------------------------------------------------------------- */
 
 /* Addresses of one bucket in which one node holds: [start, end). */
 struct piece {

@@ -4,10 +4,11 @@
  *
  * Way of the data:  code_unit_builder, saved_index -> [code_unit] -> code_index, module_symbols
  *
- * All of a unit is one block of bytes, little endian: nodes, the paths of files, heads of buckets and buckets.  A bucket has
- * what begins within some addresses: rows of lines, and segments (the innermost function from there on).  It is one piece,
- * so that a lookup waits for memory three times: for a head, for its bucket, for a node.  The same block lies in memory and
- * in a saved index, so it is not trusted: what a number in it refers to is checked when it is followed.
+ * All of a unit is one block of bytes, little endian: nodes, the paths of files, heads of buckets and
+ * buckets.  A bucket has what begins within some addresses: rows of lines, and segments (the innermost
+ * function from there on).  It is one piece, so that a lookup waits for memory three times: for a head, for
+ * its bucket, for a node.  The same block lies in memory and in a saved index, so it is not trusted: what a
+ * number in it refers to is checked when it is followed.
  */
 #ifndef SYMBOLIZE_INDEX_CODE_UNIT_H
 #define SYMBOLIZE_INDEX_CODE_UNIT_H
@@ -26,8 +27,8 @@
 /* A function, or a call of one that was inlined. */
 struct code_node {
         uint32_t name; /* id; 0 = unknown */
-        uint32_t
-                parent; /* node that it was inlined into, before this one; CODE_UNIT_NONE = it stands for itself */
+        /* node that it was inlined into, before this one; CODE_UNIT_NONE = it stands for itself */
+        uint32_t parent;
         uint64_t call; /* packed place of the call */
 };
 
@@ -72,7 +73,8 @@ uint32_t code_unit_find(const struct code_unit *unit, uint64_t svma, struct code
                         uint32_t n_max);
 
 /*
- * code_unit_find_extent() - where the function at an address begins and ends, with all that is inlined into it
+ * code_unit_find_extent() - where the function at an address begins and ends, with all
+ * that is inlined into it
  * @ret_end_svma:  the first address after it
  * For a function in several parts, the bounds of the part.  Returns false if no function holds the address.
  */

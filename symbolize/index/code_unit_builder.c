@@ -307,7 +307,10 @@ static int compare_sequences(const void *a, const void *b)
         return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Numbers of the rows in the order of their addresses, into `open`, which is free by then.  Where sequences overlap the first one counts. */
+/*
+ * Numbers of the rows in the order of their addresses, into `open`, which is free by then.  Where sequences
+ * overlap the first one counts.
+ */
 static int order_rows(struct code_unit_builder *b, size_t *ret_n_rows)
 {
         uint32_t last = 0;

@@ -62,7 +62,9 @@ void code_unit_builder_deinit(struct code_unit_builder *b);
 /* Begins a unit: nothing is collected.  `names` and `lines` are the caller's business. */
 void code_unit_builder_start(struct code_unit_builder *b, uint64_t base_svma);
 
-/* @ret_node: of the new node; @parent is an earlier one or CODE_UNIT_NONE.  Returns 0, -ENOMEM, -EOVERFLOW. */
+/*
+ * @ret_node: of the new node; @parent is an earlier one or CODE_UNIT_NONE.  Returns 0, -ENOMEM, -EOVERFLOW.
+ */
 int code_unit_builder_add_node(struct code_unit_builder *b, const struct code_node *node, uint32_t *ret_node);
 
 /* Addresses of a node, after those of its parent.  Returns 0 (also when they are out of reach) or -ENOMEM. */
@@ -73,7 +75,10 @@ int code_unit_builder_add_range(struct code_unit_builder *b, uint64_t low_svma, 
 int code_unit_builder_pack(struct code_unit_builder *b, uint64_t file, uint64_t line, uint64_t column,
                            uint64_t *ret_place);
 
-/* Runs the program in `lines`.  @bias: added to its addresses; sequences that begin below @first_svma are left out. */
+/*
+ * Runs the program in `lines`.  @bias: added to its addresses; sequences that begin below
+ * @first_svma are left out.
+ */
 int code_unit_builder_add_rows(struct code_unit_builder *b, uint64_t bias, uint64_t first_svma);
 
 /* The finished block; @ret_unit->bytes is heap that the caller owns.  0, -ENOMEM, -EOVERFLOW. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/index/code_walk.h - one pass over the entries of a unit, for the functions and inlined calls among them
+ * symbolize/index/code_walk.h - one pass over the entries of a unit, for the functions and
+ * inlined calls among them
  *
  * Way of the data:  dwarf_units -> [code_walk] -> code_unit_builder
  *

@@ -34,8 +34,8 @@ struct debug_files_symbols {
 
 /*
  * debug_files_open() - the files of one image
- * @path:    of the image, to look beside it; NULL looks only by build-id.  Borrowed, as @image and @search are, until
- *           the close.
+ * @path:    of the image, to look beside it; NULL looks only by build-id.  Borrowed, as @image and
+ *           @search are, until the close.
  * @search:  NULL = the machine's own folders
  * Nothing is read yet.  Returns 0 or -ENOMEM.
  */
@@ -68,7 +68,8 @@ const struct debug_sections *debug_files_find_supplement(struct debug_files *fil
 
 /*
  * debug_files_find_split() - the split part of a unit: of its .dwo, or of the image's .dwp
- * @name, @directory:  DW_AT_dwo_name and DW_AT_comp_dir of the skeleton, NUL-terminated; @directory may be NULL
+ * @name, @directory:  DW_AT_dwo_name and DW_AT_comp_dir of the skeleton, NUL-terminated;
+ *                     @directory may be NULL
  * @dwo_id:            must be that of the split unit
  * @ret_sections:      INFO is this unit alone; of a .dwp narrowed to what the unit contributes: ABBREV, LINE,
  *                     STR_OFFSETS and RNGLISTS begin at its contribution; owned by @files

@@ -33,7 +33,8 @@ void dwarf_origins_deinit(struct dwarf_origins *origins);
 
 /*
  * dwarf_origins_find_name() - the name of the entry at @offset
- * @unit, @abbrevs:  that are walked now, and with them the usual case; entries of other units are found as well
+ * @unit, @abbrevs:  that are walked now, and with them the usual case; entries of other
+ *                   units are found as well
  * Returns the linkage name, of the entry or one that it refers to, else the plain name, else NULL.
  */
 const char *dwarf_origins_find_name(struct dwarf_origins *origins, const struct dwarf_unit *unit,

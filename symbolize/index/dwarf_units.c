@@ -258,8 +258,8 @@ struct unit_reader {
         struct dwarf_abbrevs whole; /* all of the table at whole_offset */
         uint64_t whole_offset;
         struct dwarf_encoding whole_encoding;
-        uint64_t
-                bytes_left; /* of tables that are read; units that share a large one would cost their product */
+        /* of tables that are read; units that share a large one would cost their product */
+        uint64_t bytes_left;
 };
 
 static const struct dwarf_abbrev *find_abbrev(struct unit_reader *r, const struct dwarf_unit *unit,

@@ -63,7 +63,10 @@ static void count_items(const struct saved_content *content, uint32_t n_items[SA
         n_items[SAVED_PART_PATHS] = code_index_names(content->code)->paths.n_items;
 }
 
-/* Texts are gathered apart: they come last, and their places are known as they come.  Returns the place of @text. */
+/*
+ * Texts are gathered apart: they come last, and their places are known as they come.
+ * Returns the place of @text.
+ */
 static uint32_t saved_index_add_text(struct byte_buffer *texts, const char *text)
 {
         size_t place = texts->used_bytes;
@@ -327,7 +330,9 @@ struct map_parts {
         enum saved_part starts, numbers, bounds;
 };
 
-/* The number that belongs to the last of the ascending starts that is not above @svma; UINT32_MAX if all are. */
+/*
+ * The number that belongs to the last of the ascending starts that is not above @svma; UINT32_MAX if all are.
+ */
 static uint32_t saved_index_find_number(const struct saved_index *index, const struct map_parts *parts,
                                         const struct saved_buckets *buckets, uint64_t svma)
 {

@@ -3,7 +3,8 @@
  * symbolize/index/saved_index.h - the facts about a module's addresses as bytes, which are used
  * where they lie
  *
- * Way of the data:  symbol_table, code_index -> [saved_index] -> cache on disk -> [saved_index] -> module_symbols
+ * Way of the data:  symbol_table, code_index -> [saved_index] -> cache on disk ->
+ *                   [saved_index] -> module_symbols
  *
  * A header, arrays and texts, little endian; made by one version of hyprof for
  * itself.  Opening looks at the header alone.  Every place that a number leads to
@@ -36,7 +37,8 @@ enum saved_part {
         SAVED_PART_FUNCTION_NUMBERS, /* number of a function */
         SAVED_PART_NAMES,            /* place in the texts */
         SAVED_PART_PATHS,            /* place in the texts */
-        SAVED_PART_DIRECTORY_BUCKETS, /* starts before each bucket, as in an address_map; then how many there are */
+        /* starts before each bucket, as in an address_map; then how many there are */
+        SAVED_PART_DIRECTORY_BUCKETS,
         SAVED_PART_FUNCTION_BUCKETS,
         SAVED_PART_COUNT
 };

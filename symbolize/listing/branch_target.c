@@ -25,7 +25,7 @@ static uint32_t bits(uint32_t word, unsigned first, unsigned n_bits)
         return word >> first & ((1U << n_bits) - 1);
 }
 
-/* ---- x86 ------------------------------------------------------------------------------------------------ */
+/* ---- x86 ----------------------------------------------------------------------------------------------- */
 
 static bool is_x86_prefix(uint8_t byte, bool is_64_bit)
 {
@@ -74,7 +74,7 @@ static struct branch_target decode_x86(bool is_64_bit, uint64_t svma, const uint
         return target;
 }
 
-/* ---- AArch64 -------------------------------------------------------------------------------------------- */
+/* ---- AArch64 ------------------------------------------------------------------------------------------- */
 
 static struct branch_target decode_aarch64(uint64_t svma, uint32_t word)
 {
@@ -90,7 +90,7 @@ static struct branch_target decode_aarch64(uint64_t svma, uint32_t word)
         return (struct branch_target){ .kind = BRANCH_NONE };
 }
 
-/* ---- RISC-V --------------------------------------------------------------------------------------------- */
+/* ---- RISC-V -------------------------------------------------------------------------------------------- */
 
 static struct branch_target decode_riscv(uint64_t svma, uint32_t word)
 {

@@ -100,7 +100,7 @@ int code_listing_add(struct code_listing *l, const struct listing_instruction *i
         return 0;
 }
 
-/* ---- as bytes ------------------------------------------------------------------------------------------- */
+/* ---- as bytes ------------------------------------------------------------------------------------------ */
 
 static void encode_instruction(const struct listing_instruction *i, struct byte_buffer *out)
 {

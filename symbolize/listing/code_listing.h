@@ -37,10 +37,13 @@ struct listing_instruction {
         uint32_t n_bytes;
         uint32_t branch; /* enum branch_kind */
         uint32_t text;   /* string */
-        /* In `symbols`, the innermost inlined function first; the last one is the function that the code is of. */
+        /*
+         * In `symbols`, the innermost inlined function first; the last one is the
+         * function that the code is of.
+         */
         uint32_t first_symbol, n_symbols;
-        uint32_t
-                target_name; /* string: function that the target is in, unless that is this part; 0 = unknown */
+        /* string: function that the target is in, unless that is this part; 0 = unknown */
+        uint32_t target_name;
         uint32_t target_offset_bytes; /* in that function */
 };
 

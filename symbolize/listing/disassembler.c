@@ -54,7 +54,10 @@ static const char *const library_names[] = {
         "libLLVM-17.so.1", "libLLVM-16.so.1", "libLLVM-15.so.1", "libLLVM-14.so.1",
 };
 
-/* "+all" is every extension that the library knows, if it is new enough to know the word; some by name for older ones. */
+/*
+ * "+all" is every extension that the library knows, if it is new enough to know the word; some
+ * by name for older ones.
+ */
 #define AARCH64_FEATURES \
         "+all,+v8.7a,+sve2,+sve2-aes,+sve2-sm4,+sve2-sha3,+sve2-bitperm,+sme,+bf16,+i8mm,+fullfp16,+dotprod"
 

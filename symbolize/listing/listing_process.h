@@ -2,7 +2,8 @@
 /*
  * symbolize/listing/listing_process.h - the listing_reader in a child without privileges
  *
- * Way of the data:  annotation -> fork, drop rights -> listing_reader -> pipe -> [listing_process] -> annotation
+ * Way of the data:  annotation -> fork, drop rights -> listing_reader -> pipe ->
+ *                   [listing_process] -> annotation
  *
  * A file or code that crashes the disassembler costs the listing, and nothing else.  Its standard
  * error is discarded.

@@ -41,7 +41,7 @@ struct listing_reader {
         size_t file_bytes;
 };
 
-/* ---- the image ------------------------------------------------------------------------------------------ */
+/* ---- the image ----------------------------------------------------------------------------------------- */
 
 /* The reason why there is no code; empty if there is an image. */
 static int explain_finding(const struct listing_request *request, const struct found_image *found,
@@ -139,7 +139,7 @@ static const struct elf_image_segment *listing_reader_find_segment(const struct 
         return NULL;
 }
 
-/* ---- instructions --------------------------------------------------------------------------------------- */
+/* ---- instructions -------------------------------------------------------------------------------------- */
 
 /* The function that a jump or call out of the part leads to. */
 static int listing_reader_name_target(struct listing_reader *l, struct listing_instruction *row)
@@ -203,7 +203,7 @@ static int listing_reader_add_part(struct listing_reader *l, const struct listin
         return r < 0 ? r : 0;
 }
 
-/* ---- parts of an image ---------------------------------------------------------------------------------- */
+/* ---- parts of an image --------------------------------------------------------------------------------- */
 
 /* The address in the image of a sampled place. */
 static bool find_svma(const struct listing_reader *l, uint64_t offset, uint64_t *ret_svma)
@@ -215,7 +215,10 @@ static bool find_svma(const struct listing_reader *l, uint64_t offset, uint64_t 
         return region_images_place(l->image, request->region_avma, request->region_bytes, offset, ret_svma);
 }
 
-/* The part that the place at @svma, the first of those not listed yet, is in.  Extents are the file's to say: checked. */
+/*
+ * The part that the place at @svma, the first of those not listed yet, is in.  Extents are the
+ * file's to say: checked.
+ */
 static bool find_part(struct listing_reader *l, uint64_t svma, size_t next, struct listing_part *ret_part)
 {
         const struct elf_image_segment *segment = listing_reader_find_segment(l->image, svma);
@@ -289,7 +292,7 @@ static int list_image(struct listing_reader *l, struct error *err)
         return r < 0 ? error_set(err, r, "no memory for the instructions") : 0;
 }
 
-/* ---- code without a file -------------------------------------------------------------------------------- */
+/* ---- code without a file ------------------------------------------------------------------------------- */
 
 static int machine_of(const char *name, struct disassembler_options *options)
 {

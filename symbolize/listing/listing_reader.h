@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/listing/listing_reader.h - finds the functions that sampled places are in, and takes their code apart
+ * symbolize/listing/listing_reader.h - finds the functions that sampled places are in, and
+ * takes their code apart
  *
  * Way of the data:  image_spool, or image_finder -> [listing_reader] -> code_listing
  *
@@ -51,8 +52,9 @@ struct listing_request {
  * listing_reader_run() - list the code around the sampled places
  * @ret_listing:  fresh; to be deinitialised by the caller, after a failure too
  * Each part is a function, as the module tells, that has a place in it.
- * Returns 0; -ENOENT without a disassembler or a file, -ESTALE if the file is another one now or nothing tells
- * whether it is, -ENOTSUP for code of an unknown machine, -EBADMSG for a damaged image, -ENOMEM, -errno.
+ * Returns 0; -ENOENT without a disassembler or a file, -ESTALE if the file is another one now or
+ * nothing tells whether it is, -ENOTSUP for code of an unknown machine, -EBADMSG for a damaged
+ * image, -ENOMEM, -errno.
  */
 int listing_reader_run(const struct listing_request *request, struct code_listing *ret_listing,
                        struct error *err);

@@ -4,8 +4,8 @@
  *
  * Way of the data:  SYMBOLS -> [source_file] -> source_embedder, source_texts
  *
- * The name is the profiled program's to choose, so not everything is taken for a source: only regular files, of text,
- * up to a size; and root takes only what everybody may read, since the text may go on to others.
+ * The name is the profiled program's to choose, so not everything is taken for a source: only regular files,
+ * of text, up to a size; and root takes only what everybody may read, since the text may go on to others.
  */
 #ifndef SYMBOLIZE_LISTING_SOURCE_FILE_H
 #define SYMBOLIZE_LISTING_SOURCE_FILE_H

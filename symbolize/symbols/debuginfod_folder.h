@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/symbols/debuginfod_folder.h - what debuginfod servers have of the modules that lack something, as one more folder
+ * symbolize/symbols/debuginfod_folder.h - what debuginfod servers have of the modules that lack
+ * something, as one more folder
  *
  * Way of the data:  symbol_findings -> debuginfod_fetch -> [debuginfod_folder] -> symbol_search
  *
@@ -23,7 +24,8 @@ struct debuginfod_folder {
 };
 
 /*
- * debuginfod_folder_open() - ask for the code of modules that are missing, and for debug information of those without lines
+ * debuginfod_folder_open() - ask for the code of modules that are missing, and for debug information
+ * of those without lines
  * @stop_fd:  as in struct debuginfod_options
  * Returns 0, also if nothing was found; what debuginfod_fetch_run() returns; -ENOMEM, -errno.
  */

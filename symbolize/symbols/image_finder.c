@@ -18,8 +18,8 @@
 #include <sys/stat.h>
 
 /*
- * A file system stamps a change with a clock that stands still for some milliseconds, and ours may be slewed by
- * 500 in a million: a change is one that came so much later than the mapping.
+ * A file system stamps a change with a clock that stands still for some milliseconds, and ours may be slewed
+ * by 500 in a million: a change is one that came so much later than the mapping.
  */
 #define CHANGE_SLACK_NS UINT64_C(100000000)
 

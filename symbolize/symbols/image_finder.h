@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/symbols/image_finder.h - the code of a module: kept in the trace, or in a file that is certainly the same
+ * symbolize/symbols/image_finder.h - the code of a module: kept in the trace, or in a file
+ * that is certainly the same
  *
  * Way of the data:  image_spool, module_candidates -> [image_finder] -> symbolizer, annotation
  *

@@ -3,7 +3,8 @@
  * symbolize/symbols/image_spool.h - the code that a trace keeps, at hand for who needs it
  *
  * Way of the data:  code_keeper -> [image_spool] -> symbolizer (at the end of a recording)
- *                   trace_reader (ATTACHMENT chunks) -> [image_spool] -> symbolizer, annotation, `hyprof extract`
+ *                   trace_reader (ATTACHMENT chunks) -> [image_spool] -> symbolizer,
+ *                   annotation, `hyprof extract`
  *
  * A trace is read from front to back, and may be a pipe; so the images are set
  * aside in memory without a name (memfd), which children inherit.  Kinds other

@@ -12,8 +12,8 @@
 static const char name[] = "__jit_debug_descriptor";
 
 /*
- * Hardly any file has it, and some have a million symbols: so the names are searched first, as bytes.  A name may be the
- * end of a longer one.
+ * Hardly any file has it, and some have a million symbols: so the names are searched first, as bytes.  A name
+ * may be the end of a longer one.
  */
 static bool jit_descriptor_find_name(const Elf_Data *names, size_t *ret_off)
 {

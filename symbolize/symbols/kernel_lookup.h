@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/symbols/kernel_lookup.h - names for addresses of the running kernel: saved ones, or those that it lists now
+ * symbolize/symbols/kernel_lookup.h - names for addresses of the running kernel: saved ones, or
+ * those that it lists now
  *
  * Way of the data:  /proc/kallsyms, index_cache -> [kernel_lookup] -> symbolizer
  *

@@ -6,7 +6,8 @@
  *
  * A later group of rows replaces an earlier one, so a group that says less than
  * the one before must not be written: a line is not given away for a name alone,
- * nor a name for the word that a file differs, nor a symbol for a function's address.  Made before rows are added.
+ * nor a name for the word that a file differs, nor a symbol for a function's address.  Made
+ * before rows are added.
  */
 #ifndef SYMBOLIZE_SYMBOLS_KNOWN_SYMBOLS_H
 #define SYMBOLIZE_SYMBOLS_KNOWN_SYMBOLS_H

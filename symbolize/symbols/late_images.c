@@ -135,7 +135,9 @@ static size_t late_images_find_process(const struct late_images *l, uint32_t pro
         return low;
 }
 
-/* Takes what came after @before to @avma into account.  False if it is another image than was found before. */
+/*
+ * Takes what came after @before to @avma into account.  False if it is another image than was found before.
+ */
 static bool note_later(const struct late_mapping *m, const struct late_mapping *before, uint64_t avma,
                        struct late_place *found)
 {

@@ -2,7 +2,8 @@
 /*
  * symbolize/symbols/module_images.h - which module's code a trace keeps, and why not
  *
- * Way of the data:  trace_dictionary (MODULE_IMAGES) -> [module_images] -> image_finder, `hyprof modules`, `hyprof extract`
+ * Way of the data:  trace_dictionary (MODULE_IMAGES) -> [module_images] -> image_finder, `hyprof
+ *                   modules`, `hyprof extract`
  *
  * Made when all rows are there; borrows nothing.
  */

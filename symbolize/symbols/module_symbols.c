@@ -30,8 +30,8 @@ struct module_symbols {
 
         struct debug_files *files;
         struct symbol_table functions;
-        uint32_t *
-                function_names; /* heap; ids in symbol_names for entries of `functions`, 0 = not asked for yet */
+        /* heap; ids in symbol_names for entries of `functions`, 0 = not asked for yet */
+        uint32_t *function_names;
         struct code_names symbol_names; /* readable names of `functions` */
         struct code_index *code;        /* NULL without debug information */
 
@@ -52,7 +52,10 @@ static int find_split(void *context, const char *name, const char *directory, ui
         return debug_files_find_split(context, name, directory, dwo_id, ret_sections);
 }
 
-/* Linkers leave entries of discarded functions in, at address 0: there is no code, but for images that begin there. */
+/*
+ * Linkers leave entries of discarded functions in, at address 0: there is no code, but for
+ * images that begin there.
+ */
 static uint64_t find_first_code(const struct elf_image *image)
 {
         uint64_t first = UINT64_MAX;

@@ -24,8 +24,8 @@ struct symbol_search;
 
 struct module_symbols_options {
         const char *path; /* to look for debug files beside it; NULL = it is in no folder */
-        const char *
-                name; /* of the module, to call functions without a symbol by; NULL = they are not called anything */
+        /* of the module, to call functions without a symbol by; NULL = they are not called anything */
+        const char *name;
         const struct symbol_search *search; /* NULL = the machine's own folders */
         const uint8_t *index; /* that module_symbols_save() made; NULL = none.  Checked as foreign bytes */
         size_t index_bytes;
@@ -58,13 +58,14 @@ void module_symbols_close(struct module_symbols *module);
  * module_symbols_find() - the symbols at an address
  * @ret_symbols:  the chain, innermost first, borrowed until the next call
  * Returns how many there are, at most SYMBOLIZER_CHAIN_MAX; 0 if nothing is known.
- * Fast for addresses in any order; a unit of the debug information is read when the first address in it comes.
+ * Fast for addresses in any order; a unit of the debug information is read when the
+ * first address in it comes.
  */
 uint32_t module_symbols_find(struct module_symbols *module, uint64_t svma, const struct symbol **ret_symbols);
 
 /*
- * The extent of the function that @svma is in (not of one inlined there): by its symbol, else by the debug information,
- * else by the unwind information.  Returns 1, or 0 if it is not known.
+ * The extent of the function that @svma is in (not of one inlined there): by its symbol, else by the debug
+ * information, else by the unwind information.  Returns 1, or 0 if it is not known.
  */
 int module_symbols_find_range(struct module_symbols *module, uint64_t svma, struct function_range *ret_range);
 

@@ -120,7 +120,9 @@ bool region_images_place(const struct elf_image *image, uint64_t start_avma, uin
         }
         if (code_bytes == 0 || avma < start_avma)
                 return false;
-        /* A whole image reaches at least to the end of its code; one that is rounded up to pages is as long. */
+        /*
+         * A whole image reaches at least to the end of its code; one that is rounded up to pages is as long.
+         */
         base = length_bytes > code_bytes && length_bytes + PAGE_BYTES > high - low ? low & ~(PAGE_BYTES - 1)
                                                                                    : code_svma;
         /* The segment of code alone, as it is mapped: from the beginning of its page on. */

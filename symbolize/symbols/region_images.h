@@ -38,7 +38,10 @@ int region_images_new(const struct trace_dictionary *dictionary, const struct im
 /* NULL is fine. */
 void region_images_free(struct region_images *r);
 
-/* Where @avma, in the region with this id, is in its image.  Returns 1; 0 if it has none that can be read; -ENOMEM. */
+/*
+ * Where @avma, in the region with this id, is in its image.  Returns 1; 0 if it has none
+ * that can be read; -ENOMEM.
+ */
 int region_images_find(struct region_images *r, uint32_t region, uint64_t avma,
                        struct region_place *ret_place);
 

@@ -5,9 +5,10 @@
  * an earlier generation that says "gone" ranks higher.  A region that is gone in G itself may have been there
  * when the frame was made.
  *
- * Each row lies in some nodes of a segment tree over all addresses at which a row begins or ends; in a node the rows
- * ascend.  Those that say "gone" have a tree of their own.  An address is looked up in the nodes from its leaf to the root.  So rows that lie over each other
- * in any number cost a logarithm each, and no more.
+ * Each row lies in some nodes of a segment tree over all addresses at which a row begins or ends; in a
+ * node the rows ascend.  Those that say "gone" have a tree of their own.  An address is looked up in
+ * the nodes from its leaf to the root.  So rows that lie over each other in any number cost a
+ * logarithm each, and no more.
  */
 #include "symbolize/symbols/region_symbols.h"
 
@@ -30,7 +31,8 @@ struct ranked_row {
 
 /* Which rows lie in which nodes. */
 struct region_nodes {
-        size_t *ends; /* heap: where the ranks of node i end in `ranks`; they begin where those of i - 1 end */
+        /* heap: where the ranks of node i end in `ranks`; they begin where those of i - 1 end */
+        size_t *ends;
         uint32_t *ranks; /* heap: rows of the process, counted from its first one on */
 };
 
@@ -144,8 +146,8 @@ static size_t count_bounds_to(const struct region_tree *t, uint64_t avma)
 }
 
 /*
- * Goes through the nodes that together are a row's addresses: leaf i of n is node n + i, and node k has the children
- * 2 k and 2 k + 1.  Counts the row in each, or puts it where the node's next one belongs.
+ * Goes through the nodes that together are a row's addresses: leaf i of n is node n + i, and node k has the
+ * children 2 k and 2 k + 1.  Counts the row in each, or puts it where the node's next one belongs.
  */
 static void visit_nodes(const struct region_tree *t, struct region_nodes *to, const struct ranked_row *row,
                         const uint32_t *rank)

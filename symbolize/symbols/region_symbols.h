@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/symbols/region_symbols.h - addresses in anonymous memory -> the code that a program said it put there
+ * symbolize/symbols/region_symbols.h - addresses in anonymous memory -> the code that a
+ * program said it put there
  *
  * Way of the data:  trace_dictionary (CODE_REGIONS, CODE_LINES) -> [region_symbols] -> symbolizer, annotation
  *

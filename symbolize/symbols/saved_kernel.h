@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/symbols/saved_kernel.h - the functions of a kernel as bytes, for the next recording under the same kernel
+ * symbolize/symbols/saved_kernel.h - the functions of a kernel as bytes, for the next
+ * recording under the same kernel
  *
  * Way of the data:  kernel_symbols -> [saved_kernel] -> index_cache -> [saved_kernel] -> kernel_lookup
  *
@@ -49,11 +50,15 @@ void kernel_head_deinit(struct kernel_head *head);
 int saved_kernel_write(const struct kernel_symbols *all, const struct kernel_head *head,
                        struct byte_buffer *out);
 
-/* False if the bytes are not of the kernel with this head, as this version writes them.  They are borrowed. */
+/*
+ * False if the bytes are not of the kernel with this head, as this version writes them.  They are borrowed.
+ */
 bool saved_kernel_open(struct saved_kernel *k, const struct kernel_head *head, const uint8_t *bytes,
                        size_t n_bytes);
 
-/* Whether the address lies in the kernel itself, so that saved_kernel_find() knows as much as the whole list. */
+/*
+ * Whether the address lies in the kernel itself, so that saved_kernel_find() knows as much as the whole list.
+ */
 bool saved_kernel_covers(const struct saved_kernel *k, uint64_t address);
 
 /* As kernel_symbols_find(), for an address that is covered. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/symbols/symbol_intake.h - what a child says of its task -> rows, findings and entries of the cache
+ * symbolize/symbols/symbol_intake.h - what a child says of its task -> rows, findings
+ * and entries of the cache
  *
- * Way of the data:  symbol_stream -> [symbol_intake] -> trace_dictionary (SYMBOLS), symbol_findings, index_cache
+ * Way of the data:  symbol_stream -> [symbol_intake] -> trace_dictionary (SYMBOLS),
+ *                   symbol_findings, index_cache
  *
  * The child has read hostile files.  It can say something of its own task's
  * frames only, once each, and write the one entry that belongs to its module.

@@ -36,8 +36,9 @@ struct symbol_process_options {
         uint32_t first_frame; /* 0 stands for 1: all frames */
         uint32_t run_as_uid;  /* when root: become this user; 0 = stay, without capabilities */
         uint32_t run_as_gid;
-        int stop_fd;     /* readable (eventfd, signalfd): give up; -1 = never.  Not read from. */
-        int kallsyms_fd; /* /proc/kallsyms opened with privileges, borrowed; <= 0: opened here before the fork */
+        int stop_fd; /* readable (eventfd, signalfd): give up; -1 = never.  Not read from. */
+        /* /proc/kallsyms opened with privileges, borrowed; <= 0: opened here before the fork */
+        int kallsyms_fd;
         const struct symbol_search *search; /* borrowed, as all below; NULL = all zero */
         const struct image_spool *spool;    /* the code that the trace keeps; sealed.  NULL = none */
         const struct index_cache *cache;    /* NULL = none */
@@ -56,8 +57,8 @@ struct symbol_process_options {
  * all is done.
  * Returns 0; -EINTR if stopped (what came until then was added); -EPROTO with the signal or status and the
  * module if a child died, -ETIME if it took too long, -EBADMSG if one sent what the symbolizer does not send,
- * or what it failed with: the first of those, and all other modules were resolved; -ENOMEM, -EOVERFLOW when the
- * tables are full, -errno.
+ * or what it failed with: the first of those, and all other modules were resolved; -ENOMEM, -EOVERFLOW when
+ * the tables are full, -errno.
  */
 int symbol_process_run(struct trace_dictionary *dictionary, const struct symbol_process_options *options,
                        struct error *err);

@@ -2,7 +2,8 @@
 /*
  * symbolize/symbols/symbol_worker.h - one confined child, which does one task of the symbolizer
  *
- * Way of the data:  symbolizer -> fork, drop rights -> symbol_stream -> pipe -> [symbol_worker] -> symbol_process
+ * Way of the data:  symbolizer -> fork, drop rights -> symbol_stream -> pipe ->
+ *                   [symbol_worker] -> symbol_process
  *
  * A child sees the files of one module and ends with it: what a hostile file
  * does to it ends there, too.

@@ -74,7 +74,9 @@ static const struct trace_module *symbolizer_module_row(const struct symbolizer 
         return trace_dictionary_row(s->dictionary, TRACE_TABLE_MODULES, module);
 }
 
-/* Anonymous memory comes last, all of it together: it needs no file, and there may be many generations of it. */
+/*
+ * Anonymous memory comes last, all of it together: it needs no file, and there may be many generations of it.
+ */
 static int symbolizer_compare_places(const void *a, const void *b, void *context)
 {
         const struct symbolizer *s = context;
@@ -112,7 +114,10 @@ static bool symbolizer_is_wanted(const struct symbolizer *s, uint32_t module)
         return kind != TRACE_MODULE_MARK;
 }
 
-/* The module that a frame is looked up in, and where: an image that is in the trace has more than what a program tells by name. */
+/*
+ * The module that a frame is looked up in, and where: an image that is in the trace has more than what a
+ * program tells by name.
+ */
 static uint32_t symbolizer_look_up_module(const struct symbolizer *s, const struct trace_frame *frame,
                                           uint64_t *ret_address)
 {

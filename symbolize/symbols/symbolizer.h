@@ -90,9 +90,9 @@ void symbolizer_set_fds(struct symbolizer *s, int kallsyms_fd, int spool_fd, int
 
 /*
  * symbolizer_resolve() - one task
- * Code is looked for as symbolize/symbols/image_finder.h says.  A frame that cannot be resolved gives no symbol, or
- * one with TRACE_SYMBOL_STALE_FILE if there is a file that is another one; a broken file costs its own names
- * only.  The kernel is that of the running system: left out if the trace was recorded elsewhere.
+ * Code is looked for as symbolize/symbols/image_finder.h says.  A frame that cannot be resolved gives no
+ * symbol, or one with TRACE_SYMBOL_STALE_FILE if there is a file that is another one; a broken file costs its
+ * own names only.  The kernel is that of the running system: left out if the trace was recorded elsewhere.
  * Returns 0, -ENOMEM, or what the sink returned.
  */
 int symbolizer_resolve(struct symbolizer *s, uint32_t task, const struct symbolizer_sink *sink,

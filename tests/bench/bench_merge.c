@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tests/bench/bench_merge.c - what a zone costs the recorder: processor time of the collector and of the writer, bytes
+ * tests/bench/bench_merge.c - what a zone costs the recorder: processor time of the collector
+ * and of the writer, bytes
  *
  * Way of the data:  client -> zone_source -> zone_merge -> event_encoder -> writer_thread -> [bench_merge]
  *
@@ -196,7 +197,10 @@ int main(int argc, char **argv)
                 void (*emit)(void);
         } patterns[] = { { "tight", emit_tight }, { "nested", emit_nested }, { "random", emit_random } };
 
-        /* The client has read its settings before main(); one process a pattern, so that the writer's time is its own. */
+        /*
+         * The client has read its settings before main(); one process a pattern, so that the
+         * writer's time is its own.
+         */
         if (argc < 2) {
                 (void)setenv("HYPROF_RING", RING_BYTES, 1);
                 for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {

@@ -2,10 +2,10 @@
 /*
  * bench_report [ZONES=10000000 [LARGE=100000000]] - what zones cost their reader
  *
- * Traces of half of ZONES, of ZONES and of LARGE (0 = none) on 4 threads, with a sample for every 100 zones, are
- * written to /tmp and read: by the decoder alone, by report_load(), and by tracy_csv_write(), statistics and every
- * zone.  Each is done three times, LARGE once, and the fastest is shown: seconds that passed, seconds of processor
- * time, and the target.  On a busy machine look at the latter.
+ * Traces of half of ZONES, of ZONES and of LARGE (0 = none) on 4 threads, with a sample for every 100 zones,
+ * are written to /tmp and read: by the decoder alone, by report_load(), and by tracy_csv_write(), statistics
+ * and every zone.  Each is done three times, LARGE once, and the fastest is shown: seconds that passed,
+ * seconds of processor time, and the target.  On a busy machine look at the latter.
  */
 #include "analyze/report/report.h"
 #include "analyze/walk/loaded_trace.h"

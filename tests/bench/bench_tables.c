@@ -100,7 +100,10 @@ static void measure_file(struct table_process *process, const char *link)
         free(path);
 }
 
-/* A process whose files are all known: its mappings are looked up, when they are seen and when their turn has come. */
+/*
+ * A process whose files are all known: its mappings are looked up, when they are seen and
+ * when their turn has come.
+ */
 static void measure_known(struct table_process *process, const char *path)
 {
         const struct trace_module row = { .kind = TRACE_MODULE_FILE };

@@ -2,12 +2,13 @@
 /*
  * burst_program bursts ZONES GAP_MS ROUNDS [fiber] | paced RATE SECONDS THREADS [texts]
  *
- * Truth, bursts: ROUNDS times ZONES zones at full speed, each burst followed by a sleep of GAP_MS; with "fiber", twenty at
- * a time within a fiber.  Paced: each thread emits RATE zones a second, a batch every 200 us; what it could not emit
- * within a tenth of a second it leaves out.  With "texts", three in a hundred have a text of their own and the zones are of 64 places.
+ * Truth, bursts: ROUNDS times ZONES zones at full speed, each burst followed by a sleep of GAP_MS; with
+ * "fiber", twenty at a time within a fiber.  Paced: each thread emits RATE zones a second, a batch every 200
+ * us; what it could not emit within a tenth of a second it leaves out.  With "texts", three in a hundred have
+ * a text of their own and the zones are of 64 places.
  *
- * Prints "zones N", how many there were, and for bursts "first_ns X" and "ns X": CPU time of a zone, in the first burst
- * and in all others.
+ * Prints "zones N", how many there were, and for bursts "first_ns X" and "ns X": CPU time of a zone, in the
+ * first burst and in all others.
  */
 #include <hyprof/hyprof.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * tests/bench/peer_costs.cpp - what instrumentation costs its program, in the macros that hyprof and Tracy share
+ * tests/bench/peer_costs.cpp - what instrumentation costs its program, in the macros that
+ * hyprof and Tracy share
  *
  * Built twice from this one source, with hyprof's headers and with Tracy's, so
  * that both are measured alike.  Prints a line for each case: its name and the

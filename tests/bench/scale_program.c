@@ -2,10 +2,10 @@
 /*
  * scale_program [ZONES=20000000]
  *
- * Truth: two threads, "left" and "right", spin through ZONES zones together, of 64 functions with a zone each, named
- * "random zone 0" to "random zone 77" in octal digits.  Up to 6 are inside each other; a function calls four of the others.
- * Each lasts as long as chance says, half of them hardly any time and one in a hundred a few microseconds.  Three in a hundred
- * have a text.  A thousand at a time lie in a zone "batch".
+ * Truth: two threads, "left" and "right", spin through ZONES zones together, of 64 functions with a zone
+ * each, named "random zone 0" to "random zone 77" in octal digits.  Up to 6 are inside each other; a function
+ * calls four of the others.  Each lasts as long as chance says, half of them hardly any time and one in a
+ * hundred a few microseconds.  Three in a hundred have a text.  A thousand at a time lie in a zone "batch".
  */
 #include <hyprof/hyprof.h>
 

@@ -2,7 +2,7 @@
 /*
  * tests/bench/spawn_cost.c - what it costs to run a command: wall time and memory
  *
- *      spawn_cost N COMMAND [ARGS]                      prints wall_us user_us sys_us max_rss_kb, medians of N runs
+ *      spawn_cost N COMMAND [ARGS]                      prints medians: wall_us user_us sys_us max_rss_kb
  *      spawn_cost N COMMAND [ARGS] -- COMMAND [ARGS]    alternates two commands and prints a line for each
  */
 #include <spawn.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: any bytes as debug information give chains of calls or nothing, and a saved index says the same; never a crash. */
+/*
+ * Fuzz target: any bytes as debug information give chains of calls or nothing, and a saved index says
+ * the same; never a crash.
+ */
 #include "base/byte_buffer.h"
 #include "symbolize/debug/debug_sections.h"
 #include "symbolize/elf/elf_image.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: any bytes as a file of debug information, split or not, give sections, units and stubs, or an error. */
+/*
+ * Fuzz target: any bytes as a file of debug information, split or not, give sections, units
+ * and stubs, or an error.
+ */
 #include "symbolize/debug/debug_file_search.h"
 #include "symbolize/debug/debug_sections.h"
 #include "symbolize/debug/dwp_index.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: any bytes as an image in a process's memory give headers that stay within their limits, or an error. */
+/*
+ * Fuzz target: any bytes as an image in a process's memory give headers that stay within
+ * their limits, or an error.
+ */
 #include "sampler/code/elf_header.h"
 
 #include <stddef.h>

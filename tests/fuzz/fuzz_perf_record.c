@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/kernel/perf_record.c, group_counts.c, unwind_frame_pointer.c: any bytes are a record or are refused; what it borrows lies within them */
+/*
+ * sampler/kernel/perf_record.c, group_counts.c, unwind_frame_pointer.c: any bytes are a record or are
+ * refused; what it borrows lies within them
+ */
 #include "base/error.h"
 #include "sampler/events/event_set.h"
 #include "sampler/events/group_counts.h"
@@ -99,9 +102,9 @@ static struct perf_record_layout layout_of(uint8_t parts, uint8_t formats)
 }
 
 /*
- * The first byte: bit 0, samples have chains; bit 1, the size that the record states is its true one; bit 2, they have
- * counters; 3, registers; 4, a copy of the stack; 5, the bytes of a tracepoint; 6 and 7, which registers.  The second byte: PERF_FORMAT_*, of the
- * counters; bit 7, of each thread.
+ * The first byte: bit 0, samples have chains; bit 1, the size that the record states is its true one; bit 2,
+ * they have counters; 3, registers; 4, a copy of the stack; 5, the bytes of a tracepoint; 6 and 7, which
+ * registers.  The second byte: PERF_FORMAT_*, of the counters; bit 7, of each thread.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/walk/trace_totals.c, report.c, report_waits.c, report_cpus.c: any body of events, and any file, gives a report or is refused; never a crash */
+/*
+ * analyze/walk/trace_totals.c, report.c, report_waits.c, report_cpus.c: any body of events, and any file,
+ * gives a report or is refused; never a crash
+ */
 #include "analyze/report/report.h"
 #include "analyze/walk/trace_totals.h"
 #include "base/error.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* format/trace_dictionary.c, event_decoder.c, attachment_chunk.c: what a body brings can be encoded and comes back the same; else nothing changes */
+/*
+ * format/trace_dictionary.c, event_decoder.c, attachment_chunk.c: what a body brings can be encoded and comes
+ * back the same; else nothing changes
+ */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/attachment_chunk.h"
@@ -24,7 +27,10 @@ static void require(bool holds)
                 abort();
 }
 
-/* References within a table are to the row before; other numbers are the row's, and so differ from row to row. */
+/*
+ * References within a table are to the row before; other numbers are the row's, and so
+ * differ from row to row.
+ */
 static void add_row(struct trace_dictionary *d, const struct trace_schema *schema, uint32_t i)
 {
         _Alignas(8) uint8_t row[64] = { 0 };
@@ -163,7 +169,9 @@ static void fuzz_events(const uint8_t *data, size_t size)
         trace_dictionary_deinit(&d);
 }
 
-/* A part that was encoded once more is the same part; what was taken belongs to an attachment that there is. */
+/*
+ * A part that was encoded once more is the same part; what was taken belongs to an attachment that there is.
+ */
 static void fuzz_attachment(const uint8_t *data, size_t size)
 {
         struct byte_buffer body = { .data = NULL };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* format/trace_reader.c, trace_dump.c, attachment_tally.c: any file is read up to some chunk or refused with words; never a crash */
+/*
+ * format/trace_reader.c, trace_dump.c, attachment_tally.c: any file is read up to some chunk or refused
+ * with words; never a crash
+ */
 #include "base/error.h"
 #include "format/attachment_chunk.h"
 #include "format/attachment_tally.h"

@@ -5,7 +5,7 @@ set -u
 good=$TMPDIR/good
 bad=$TMPDIR/bad
 n=0
-echo "1..46"
+echo "1..48"
 
 licence='/* SPDX-License-Identifier: MIT */'
 mkdir -p "$good"/{base,tests,format,instrument,symbolize,unwind,sampler/merge,analyze,cli,docs/understand,debian}
@@ -66,6 +66,8 @@ breaks include_order sampler/merge/s.c add sampler/merge/s.c "$licence" '#includ
 breaks include_order sampler/code/c.c eval "mkdir sampler/code && printf '%s\n#include \"sampler/jit/j.h\"\n' '$licence' >sampler/code/c.c"
 breaks include_order sampler/merge eval "for i in $(seq -s ' ' 61); do : >sampler/merge/f\$i.c; done"
 breaks file_length base/long.c eval 'yes | head -n 801 >base/long.c'
+breaks file_length base/x.h:7 add base/x.h "/* $(printf '%0106d' 0) */"
+silent file_length add format/y.c "const char words[] = \"https://$(printf '%0106d' 0)\";"
 breaks no_output format/y.c add format/y.c 'void f(void) { printf("x"); }'
 breaks no_output format/y.c add format/y.c 'void f(void) { exit(1); }'
 breaks no_output format/y.c add format/y.c 'void f(FILE *f) { fputs("x", f); }'

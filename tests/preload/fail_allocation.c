@@ -6,8 +6,8 @@
  * FAIL_ALL=1       and all that follow
  * FAIL_COUNT=FILE  at the end the number of allocations is written there
  *
- * Programs that the process starts are not concerned: LD_PRELOAD is taken away.  Its forked children go on counting from
- * where they began.
+ * Programs that the process starts are not concerned: LD_PRELOAD is taken away.  Its forked children go on
+ * counting from where they began.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code_trace OUT FILE PATH WAY [N [BYTES]] - a trace of a program that was never run: FILE, mapped as PATH, with its code kept
+ * code_trace OUT FILE PATH WAY [N [BYTES]] - a trace of a program that was never run: FILE, mapped as
+ * PATH, with its code kept
  *
  * A frame at every 16th byte of its segments with code, up to N (1000), and a sample in each; these
  * over and over, until the trace has BYTES.  WAY:

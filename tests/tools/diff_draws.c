@@ -5,9 +5,9 @@
  *      diff_draws FOLDER FUNCTION [ZONE...]     a line of counts
  *      diff_draws --values FOLDER               a line for each function and zone of each run
  *
- * FOLDER holds recordings of one program, a01.hyp, a02.hyp, ..., and as many b01.hyp, ... of the same program in which
- * FUNCTION (a part of its name is enough) does more work; the ZONEs contain it.  Groups of runs are drawn at random and
- * compared as `hyprof diff` compares them; the random numbers are always the same.
+ * FOLDER holds recordings of one program, a01.hyp, a02.hyp, ..., and as many b01.hyp, ... of the same program
+ * in which FUNCTION (a part of its name is enough) does more work; the ZONEs contain it.  Groups of runs are
+ * drawn at random and compared as `hyprof diff` compares them; the random numbers are always the same.
  */
 #include "analyze/diff/diff_comparison.h"
 #include "analyze/diff/diff_run.h"
@@ -36,8 +36,8 @@ struct draws {
 };
 
 /*
- * About comparisons: how many there were, called anything significant, the function, anything else; and did not find the
- * function, but said that a change of PLANTED might be missed.
+ * About comparisons: how many there were, called anything significant, the function, anything else; and did
+ * not find the function, but said that a change of PLANTED might be missed.
  */
 struct counts {
         uint32_t n, n_any, n_found, n_other, n_said;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* fetch_debug_file [-t SECONDS] [-s BYTES] [-x] BUILD-ID...: one line each: its state, its code and its path */
+/*
+ * fetch_debug_file [-t SECONDS] [-s BYTES] [-x] BUILD-ID...: one line each: its state, its code and its path
+ */
 #include "base/error.h"
 #include "symbolize/debug/debuginfod_fetch.h"
 #include "symbolize/elf/elf_image.h"

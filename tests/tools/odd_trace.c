@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * odd_trace OUT WAY - a trace that is whole, but has little in it, or too much, or nothing that should be shown as it is
+ * odd_trace OUT WAY - a trace that is whole, but has little in it, or too much, or nothing that
+ * should be shown as it is
  *
  * WAY:
  *   empty     no rows and no events
@@ -9,7 +10,8 @@
  *   unclosed  zones that never end; one thread exits, one is cut off by the end
  *   one       one sample, nothing else
  *   oneend    one end of a zone that did not begin
- *   hostile   names of control characters, escape sequences, invalid UTF-8, NUL, quotes, formulas; one of a mebibyte
+ *   hostile   names of control characters, escape sequences, invalid UTF-8, NUL, quotes,
+ *             formulas; one of a mebibyte
  *   extreme   times, weights, numbers and lines at the end of their range
  *   threads   100,000 threads, each with a zone and a sample
  * A trace that is cut off is for the caller to make.

@@ -4,9 +4,9 @@
  *
  *      perf_data_stacks FILE             prints each stack as `perf script -F ip` does; a summary on stderr
  *      perf_data_stacks --cut BYTES FILE
- *              cuts the copies to BYTES, joins what ends there to the thread's stack before, and compares with
- *              what the whole copy says.  Prints: samples, complete when cut, joined, whole copy complete, checked
- *              (joined, and complete in the whole copy), right of these
+ *              cuts the copies to BYTES, joins what ends there to the thread's stack before, and compares
+ *              with what the whole copy says.  Prints: samples, complete when cut, joined, whole copy
+ *              complete, checked (joined, and complete in the whole copy), right of these
  *
  * Only the process with the most samples counts.  Samples are taken in the order of time.
  */

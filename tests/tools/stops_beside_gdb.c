@@ -5,11 +5,11 @@
  *      stops_beside_gdb [-v] FILE...
  *
  * Prints for each file: its name, stops, frames (of the longer one of both stacks), frames that are the same,
- * stacks that are the same, stacks that went to the root, frames that gdb does not know.  With -v each stack that
- * differs.  Two kinds of frames are no differences:
+ * stacks that are the same, stacks that went to the root, frames that gdb does not know.  With -v each stack
+ * that differs.  Two kinds of frames are no differences:
  *   - gdb's outside of all code: it goes on after the entry of the dynamic loader, where nothing is;
- *   - ours beyond gdb's last one where that is in code without unwind information (made at run time, as by node, or
- *     hand-written): gdb follows no frame pointers there, so it does not say who called it.
+ *   - ours beyond gdb's last one where that is in code without unwind information (made at run time, as by
+ *     node, or hand-written): gdb follows no frame pointers there, so it does not say who called it.
  */
 #include "base/error.h"
 #include "tests/unit/live_stacks.h"
@@ -155,7 +155,9 @@ static uint32_t count_left_out(const uint64_t *from, uint32_t n_from, uint64_t p
         return 0;
 }
 
-/* A frame that one has and the other has not is one difference; those after it are compared with each other. */
+/*
+ * A frame that one has and the other has not is one difference; those after it are compared with each other.
+ */
 static void count_frames(const uint64_t *own, uint32_t n_own, const uint64_t *gdb, uint32_t n_gdb,
                          size_t *ret_all, size_t *ret_same)
 {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Symbolizes the hexadecimal addresses of standard input, as llvm-symbolizer does and in its form: for each the chain
- * of inlined functions, a line with the name and one with file:line:column each, then an empty line.
+ * Symbolizes the hexadecimal addresses of standard input, as llvm-symbolizer does and in its form:
+ * for each the chain of inlined functions, a line with the name and one with file:line:column
+ * each, then an empty line.
  *
  *   symbolize_addresses [--debug-dir DIR]... [--index INDEX | --save INDEX | --rates N] FILE
  *
- * --index uses a saved index, --save makes one and reads no addresses, --rates measures on N random addresses.
+ * --index uses a saved index, --save makes one and reads no addresses, --rates measures
+ * on N random addresses.
  */
 #include "base/byte_buffer.h"
 #include "base/error.h"

@@ -4,9 +4,10 @@
  *
  * usage: try_allocations LIBRARY STEP LIMIT_S COMMAND...
  *
- * LIBRARY is fail_allocation.so.  Every STEP-th allocation is tried, and of every eighth try all allocations from that one
- * on fail.  Prints a line for each try that ended by a signal, lasted longer than LIMIT_S, failed without a word, or called
- * a trace that is intact damaged; then how many tries there were.  Exit status: 0 = no such line.
+ * LIBRARY is fail_allocation.so.  Every STEP-th allocation is tried, and of every eighth try all allocations
+ * from that one on fail.  Prints a line for each try that ended by a signal, lasted longer than LIMIT_S,
+ * failed without a word, or called a trace that is intact damaged; then how many tries there were.  Exit
+ * status: 0 = no such line.
  */
 #include <errno.h>
 #include <fcntl.h>

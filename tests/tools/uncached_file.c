@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tests/tools/uncached_file.c - mounts a folder with one file that the kernel keeps no pages of until it is mapped
+ * tests/tools/uncached_file.c - mounts a folder with one file that the kernel keeps no
+ * pages of until it is mapped
  *
- * uncached_file FOLDER FILE: until it is killed, FOLDER/program has the bytes of FILE.  As 9p without a cache does, it
- * hides the file's build-id from the kernel's mapping records.  Speaks FUSE by itself; as root.
+ * uncached_file FOLDER FILE: until it is killed, FOLDER/program has the bytes of FILE.  As 9p without a cache
+ * does, it hides the file's build-id from the kernel's mapping records.  Speaks FUSE by itself; as root.
  * Prints a line when the folder is mounted; exit status 77 if that is not possible here.
  */
 #include <errno.h>

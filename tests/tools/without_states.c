@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies a trace but for its STATES chunks, so that a range of it is found by reading all: without_states TRACE COPY
+ * Copies a trace but for its STATES chunks, so that a range of it is found by reading all:
+ * without_states TRACE COPY
  */
 #include "base/error.h"
 #include "format/trace_reader.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tests/unit/dwarf_builder.h - sections of debug information, byte by byte, in any version, format and byte order
+ * tests/unit/dwarf_builder.h - sections of debug information, byte by byte, in any
+ * version, format and byte order
  */
 #ifndef TESTS_DWARF_BUILDER_H
 #define TESTS_DWARF_BUILDER_H
@@ -39,8 +40,8 @@ void dwarf_builder_end(struct dwarf_builder *b, enum debug_section s);
 void dwarf_builder_begin_unit(struct dwarf_builder *b, uint8_t type, uint64_t abbrev_offset);
 
 /*
- * Line program of main.c in /src: at @address line 5, 0x10 further line 42, 0x20 line 6 (of the last made.c, if some
- * are made), it ends at 0x100.
+ * Line program of main.c in /src: at @address line 5, 0x10 further line 42, 0x20 line 6 (of the last made.c,
+ * if some are made), it ends at 0x100.
  */
 void dwarf_builder_add_lines_at(struct dwarf_builder *b, uint64_t address);
 /* At 0x1000. */

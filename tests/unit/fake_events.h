@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tests/unit/fake_events.h - an event_set without a kernel: two CPUs, two sampling events, rings in plain memory
+ * tests/unit/fake_events.h - an event_set without a kernel: two CPUs, two sampling
+ * events, rings in plain memory
  *
  * Way of the data:  kernel_record -> [fake_events] -> kernel_side, merge
  */

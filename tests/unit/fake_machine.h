@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tests/unit/fake_machine.h - the folders in which a machine says what it can count, for machines that are not here
+ * tests/unit/fake_machine.h - the folders in which a machine says what it can count, for
+ * machines that are not here
  *
  * Way of the data:  [fake_machine] -> event_places -> event_pmu, tracepoint
  */

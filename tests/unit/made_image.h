@@ -33,7 +33,10 @@ struct made_image {
         size_t n_bytes;
 };
 
-/* A shared object of this machine: headers, notes and .dynsym in one segment, code in another, the dynamic table in a third. */
+/*
+ * A shared object of this machine: headers, notes and .dynsym in one segment, code in another, the
+ * dynamic table in a third.
+ */
 void made_image_init(struct made_image *image, const struct made_image_options *options);
 
 /* Copies its segments, as a program does that loads it itself; @base is where its address 0 is to be. */

@@ -2,7 +2,8 @@
 /*
  * tests/unit/merged_program.h - a fake_program with three threads, and its streams as zone_merge writes them
  *
- * Way of the data:  fake_program -> zone_source -> zone_merge -> event_encoder -> event_list -> [merged_program]
+ * Way of the data:  fake_program -> zone_source -> zone_merge -> event_encoder ->
+ *                   event_list -> [merged_program]
  *
  * Anything that is not as expected fails the test.
  */

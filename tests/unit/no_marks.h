@@ -2,9 +2,9 @@
 /*
  * tests/unit/no_marks.h - included before each unit test that is built with a sanitizer
  *
- * An assertion that holds tells the library `check` its place, for the case of a crash.  The library moves those
- * messages byte by byte there, 8 KiB for each, which took most of the time of such a run; and where it crashed a
- * sanitizer says itself.
+ * An assertion that holds tells the library `check` its place, for the case of a crash.  The library moves
+ * those messages byte by byte there, 8 KiB for each, which took most of the time of such a run; and where it
+ * crashed a sanitizer says itself.
  */
 #ifndef TESTS_NO_MARKS_H
 #define TESTS_NO_MARKS_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/tracks/address_space.c: each address belongs to the mapping that covered it last, and to the right byte of its file */
+/*
+ * sampler/tracks/address_space.c: each address belongs to the mapping that covered it last, and to the
+ * right byte of its file
+ */
 #include "sampler/tracks/address_space.h"
 #include "tests/unit/unit_test.h"
 

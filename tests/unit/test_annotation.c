@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/annotate/annotation.c, annotation_arrows.c, function_choice.c: samples count where they fell, jumps are arrows, names find functions */
+/*
+ * analyze/annotate/annotation.c, annotation_arrows.c, function_choice.c: samples count where they fell, jumps
+ * are arrows, names find functions
+ */
 #include "analyze/annotate/annotation.h"
 #include "analyze/walk/function_choice.h"
 #include "analyze/walk/function_table.h"
@@ -215,7 +218,7 @@ START_TEST(test_without_code)
 }
 END_TEST
 
-/* ---- names ---------------------------------------------------------------------------------------------- */
+/* ---- names --------------------------------------------------------------------------------------------- */
 
 /* A frame of a host with "tiny" inlined into it. */
 static uint32_t add_inlined(uint32_t module, uint64_t offset, const char *host)

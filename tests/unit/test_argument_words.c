@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/options/argument_words.c, command_table.c: words of arguments are told apart, and all our tables use words that are known */
+/*
+ * cli/options/argument_words.c, command_table.c: words of arguments are told apart, and all our tables
+ * use words that are known
+ */
 #include "cli/commands/command_table.h"
 #include "cli/options/argument_words.h"
 #include "cli/options/option_table.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* format/attachment_chunk.c, attachment_tally.c: parts come back as they were, and only those that belong there are taken */
+/*
+ * format/attachment_chunk.c, attachment_tally.c: parts come back as they were, and only those that
+ * belong there are taken
+ */
 #include "format/attachment_chunk.h"
 
 #include "base/byte_buffer.h"
@@ -59,7 +62,10 @@ START_TEST(test_parts_come_back)
         ck_assert_uint_eq(out.offset_bytes, 14000);
         ck_assert_uint_eq(out.n_bytes, 10);
         ck_assert_mem_eq(out.bytes, bytes, 10);
-        /* A chunk that is cut in its bytes is a shorter part; one that is cut in the numbers before them is dropped. */
+        /*
+         * A chunk that is cut in its bytes is a shorter part; one that is cut in the numbers
+         * before them is dropped.
+         */
         for (size_t cut = 0; cut <= body.used_bytes; cut++) {
                 int r = decode(&d, body.data, cut, &out);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/files/attachment_files.c, cmd_check.c: attachments come out as files, never beside the folder, and what lacks is said */
+/*
+ * cli/files/attachment_files.c, cmd_check.c: attachments come out as files, never beside the folder,
+ * and what lacks is said
+ */
 #include "cli/files/attachment_files.h"
 
 #include "base/byte_buffer.h"
@@ -90,7 +93,9 @@ static void expect_file(const char *folder, const char *name, const char *conten
         byte_buffer_deinit(&text);
 }
 
-/* Three of them, whose parts lie between each other's; one has no bytes, one of them comes twice by its name. */
+/*
+ * Three of them, whose parts lie between each other's; one has no bytes, one of them comes twice by its name.
+ */
 START_TEST(test_files_have_the_bytes)
 {
         struct folder f = make_folder();
@@ -246,7 +251,10 @@ struct parts {
         int status_interrupted, status_finished;
 };
 
-/* loop test: an attachment of ten bytes in two parts, in a recording that was interrupted and in one that was not */
+/*
+ * loop test: an attachment of ten bytes in two parts, in a recording that was interrupted
+ * and in one that was not
+ */
 START_LOOP_TEST(test_check, 0, 5)
 {
         static const struct parts cases[] = {

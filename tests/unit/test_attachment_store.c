@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code/attachment_store.c: every byte is in one part, the same bytes are kept once, and a trace has its share */
+/*
+ * sampler/code/attachment_store.c: every byte is in one part, the same bytes are kept once,
+ * and a trace has its share
+ */
 #include "base/byte_buffer.h"
 #include "base/content_hash.h"
 #include "format/attachment_chunk.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/client/blob_area.c: blobs never overlap nor leave the area, whatever the header says, and refusals count */
+/*
+ * instrument/client/blob_area.c: blobs never overlap nor leave the area, whatever the header
+ * says, and refusals count
+ */
 #include "instrument/client/blob_area.h"
 
 #include "instrument/client/client.h"

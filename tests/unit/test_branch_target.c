@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/listing/branch_target.c: direct jumps and calls lead where the manuals say, and nothing else is one */
+/*
+ * symbolize/listing/branch_target.c: direct jumps and calls lead where the manuals say,
+ * and nothing else is one
+ */
 #include "symbolize/listing/branch_target.h"
 #include "tests/unit/unit_test.h"
 

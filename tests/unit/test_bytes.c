@@ -61,7 +61,9 @@ START_TEST(test_take_of_all_ones_is_refused)
 }
 END_TEST
 
-/* loop test: numbers of every bit length come back, take the bytes that they must, and are short at every cut */
+/*
+ * loop test: numbers of every bit length come back, take the bytes that they must, and are short at every cut
+ */
 START_LOOP_TEST(test_varint_of_every_length, 0, 65)
 {
         unsigned n_bits = (unsigned)_i;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/walk/call_tree.c: weights of known callstacks, from the top, from the bottom, around one function, cut */
+/*
+ * analyze/walk/call_tree.c: weights of known callstacks, from the top, from the bottom,
+ * around one function, cut
+ */
 #include "analyze/report/report.h"
 #include "analyze/walk/call_tree.h"
 #include "base/error.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* export/stacks/callgrind_graph.c: what comes in through calls is each function's inclusive cost, also where it calls itself */
+/*
+ * export/stacks/callgrind_graph.c: what comes in through calls is each function's inclusive cost,
+ * also where it calls itself
+ */
 #include "export/stacks/callgrind_graph.h"
 
 #include "tests/unit/trace_builder.h"

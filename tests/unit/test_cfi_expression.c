@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind/cfi_expression.c: operations give what DWARF says; nonsense, endless loops and foreign memory give errors */
+/*
+ * unwind/cfi_expression.c: operations give what DWARF says; nonsense, endless loops and
+ * foreign memory give errors
+ */
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"
 #include "unwind/cfi_expression.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/elf/cfi_section.c: entries of every kind are found; damaged ones are left out, and nothing is read past the end */
+/*
+ * symbolize/elf/cfi_section.c: entries of every kind are found; damaged ones are left out, and
+ * nothing is read past the end
+ */
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/unit_test.h"
 

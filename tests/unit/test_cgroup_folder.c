@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/kernel/cgroup_folder.c: the mount of cgroup2 is found in what the kernel lists, whatever is in its path */
+/*
+ * sampler/kernel/cgroup_folder.c: the mount of cgroup2 is found in what the kernel lists,
+ * whatever is in its path
+ */
 #include "base/error.h"
 #include "sampler/kernel/cgroup_folder.h"
 #include "tests/unit/unit_test.h"

@@ -217,7 +217,10 @@ START_TEST(test_goes_on)
 }
 END_TEST
 
-/* Another thread's events may come late, in a later chunk: those before the beginning are taken out there as well. */
+/*
+ * Another thread's events may come late, in a later chunk: those before the beginning are
+ * taken out there as well.
+ */
 START_TEST(test_late_events)
 {
         struct fixture f;

@@ -504,7 +504,10 @@ START_LOOP_TEST(test_limits, 0, N_LIMITS)
 }
 END_TEST
 
-/* The program that test_limits() runs.  All that a small region has is asked for, and more.  2 = it went too far. */
+/*
+ * The program that test_limits() runs.  All that a small region has is asked for, and
+ * more.  2 = it went too far.
+ */
 static int run_under_limits(void)
 {
         const struct client_abi_header *h = (const struct client_abi_header *)(const void *)hyprof_control;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/client_region.c: a blob is handed on whole or not at all, and its memory goes back to the program */
+/*
+ * instrument/client_region.c: a blob is handed on whole or not at all, and its memory
+ * goes back to the program
+ */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "instrument/client_abi.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/client/callstack.c: frames where there are some, a copy of the stack where not, and never a crash */
+/*
+ * instrument/client/callstack.c: frames where there are some, a copy of the stack where
+ * not, and never a crash
+ */
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/own_recording.h"
 
@@ -110,7 +113,9 @@ START_TEST(test_whole_chains)
 }
 END_TEST
 
-/* Where no frame can be: past the end in several ways, below, at itself, at no multiple of 8, nowhere at all. */
+/*
+ * Where no frame can be: past the end in several ways, below, at itself, at no multiple of 8, nowhere at all.
+ */
 static uint64_t bad_frame(int i, size_t of_word)
 {
         const uint64_t end = (uint64_t)(uintptr_t)&stack[N_WORDS] - (uint64_t)RECORD_AT;
@@ -195,7 +200,10 @@ START_TEST(test_copy_for_a_small_ring)
 }
 END_TEST
 
-/* Any words at all: many point into the stack or about its ends, most of those at places where a record can be. */
+/*
+ * Any words at all: many point into the stack or about its ends, most of those at places
+ * where a record can be.
+ */
 START_TEST(test_random_stacks)
 {
         uint64_t state = 1;

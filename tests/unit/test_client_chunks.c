@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/client/ring_chunks.c: what a ring has no room for goes into chunks, in order, up to the bound, and comes back */
+/*
+ * instrument/client/ring_chunks.c: what a ring has no room for goes into chunks, in order, up to
+ * the bound, and comes back
+ */
 #include "tests/unit/own_recording.h"
 
 #include "base/clock.h"
@@ -93,7 +96,10 @@ static void check_order(const struct own_recording *r, int64_t n_values)
         ck_assert_int_eq(next, n_values);
 }
 
-/* Bursts and drains at random, with zones that stay open from one chunk to the next: all is there, in its order. */
+/*
+ * Bursts and drains at random, with zones that stay open from one chunk to the next: all
+ * is there, in its order.
+ */
 START_LOOP_TEST(test_order_over_chunks, 0, 2)
 {
         struct own_recording r;
@@ -215,7 +221,9 @@ static void *run_thread(void *unused)
         return unused;
 }
 
-/* Several threads take chunks and return to their rings, while another thread reads: no chunk belongs to two. */
+/*
+ * Several threads take chunks and return to their rings, while another thread reads: no chunk belongs to two.
+ */
 START_TEST(test_threads)
 {
         pthread_t threads[N_THREADS];

@@ -32,7 +32,10 @@ static bool is_named(uint32_t id, const char *name)
         return is_string(entry(id)->name, name);
 }
 
-/* The next event is a prefix with a callstack; returns its words: the innermost address comes first in both kinds. */
+/*
+ * The next event is a prefix with a callstack; returns its words: the innermost address
+ * comes first in both kinds.
+ */
 static const uint64_t *expect_callstack(void)
 {
         const uint64_t *words = ring_words_next();

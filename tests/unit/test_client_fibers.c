@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/client/fiber_events.c: zones go where their fiber goes, and a lost enter loses nothing else for good */
+/*
+ * instrument/client/fiber_events.c: zones go where their fiber goes, and a lost enter
+ * loses nothing else for good
+ */
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/own_recording.h"
 
@@ -53,8 +56,8 @@ static int compare_times(const void *a, const void *b)
 }
 
 /*
- * A recorder understands it so: zones are the fiber's or the slot's own, and enters tell how many are left of the
- * fiber's.  Fails on anything that cannot be.  Returns how many zones are open at the end.
+ * A recorder understands it so: zones are the fiber's or the slot's own, and enters tell how many are left of
+ * the fiber's.  Fails on anything that cannot be.  Returns how many zones are open at the end.
  */
 static size_t replay(struct own_recording *r)
 {
@@ -258,7 +261,10 @@ START_TEST(test_lost_enter)
 }
 END_TEST
 
-/* No number is left for a fiber: what it does is lost and counted, and not taken for what another such one does. */
+/*
+ * No number is left for a fiber: what it does is lost and counted, and not taken for what
+ * another such one does.
+ */
 START_TEST(test_no_number_left)
 {
         static const char lost[] = "lost", too[] = "lost too";
@@ -292,7 +298,10 @@ START_TEST(test_no_number_left)
 }
 END_TEST
 
-/* The change to a fiber is lost: what follows is not taken for the one before it.  And an astray thread comes back. */
+/*
+ * The change to a fiber is lost: what follows is not taken for the one before it.  And an
+ * astray thread comes back.
+ */
 START_TEST(test_lost_change)
 {
         static const char first[] = "first", second[] = "second";
@@ -373,7 +382,10 @@ START_TEST(test_thread_ends_on_a_fiber)
 }
 END_TEST
 
-/* The child's exit status: 0 if it is on no fiber, and may enter the parent's, on which nothing is open for it. */
+/*
+ * The child's exit status: 0 if it is on no fiber, and may enter the parent's, on which
+ * nothing is open for it.
+ */
 static int use_fiber_in_child(hyprof_zone parents)
 {
         struct own_recording r;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/client/thread_ring.c: in a ring of 4 KiB, whatever is dropped is counted and no zone is ever torn */
+/*
+ * instrument/client/thread_ring.c: in a ring of 4 KiB, whatever is dropped is counted
+ * and no zone is ever torn
+ */
 #include "tests/unit/own_recording.h"
 
 #include "instrument/client/thread_ring.h"
@@ -51,7 +54,9 @@ START_TEST(test_drops_are_counted)
 }
 END_TEST
 
-/* More zones open at once than have room: the ends of those that were recorded all arrive, without a drain. */
+/*
+ * More zones open at once than have room: the ends of those that were recorded all arrive, without a drain.
+ */
 START_TEST(test_deep_zones_always_end)
 {
         struct own_recording r;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/client: texts of any length arrive whole, in the ring or as a blob; what does not is counted where it belongs */
+/*
+ * instrument/client: texts of any length arrive whole, in the ring or as a blob; what does not is
+ * counted where it belongs
+ */
 #include "tests/unit/ring_words.h"
 #include "tests/unit/unit_test.h"
 

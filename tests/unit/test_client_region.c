@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/client_region.c: a region that lies, at rest or while it is read, gives an error and never a wrong access */
+/*
+ * instrument/client_region.c: a region that lies, at rest or while it is read, gives an error
+ * and never a wrong access
+ */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "instrument/client_abi.h"
@@ -72,7 +75,10 @@ static const struct {
 };
 #define N_LIES ((int)(sizeof(lies) / sizeof(lies[0])))
 
-/* The charged memory grows with the slots that a program could come to use, and nothing of the region is touched for it. */
+/*
+ * The charged memory grows with the slots that a program could come to use, and nothing of the
+ * region is touched for it.
+ */
 START_TEST(test_measured_before_it_is_opened)
 {
         struct client_abi_header h = fake_region_header();
@@ -200,7 +206,9 @@ START_TEST(test_head_behind_tail)
 }
 END_TEST
 
-/* loop test: links as no client makes them; the time that they take is bounded, and no other memory is read */
+/*
+ * loop test: links as no client makes them; the time that they take is bounded, and no other memory is read
+ */
 START_LOOP_TEST(test_impossible_links, 0, 6)
 {
         static const struct {
@@ -234,7 +242,9 @@ START_LOOP_TEST(test_impossible_links, 0, 6)
 }
 END_TEST
 
-/* A ring that is left for a chunk, which is left for the ring: every byte once, and the chunk is given back. */
+/*
+ * A ring that is left for a chunk, which is left for the ring: every byte once, and the chunk is given back.
+ */
 START_TEST(test_follows_links)
 {
         struct client_abi_header h = fake_region_chunk_header();

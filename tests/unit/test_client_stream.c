@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/client_stream.c: however the bytes are cut, the events are the same; words that are none are counted */
+/*
+ * instrument/client_stream.c: however the bytes are cut, the events are the same; words
+ * that are none are counted
+ */
 #include "instrument/client_abi.h"
 #include "instrument/client_stream.h"
 #include "tests/unit/unit_test.h"

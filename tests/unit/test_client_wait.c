@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/client/thread_ring.c: with HYPROF_FULL=wait nothing is dropped, and no thread waits for a dead recorder */
+/*
+ * instrument/client/thread_ring.c: with HYPROF_FULL=wait nothing is dropped, and no thread
+ * waits for a dead recorder
+ */
 #include "tests/unit/own_recording.h"
 
 #include "instrument/client_abi.h"
@@ -72,7 +75,10 @@ START_TEST(test_recorder_died)
 }
 END_TEST
 
-/* More open zones than the ring has room for their ends: waiting would never help.  Ends at all: that is the test. */
+/*
+ * More open zones than the ring has room for their ends: waiting would never help.  Ends at
+ * all: that is the test.
+ */
 START_TEST(test_never_enough_room)
 {
         static struct hyprof_location here = HYPROF_NAME("here");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/client/zone_events.c: a handle is good for its own zone alone, and what is said of a zone stays with it */
+/*
+ * instrument/client/zone_events.c: a handle is good for its own zone alone, and what is said
+ * of a zone stays with it
+ */
 #include "tests/unit/own_recording.h"
 
 #include "base/byte_buffer.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/commands/cmd_report.c, overview_view.c, off_cpu_view.c: text of 120 columns, valid JSON, whatever the names are */
+/*
+ * cli/commands/cmd_report.c, overview_view.c, off_cpu_view.c: text of 120 columns, valid JSON,
+ * whatever the names are
+ */
 #include "cli/commands/commands.h"
 #include "cli/exit_status.h"
 #include "tests/unit/small_trace.h"
@@ -108,7 +111,10 @@ static void check_text(const char *text)
         }
 }
 
-/* 20 zones, functions and modules named after @name, in a zone, thread, command and event with that very name. */
+/*
+ * 20 zones, functions and modules named after @name, in a zone, thread, command and
+ * event with that very name.
+ */
 static void build(struct trace_builder *b, const char *name)
 {
         uint32_t event = trace_builder_sample_event(b, name);

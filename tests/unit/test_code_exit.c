@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind/code_exit.c: short straight code has the rule that its instructions give at each of them; anything else has none */
+/*
+ * unwind/code_exit.c: short straight code has the rule that its instructions give at each of them;
+ * anything else has none
+ */
 #include "tests/unit/unit_test.h"
 #include "unwind/code_exit.h"
 #include "unwind/unwind_machine.h"

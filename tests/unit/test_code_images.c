@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* An image in memory becomes code of the process from a time on only if nothing else can have been there since that time. */
+/*
+ * An image in memory becomes code of the process from a time on only if nothing else can have been
+ * there since that time.
+ */
 #include "sampler/code/code_images.h"
 
 #include "base/byte_buffer.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/index/code_index.c: an address gives its chain of inlined calls in each version, format and byte order, in each of many units; hostile entries cost little */
+/*
+ * symbolize/index/code_index.c: an address gives its chain of inlined calls in each version, format and byte
+ * order, in each of many units; hostile entries cost little
+ */
 #include "symbolize/index/code_index.h"
 #include "tests/unit/dwarf_builder.h"
 #include "tests/unit/unit_test.h"
@@ -396,7 +399,10 @@ START_TEST(test_units_overlap)
 END_TEST
 
 /* Sections cut at any byte give less, and no crash. */
-/* A large program: each unit has a table of its own, where its first entry's abbreviation is after the others. */
+/*
+ * A large program: each unit has a table of its own, where its first entry's
+ * abbreviation is after the others.
+ */
 START_TEST(test_many_units)
 {
         enum { UNITS = 600, OTHERS = 100 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code/code_keeper.c: what may be gone later is in the trace once, byte for byte; what is not is counted, with its reason */
+/*
+ * sampler/code/code_keeper.c: what may be gone later is in the trace once, byte for byte; what is not is
+ * counted, with its reason
+ */
 #include "base/byte_buffer.h"
 #include "base/io.h"
 #include "format/attachment_chunk.h"
@@ -362,7 +365,10 @@ START_TEST(test_installed)
 }
 END_TEST
 
-/* Code that was mapped before the recording is kept from its third place on; of the rest, at the end, a few mebibytes. */
+/*
+ * Code that was mapped before the recording is kept from its third place on; of the rest, at
+ * the end, a few mebibytes.
+ */
 START_TEST(test_mapped_before)
 {
         enum { LARGE = 1, FEW, NONE, OFTEN, N_CODES = OFTEN };

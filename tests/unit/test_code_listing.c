@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/listing/code_listing.c: a listing comes back as it was sent, and not from bytes that are cut or contradict themselves */
+/*
+ * symbolize/listing/code_listing.c: a listing comes back as it was sent, and not from bytes that are cut
+ * or contradict themselves
+ */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "symbolize/listing/code_listing.h"

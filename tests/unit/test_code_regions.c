@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code/code_regions.c: a frame means one piece of code: memory is of another generation once other code lies where some ran */
+/*
+ * sampler/code/code_regions.c: a frame means one piece of code: memory is of another generation once other
+ * code lies where some ran
+ */
 #include "sampler/code/code_regions.h"
 
 #include "format/trace_dictionary.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code/code_tables.c: each file is opened once, its table comes, and what does not come is counted once */
+/*
+ * sampler/code/code_tables.c: each file is opened once, its table comes, and what does
+ * not come is counted once
+ */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -157,7 +160,10 @@ START_TEST(test_own_file)
         ck_assert_int_eq((int)code_tables_find(tables, 7, &first), CODE_TABLES_READY);
         ck_assert_uint_gt(first->table->n_rows, 100);
 
-        /* Again, from whatever process: nothing happens.  As another module: it is known, and nothing is opened. */
+        /*
+         * Again, from whatever process: nothing happens.  As another module: it is known,
+         * and nothing is opened.
+         */
         ck_assert_int_eq(want(7, ENDED_PID, &m), 0);
         ck_assert_uint_eq(code_tables_epoch(tables), epoch);
         m.path = "/nowhere";
@@ -411,7 +417,10 @@ START_TEST(test_waits_are_bounded)
 }
 END_TEST
 
-/* The builder dies with a file in work and others waiting: each is counted, and no thread waits for it any more. */
+/*
+ * The builder dies with a file in work and others waiting: each is counted, and no thread
+ * waits for it any more.
+ */
 START_TEST(test_builder_that_is_gone)
 {
         struct perf_mmap m;

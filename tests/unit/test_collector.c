@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge/collector.c: from records and zones to a whole trace, in which each thread's stream is in order and nothing is lost */
+/*
+ * sampler/merge/collector.c: from records and zones to a whole trace, in which each thread's stream is in
+ * order and nothing is lost
+ */
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -330,7 +333,10 @@ START_TEST(test_losses)
 }
 END_TEST
 
-/* loop test: at the end the kernel itself counts as many losses as its records said, more, fewer, or cannot be asked */
+/*
+ * loop test: at the end the kernel itself counts as many losses as its records said, more,
+ * fewer, or cannot be asked
+ */
 START_LOOP_TEST(test_last_losses, 0, 5)
 {
         static const struct {
@@ -458,7 +464,9 @@ START_LOOP_TEST(test_samples_in_zones, 0, 2)
 }
 END_TEST
 
-/* As long as the region of a process waits to be read, its samples and its threads that have ended wait too. */
+/*
+ * As long as the region of a process waits to be read, its samples and its threads that have ended wait too.
+ */
 START_TEST(test_region_waits)
 {
         const uint32_t pid = (uint32_t)getpid(), tid = UINT32_C(0x7ffffff0);

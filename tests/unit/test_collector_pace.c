@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge/collector.c: the first chunks are written soon, a failed write ends it, a program that keeps it behind lowers its priority */
+/*
+ * sampler/merge/collector.c: the first chunks are written soon, a failed write ends it, a program that keeps
+ * it behind lowers its priority
+ */
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/recording/command.c: the program starts when it is told to, and how it began and ended is known exactly */
+/*
+ * sampler/recording/command.c: the program starts when it is told to, and how it began and
+ * ended is known exactly
+ */
 #include "base/error.h"
 #include "base/io.h"
 #include "sampler/recording/command.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/kernel/counter_probe.c: a counter that goes on counting past its period is told from one that interrupts */
+/*
+ * sampler/kernel/counter_probe.c: a counter that goes on counting past its period is told
+ * from one that interrupts
+ */
 #include "sampler/kernel/counter_probe.h"
 #include "tests/unit/unit_test.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* view/document/csv_writer.c: RFC 4180, valid UTF-8, every row whole whatever its length, a failed write is remembered */
+/*
+ * view/document/csv_writer.c: RFC 4180, valid UTF-8, every row whole whatever its length, a
+ * failed write is remembered
+ */
 #include "tests/unit/unit_test.h"
 #include "view/document/csv_writer.h"
 

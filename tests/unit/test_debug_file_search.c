@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/debug/debug_file_search.c: debug files are found in every place for them, in order, and those of dwz by their id */
+/*
+ * symbolize/debug/debug_file_search.c: debug files are found in every place for them, in order, and
+ * those of dwz by their id
+ */
 #include "base/io.h"
 #include "base/regular_file.h"
 #include "symbolize/debug/debug_sections.h"
@@ -15,7 +18,9 @@
 static struct built_files files;
 static char folder[BUILT_FILES_PATH_BYTES];
 
-/* bin/program, stripped, with a link to program.debug; the debug file is there, and in `id` by its build-id. */
+/*
+ * bin/program, stripped, with a link to program.debug; the debug file is there, and in `id` by its build-id.
+ */
 static const char build_all[] =
         "mkdir -p bin id && gcc -g -O1 -Wl,--build-id=sha1 -shared -fPIC a.c -o whole && "
         "objcopy --only-keep-debug whole program.debug && "

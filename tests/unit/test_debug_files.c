@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/index/debug_files.c: separate debug files are found where they belong, and never believed if they do not */
+/*
+ * symbolize/index/debug_files.c: separate debug files are found where they belong, and never
+ * believed if they do not
+ */
 #include "base/error.h"
 #include "base/io.h"
 #include "base/regular_file.h"
@@ -85,7 +88,10 @@ static void split(const char *debug, const char *link)
                 ck_assert_int_eq(rename(in_folder(link), in_folder(debug)), 0);
 }
 
-/* The answer of the symbols of "program" for resolved_function(): its line, 0 without a line, -1 without its name. */
+/*
+ * The answer of the symbols of "program" for resolved_function(): its line, 0 without a
+ * line, -1 without its name.
+ */
 static int find_line(void)
 {
         const char *path = in_folder("program");

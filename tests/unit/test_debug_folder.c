@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/debug/debug_file_search.c: a folder's file names a stripped image without a build-id by its code, and only by the same code */
+/*
+ * symbolize/debug/debug_file_search.c: a folder's file names a stripped image without a build-id by its code,
+ * and only by the same code
+ */
 #include "base/io.h"
 #include "base/regular_file.h"
 #include "symbolize/debug/symbol_search.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/debug/debug_sections.c: packed sections come out as they were, damaged and endless ones give an error */
+/*
+ * symbolize/debug/debug_sections.c: packed sections come out as they were, damaged and
+ * endless ones give an error
+ */
 #include "base/io.h"
 #include "base/regular_file.h"
 #include "symbolize/debug/debug_sections.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/elf/demangle.c: names of C++, Rust and D become readable, anything else stays, hostile ones end soon */
+/*
+ * symbolize/elf/demangle.c: names of C++, Rust and D become readable, anything else
+ * stays, hostile ones end soon
+ */
 #include "symbolize/elf/demangle.h"
 #include "tests/unit/built_files.h"
 #include "tests/unit/unit_test.h"
@@ -109,8 +112,8 @@ START_TEST(test_explosion_is_stopped)
 END_TEST
 
 /*
- * D: a function of @n_levels arguments, each a table of the one before by the one before.  "Q" and a number of the base
- * 26 refer so many bytes back.
+ * D: a function of @n_levels arguments, each a table of the one before by the one before.  "Q" and a number
+ * of the base 26 refer so many bytes back.
  */
 static char *demangle_tables(unsigned n_levels)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* export/shared/device_tracks.c, export/shared/lock_waits.c: zones of devices come by their begin, outermost first; a wait ends with its lock */
+/*
+ * export/shared/device_tracks.c, export/shared/lock_waits.c: zones of devices come by their begin, outermost
+ * first; a wait ends with its lock
+ */
 #include "export/shared/device_tracks.h"
 
 #include "analyze/walk/loaded_trace.h"

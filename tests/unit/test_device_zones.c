@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Zones of devices have the times of their queries, in any order; what never comes is counted, and bounded; busy time counts once */
+/*
+ * Zones of devices have the times of their queries, in any order; what never comes is counted, and
+ * bounded; busy time counts once
+ */
 
 #include "analyze/stats/device_stats.h"
 #include "analyze/stats/device_zones.h"

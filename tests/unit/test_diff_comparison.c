@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/diff/diff_comparison.c, diff_renames.c: a real change is told from what differs by chance, at each threshold */
+/*
+ * analyze/diff/diff_comparison.c, diff_renames.c: a real change is told from what differs by
+ * chance, at each threshold
+ */
 #include "analyze/diff/diff_comparison.h"
 #include "analyze/diff/diff_run.h"
 #include "analyze/walk/function_table.h"
@@ -180,7 +183,10 @@ START_TEST(test_nothing_changed)
 }
 END_TEST
 
-/* If two functions have the same share, the more certain one has half of the level; then the other one has all of it. */
+/*
+ * If two functions have the same share, the more certain one has half of the level; then the
+ * other one has all of it.
+ */
 START_TEST(test_steps)
 {
         struct lab l;
@@ -231,7 +237,10 @@ START_TEST(test_weights)
 }
 END_TEST
 
-/* The function with most of the time is not taken for the whole: it is named, and no other one, in either direction. */
+/*
+ * The function with most of the time is not taken for the whole: it is named, and no other
+ * one, in either direction.
+ */
 START_TEST(test_hot_function)
 {
         for (int is_up = 0; is_up < 2; is_up++) {
@@ -572,7 +581,9 @@ START_TEST(test_zones)
 }
 END_TEST
 
-/* A preemption fell into one of 20,000 instances of 10 ns, in one run: the mean would be 4.8 times as large. */
+/*
+ * A preemption fell into one of 20,000 instances of 10 ns, in one run: the mean would be 4.8 times as large.
+ */
 START_TEST(test_one_slow_instance)
 {
         uint32_t key;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/diff/diff_load.c, view/answers/diff_view.c: a trace's samples and zones are counted; hostile names harm no format */
+/*
+ * analyze/diff/diff_load.c, view/answers/diff_view.c: a trace's samples and zones are counted;
+ * hostile names harm no format
+ */
 #include "analyze/diff/diff_comparison.h"
 #include "analyze/diff/diff_run.h"
 #include "analyze/trace/zone_pattern.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/diff/diff_names.c: copies of a function, builds in other folders and versions of a library are the same thing */
+/*
+ * analyze/diff/diff_names.c: copies of a function, builds in other folders and versions of a
+ * library are the same thing
+ */
 #include "analyze/diff/diff_names.h"
 #include "analyze/walk/function_table.h"
 #include "tests/unit/trace_builder.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/diff/diff_test.c, diff_spread.c, diff_program.c: a change is as certain as the runs make it, at each threshold */
+/*
+ * analyze/diff/diff_test.c, diff_spread.c, diff_program.c: a change is as certain as the runs
+ * make it, at each threshold
+ */
 #include "analyze/diff/diff_program.h"
 #include "analyze/diff/diff_spread.h"
 #include "analyze/diff/diff_test.h"
@@ -59,7 +62,10 @@ START_TEST(test_equal_runs)
 }
 END_TEST
 
-/* Among draws of one distribution the share of p below 0.05 is 0.05: more with a normal distribution instead of Student's. */
+/*
+ * Among draws of one distribution the share of p below 0.05 is 0.05: more with a normal
+ * distribution instead of Student's.
+ */
 START_TEST(test_null)
 {
         uint64_t state = 3;
@@ -94,7 +100,10 @@ START_TEST(test_detectable)
 }
 END_TEST
 
-/* The spread that a pair does not show comes from the prior: its variances add up, its degrees of freedom count. */
+/*
+ * The spread that a pair does not show comes from the prior: its variances add up, its
+ * degrees of freedom count.
+ */
 START_TEST(test_pair)
 {
         double few = diff_test_prior(DIFF_PRIOR_RUN, 1.0 / 200), many = diff_test_prior(DIFF_PRIOR_RUN, 1e-6);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/listing/disassembler.c: AVX-512, AMX, SVE, SVE2 and RVV are decoded, targets are addresses, what is no code is bytes */
+/*
+ * symbolize/listing/disassembler.c: AVX-512, AMX, SVE, SVE2 and RVV are decoded, targets are addresses,
+ * what is no code is bytes
+ */
 #include "base/error.h"
 #include "symbolize/listing/disassembler.h"
 #include "tests/unit/unit_test.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/events/doorbell_calm.c: bells fall silent where programs are started all the time, and stay on for generated kernels */
+/*
+ * sampler/events/doorbell_calm.c: bells fall silent where programs are started all the time, and stay
+ * on for generated kernels
+ */
 #include "base/clock.h"
 #include "sampler/events/doorbell_calm.h"
 #include "tests/unit/unit_test.h"

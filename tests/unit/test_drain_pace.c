@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/events/drain_pace.c: no ring is more than half full when it is looked at again, if it goes on like this */
+/*
+ * sampler/events/drain_pace.c: no ring is more than half full when it is looked at again,
+ * if it goes on like this
+ */
 #include "base/clock.h"
 #include "sampler/events/drain_pace.h"
 #include "tests/unit/unit_test.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/commands/dump_opener.c, ring_trigger.c: files beside the trace, each a new one with the time in its name; what a trigger says */
+/*
+ * cli/commands/dump_opener.c, ring_trigger.c: files beside the trace, each a new one with the time in its
+ * name; what a trigger says
+ */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code/early_opener.c: the file of a mapping is open when its ring is reported, and the ring keeps its records */
+/*
+ * sampler/code/early_opener.c: the file of a mapping is open when its ring is reported, and the
+ * ring keeps its records
+ */
 #include "base/byte_buffer.h"
 #include "base/io.h"
 #include "sampler/code/early_opener.h"
@@ -192,7 +195,10 @@ START_LOOP_TEST(test_left_alone, 0, 2)
 }
 END_TEST
 
-/* Bells in vain, as of programs that are started one after the other: then the rings are looked at without a bell. */
+/*
+ * Bells in vain, as of programs that are started one after the other: then the rings are
+ * looked at without a bell.
+ */
 START_TEST(test_bells_fall_silent)
 {
         struct perf_mmap of_system;
@@ -238,8 +244,10 @@ static bool is_named(const char *tid, const char *expected)
         return strcmp(comm, expected) == 0;
 }
 
-/* The opener's thread, by its name: a sanitizer has a thread of its own.  The last: a thread that was joined may
- * be seen a little longer. */
+/*
+ * The opener's thread, by its name: a sanitizer has a thread of its own.  The last: a thread that was joined
+ * may be seen a little longer.
+ */
 static pid_t find_thread(void)
 {
         DIR *tasks = opendir("/proc/self/task");

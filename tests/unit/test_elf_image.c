@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/elf/elf_image.c: build-id and addresses of well-formed files of any class; damaged ones are refused */
+/*
+ * symbolize/elf/elf_image.c: build-id and addresses of well-formed files of any class;
+ * damaged ones are refused
+ */
 #include "base/error.h"
 #include "base/regular_file.h"
 #include "symbolize/elf/elf_image.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/events/event_attr.c: each event asks the kernel for what it was meant for; clocks are never in step with round timers */
+/*
+ * sampler/events/event_attr.c: each event asks the kernel for what it was meant for; clocks are never in
+ * step with round timers
+ */
 #include "base/clock.h"
 #include "sampler/events/event_attr.h"
 #include "sampler/events/event_request.h"
@@ -15,8 +18,8 @@ static struct event_spec spec_of(uint32_t type, uint64_t config, uint32_t leader
 }
 
 /*
- * loop test: the period meets a timer of any round period at points all over it.  As many samples as one second has,
- * but at least a hundred, must leave no gap of a tenth of the timer's period.
+ * loop test: the period meets a timer of any round period at points all over it.  As many samples as one
+ * second has, but at least a hundred, must leave no gap of a tenth of the timer's period.
  */
 START_LOOP_TEST(test_clock_period, 0, 13)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* format/event_batch.c: the events of a body are those of event_decoder, in pieces of any size, up to the same fault */
+/*
+ * format/event_batch.c: the events of a body are those of event_decoder, in pieces of any
+ * size, up to the same fault
+ */
 #include "format/event_batch.h"
 
 #include "base/byte_buffer.h"

@@ -268,8 +268,8 @@ START_TEST(test_ops_of_a_newer_version_are_skipped_and_counted)
 END_TEST
 
 /*
- * A ZONE_TEXT whose column has five bytes: the length that is stated, and four of text.  Only what is there is taken,
- * and bytes that are left over do no harm.
+ * A ZONE_TEXT whose column has five bytes: the length that is stated, and four of text.  Only what is there
+ * is taken, and bytes that are left over do no harm.
  */
 START_TEST(test_texts_end_where_their_column_does)
 {
@@ -358,7 +358,9 @@ START_LOOP_TEST(test_time_beyond_64_bits_is_refused, 0, 3)
 }
 END_TEST
 
-/* A copy of @body that lacks the columns whose bit is set in @left_out, of the appended ones in their order. */
+/*
+ * A copy of @body that lacks the columns whose bit is set in @left_out, of the appended ones in their order.
+ */
 static void leave_columns_out(const struct byte_buffer *body, uint32_t left_out, struct byte_buffer *copy)
 {
         struct byte_buffer columns = { .data = NULL };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* format/event_encoder.c: every event of every run comes out of the decoder as it went in, chunk after chunk */
+/*
+ * format/event_encoder.c: every event of every run comes out of the decoder as it went in, chunk after chunk
+ */
 #include "format/event_encoder.h"
 
 #include "format/trace_dictionary.h"
@@ -29,7 +31,9 @@ static uint64_t choose_op(uint64_t n_before, uint64_t *state)
                                              : 1 + fixed_random_next(state) % (TRACE_OP_COUNT - 1);
 }
 
-/* Mostly short ones, also of nothing, which leaves no trace; some longer than what room is made for at once. */
+/*
+ * Mostly short ones, also of nothing, which leaves no trace; some longer than what room is made for at once.
+ */
 static uint64_t choose_length(int run, uint64_t *state)
 {
         return fixed_random_next(state) % (run % 100 == 50 ? 3000 : 20);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/events/event_request.c: lists and groups come apart where they should; events that were not asked for are added, or taken away */
+/*
+ * sampler/events/event_request.c: lists and groups come apart where they should; events that were not asked
+ * for are added, or taken away
+ */
 #include "base/error.h"
 #include "sampler/events/event_request.h"
 #include "tests/unit/fake_machine.h"

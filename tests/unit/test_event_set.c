@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/events/event_set.c: an event is found by its number, and a thread that two events record is counted once */
+/*
+ * sampler/events/event_set.c: an event is found by its number, and a thread that two events
+ * record is counted once
+ */
 #include "sampler/events/event_set.h"
 
 #include "sampler/kernel/perf_record.h"
@@ -145,7 +148,10 @@ START_TEST(test_overlap_is_inherited)
 }
 END_TEST
 
-/* A thread that was found late and was started while events were opened has its own; later its number is another's. */
+/*
+ * A thread that was found late and was started while events were opened has its own; later
+ * its number is another's.
+ */
 START_TEST(test_overlap_while_opening)
 {
         struct event_set set;

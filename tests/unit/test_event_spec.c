@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/events/event_spec.c: every name means what perf means by it; a wrong one is refused with the one that was meant */
+/*
+ * sampler/events/event_spec.c: every name means what perf means by it; a wrong one is refused with
+ * the one that was meant
+ */
 #include "base/error.h"
 #include "sampler/events/event_places.h"
 #include "sampler/events/event_spec.h"
@@ -183,7 +186,7 @@ START_LOOP_TEST(test_length, 0, 200)
 }
 END_TEST
 
-/* ---- sysfs ---------------------------------------------------------------------------------------------- */
+/* ---- sysfs --------------------------------------------------------------------------------------------- */
 
 static const struct {
         const char *text;
@@ -391,7 +394,7 @@ START_TEST(test_software_on_hybrid)
 }
 END_TEST
 
-/* ---- tracepoints, libpfm4 -------------------------------------------------------------------------------- */
+/* ---- tracepoints, libpfm4 ------------------------------------------------------------------------------ */
 
 START_TEST(test_tracepoints)
 {

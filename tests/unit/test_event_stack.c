@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/stacks/event_stack.c: a copied stack is followed within its copy only, and what is missing is counted */
+/*
+ * sampler/stacks/event_stack.c: a copied stack is followed within its copy only, and
+ * what is missing is counted
+ */
 #include "instrument/client_abi.h"
 #include "instrument/client_stream.h"
 #include "sampler/kernel/call_chain.h"

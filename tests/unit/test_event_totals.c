@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/events/event_totals.c: a total is the sum over descriptors, whatever layout they are read in; what shared a counter is said */
+/*
+ * sampler/events/event_totals.c: a total is the sum over descriptors, whatever layout they are read in; what
+ * shared a counter is said
+ */
 #include "format/trace_dictionary.h"
 #include "sampler/events/event_set.h"
 #include "sampler/events/event_totals.h"

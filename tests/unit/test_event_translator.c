@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/zones/event_translator.c: every event of a program becomes what the trace has for it; nothing that it says breaks it */
+/*
+ * sampler/zones/event_translator.c: every event of a program becomes what the trace has for it; nothing
+ * that it says breaks it
+ */
 #include "instrument/client_abi.h"
 #include "sampler/tracks/loss_counter.h"
 #include "tests/unit/merged_program.h"
@@ -397,7 +400,10 @@ START_TEST(test_lost_blobs)
 }
 END_TEST
 
-/* Names without end cost only names: the zones are there, equal names still have theirs, and other strings have room. */
+/*
+ * Names without end cost only names: the zones are there, equal names still have theirs, and
+ * other strings have room.
+ */
 START_TEST(test_names_without_room)
 {
         static struct merged_program f;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Views of events say what a trace holds, and make sense of one that is empty, has samples or zones alone, or one event */
+/*
+ * Views of events say what a trace holds, and make sense of one that is empty, has samples or
+ * zones alone, or one event
+ */
 
 #include "analyze/stats/device_stats.h"
 #include "analyze/stats/frame_stats.h"
@@ -236,7 +239,9 @@ START_TEST(test_one_event)
 }
 END_TEST
 
-/* Each ends with where to go on: the zones, the peak, the slowest frame, the part where the plot is highest. */
+/*
+ * Each ends with where to go on: the zones, the peak, the slowest frame, the part where the plot is highest.
+ */
 static void all_go_on(struct trace_builder *b)
 {
         has(b, view_locks, "\"hyprof report --zone z2\"");

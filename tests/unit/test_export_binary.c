@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* export_perfetto.c, _pprof.c, _perf_data.c, _callgrind.c: any trace is exported whole, and a write that fails is noticed */
+/*
+ * export_perfetto.c, _pprof.c, _perf_data.c, _callgrind.c: any trace is exported whole, and a
+ * write that fails is noticed
+ */
 #include "analyze/walk/loaded_trace.h"
 #include "base/bytes.h"
 #include "base/error.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/zones/fiber_order.c: the one that waits at the earliest time goes first, whatever was added in between */
+/*
+ * sampler/zones/fiber_order.c: the one that waits at the earliest time goes first,
+ * whatever was added in between
+ */
 #include "sampler/zones/fiber_order.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that is written over in its place has a new version for those who map it later, and what was changed too early has none. */
+/*
+ * A file that is written over in its place has a new version for those who map it later, and what was
+ * changed too early has none.
+ */
 #include "base/clock.h"
 #include "base/io.h"
 #include "sampler/code/file_versions.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/options/filter_options.c, output_options.c: times to the nanosecond, nothing that is no time, the last format wins */
+/*
+ * cli/options/filter_options.c, output_options.c: times to the nanosecond, nothing that is no
+ * time, the last format wins
+ */
 #include "cli/options/filter_options.h"
 #include "cli/options/option_table.h"
 #include "cli/options/output_options.h"

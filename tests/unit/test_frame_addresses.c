@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* export/shared/frame_addresses.c: a frame's address is where its byte was mapped, in the process or in the one it came from */
+/*
+ * export/shared/frame_addresses.c: a frame's address is where its byte was mapped, in the process or
+ * in the one it came from
+ */
 #include "export/shared/frame_addresses.h"
 
 #include "tests/unit/trace_builder.h"

@@ -56,9 +56,9 @@ static void zone(struct trace_builder *b, uint64_t begin_ns, uint64_t end_ns, ui
 }
 
 /*
- * Frames of 100, 200 and 300 ns, marked in a zone around the loop and at the end of a zone around each turn.  In each
- * turn 10 ns of "small", with "inner" inside, and all but 20 ns of "large".  A worker is busy from the middle of the
- * first frame until the middle of the last, and idle between two jobs.
+ * Frames of 100, 200 and 300 ns, marked in a zone around the loop and at the end of a zone around each turn.
+ * In each turn 10 ns of "small", with "inner" inside, and all but 20 ns of "large".  A worker is busy from
+ * the middle of the first frame until the middle of the last, and idle between two jobs.
  */
 START_TEST(test_zones_around_marks)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/walk/function_table.c: frames get the functions of their last group of symbols, or the reason for none */
+/*
+ * analyze/walk/function_table.c: frames get the functions of their last group of symbols,
+ * or the reason for none
+ */
 #include "analyze/walk/function_table.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"

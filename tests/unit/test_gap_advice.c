@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* view/answers/gap_advice.c: advice names the trace and the module as a shell takes them, and has no advice where none is known */
+/*
+ * view/answers/gap_advice.c: advice names the trace and the module as a shell takes them, and has no
+ * advice where none is known
+ */
 #include "view/answers/gap_advice.h"
 
 #include "analyze/report/report.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/elf/go_functions.c: a stripped Go program has the names and lines of the one with symbols; a damaged table is no crash */
+/*
+ * symbolize/elf/go_functions.c: a stripped Go program has the names and lines of the one with symbols; a
+ * damaged table is no crash
+ */
 #include "base/io.h"
 #include "base/regular_file.h"
 #include "symbolize/elf/elf_image.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/events/group_counts.c: each count belongs to one sample, the first after it; nothing counts twice, nothing goes backwards */
+/*
+ * sampler/events/group_counts.c: each count belongs to one sample, the first after it; nothing counts twice,
+ * nothing goes backwards
+ */
 #include "sampler/events/event_set.h"
 #include "sampler/events/group_counts.h"
 #include "sampler/kernel/perf_record.h"
@@ -102,7 +105,10 @@ START_TEST(test_of_cpus)
 }
 END_TEST
 
-/* Counters of threads with the same number: each begins with 0, also after another one with that number has ended. */
+/*
+ * Counters of threads with the same number: each begins with 0, also after another one with
+ * that number has ended.
+ */
 START_TEST(test_inherited)
 {
         struct fixture f;
@@ -242,7 +248,10 @@ START_TEST(test_leader)
 }
 END_TEST
 
-/* Thousands of threads that come and go: nothing is mixed up, and the memory of those that ended is used again. */
+/*
+ * Thousands of threads that come and go: nothing is mixed up, and the memory of those
+ * that ended is used again.
+ */
 START_TEST(test_many_threads)
 {
         struct fixture f;

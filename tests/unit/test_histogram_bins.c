@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/stats/histogram_bins.c: every number is in exactly one bar, bars follow each other, few and never none */
+/*
+ * analyze/stats/histogram_bins.c: every number is in exactly one bar, bars follow each
+ * other, few and never none
+ */
 #include "analyze/stats/histogram_bins.h"
 #include "analyze/trace/histogram.h"
 #include "tests/unit/unit_test.h"

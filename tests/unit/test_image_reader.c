@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code/image_reader.c: what is read is there byte for byte, in order and within the limit; what is not says why, and nothing leaks */
+/*
+ * sampler/code/image_reader.c: what is read is there byte for byte, in order and within the limit; what is
+ * not says why, and nothing leaks
+ */
 #include "base/byte_buffer.h"
 #include "base/content_hash.h"
 #include "base/error.h"
@@ -102,7 +105,9 @@ START_TEST(test_file)
 }
 END_TEST
 
-/* Parts are given back while others of the same image are needed, and the next image does not disturb them. */
+/*
+ * Parts are given back while others of the same image are needed, and the next image does not disturb them.
+ */
 START_TEST(test_release)
 {
         struct staged_image first, second;

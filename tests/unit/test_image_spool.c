@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/symbols/image_spool.c: code comes back byte for byte, whole or not at all, however its parts come */
+/*
+ * symbolize/symbols/image_spool.c: code comes back byte for byte, whole or not at all, however its parts come
+ */
 #include "base/error.h"
 #include "format/attachment_chunk.h"
 #include "format/trace_dictionary.h"

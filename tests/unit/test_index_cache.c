@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/symbols/index_cache.c: an entry comes back for what it was made of, and for nothing else; the folder stays small */
+/*
+ * symbolize/symbols/index_cache.c: an entry comes back for what it was made of, and for nothing else;
+ * the folder stays small
+ */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"

@@ -174,7 +174,10 @@ struct interruption {
         int fd;
 };
 
-/* Interrupts the reader over and over, each time it has noticed the last one; then gives it what it waits for. */
+/*
+ * Interrupts the reader over and over, each time it has noticed the last one; then
+ * gives it what it waits for.
+ */
 static void *interrupt(void *argument)
 {
         const struct interruption *to = argument;

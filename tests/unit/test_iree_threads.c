@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* No two locks of IREE have one number at a time, whatever threads make and destroy them; numbers are used again. */
+/*
+ * No two locks of IREE have one number at a time, whatever threads make and destroy them;
+ * numbers are used again.
+ */
 #include <hyprof/compat/iree/iree_calls.h>
 
 #include <pthread.h>

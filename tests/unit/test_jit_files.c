@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/jit/jit_files.c: files of a process become regions: as they grow, once, and to their last line after its end */
+/*
+ * sampler/jit/jit_files.c: files of a process become regions: as they grow, once, and to their
+ * last line after its end
+ */
 #include "sampler/jit/jit_files.h"
 
 #include "base/clock.h"

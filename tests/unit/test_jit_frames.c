@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code/jit_frames.c: what a JIT says of its functions becomes a table of the process's addresses; nonsense costs only itself */
+/*
+ * sampler/code/jit_frames.c: what a JIT says of its functions becomes a table of the process's addresses;
+ * nonsense costs only itself
+ */
 #include "base/io.h"
 #include "sampler/code/jit_frames.h"
 #include "tests/unit/fixed_random.h"
@@ -18,7 +21,10 @@
 
 #define CODE UINT64_C(0x7f0000001000)
 
-/* As Python 3.13 writes it for each trampoline: 11 bytes of code, CFA = sp + 8, from byte 4 on + 16, from byte 10 on + 8. */
+/*
+ * As Python 3.13 writes it for each trampoline: 11 bytes of code, CFA = sp + 8, from byte 4 on +
+ * 16, from byte 10 on + 8.
+ */
 static const uint8_t python[] = {
         0x14, 0,    0,  0, 0,    0,    0,    0,    1,    'z',  'R',  0,
         1,    0x78, 16, 1, 0x1b, 0x0c, 7,    8,    0x90, 1,    0,    0, /* CIE */

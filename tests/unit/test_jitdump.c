@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/jit/jitdump.c: what a compiler wrote is read; what is cut off anywhere, or says lengths that cannot be, is refused */
+/*
+ * sampler/jit/jitdump.c: what a compiler wrote is read; what is cut off anywhere, or says lengths
+ * that cannot be, is refused
+ */
 #include "sampler/jit/jitdump.h"
 
 #include "tests/unit/jitdump_builder.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code/keep_policy.c: what may be gone later is wanted, what lies where programs are installed is not */
+/*
+ * sampler/code/keep_policy.c: what may be gone later is wanted, what lies where programs are installed is not
+ */
 #include "sampler/code/keep_policy.h"
 #include "tests/unit/unit_test.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge/kernel_side.c: records of all rings act in the order of time, and each ends as what it says or as a loss */
+/*
+ * sampler/merge/kernel_side.c: records of all rings act in the order of time, and each ends as
+ * what it says or as a loss
+ */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
@@ -541,7 +544,10 @@ START_TEST(test_scan_ahead)
 END_TEST
 
 /* Looking ahead borrows the same memory as the record that waits for its turn: both must be what they are. */
-/* The table of a file is asked for when its record is seen, long before its turn; and by a record that is in no ring. */
+/*
+ * The table of a file is asked for when its record is seen, long before its turn; and by a
+ * record that is in no ring.
+ */
 START_TEST(test_tables_are_wanted_ahead)
 {
         struct table_process none = { .fd = -1 }; /* whatever is wanted of it is counted as not to be had */

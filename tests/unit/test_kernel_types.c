@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/kernel/kernel_types.c: each field that a program names is where the kernel has it, and damaged types are refused */
+/*
+ * sampler/kernel/kernel_types.c: each field that a program names is where the kernel has it, and
+ * damaged types are refused
+ */
 #include "base/byte_buffer.h"
 #include "sampler/kernel/kernel_types.h"
 #include "tests/unit/unit_test.h"
@@ -14,8 +17,8 @@ static struct kernel_hook hooks[2];
 static struct kernel_types_request request;
 
 /*
- * typedef int id_t; struct task { long first; const id_t pid; struct { struct { short deep; }; void *stack; }; struct node node;
- * unsigned bits : 3; int list[4]; };  struct node { char a, b; };
+ * typedef int id_t; struct task { long first; const id_t pid; struct { struct { short deep; }; void *stack;
+ * }; struct node node; unsigned bits : 3; int list[4]; };  struct node { char a, b; };
  */
 static void make_kernel(void)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* base/large_memory.c: blocks of every size are whole, large ones begin with a large page, and no other memory is touched */
+/*
+ * base/large_memory.c: blocks of every size are whole, large ones begin with a large page, and no
+ * other memory is touched
+ */
 #include "base/large_memory.h"
 #include "tests/unit/unit_test.h"
 

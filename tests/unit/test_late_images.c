@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A frame in anonymous memory is an image's if that memory became this image, and may have been nothing else. */
+/*
+ * A frame in anonymous memory is an image's if that memory became this image, and may have been nothing else.
+ */
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "symbolize/symbols/late_images.h"

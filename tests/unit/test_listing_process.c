@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/listing/listing_process.c, listing_reader.c: own code is listed; a child that dies or fails costs the listing alone */
+/*
+ * symbolize/listing/listing_process.c, listing_reader.c: own code is listed; a child that dies or fails
+ * costs the listing alone
+ */
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* An object that a JIT loaded is read as if it was linked there; an image without sections has names; damage does no harm. */
+/*
+ * An object that a JIT loaded is read as if it was linked there; an image without sections has
+ * names; damage does no harm.
+ */
 #include "symbolize/elf/dynamic_symbols.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/elf/elf_relocation.h"
@@ -133,7 +136,9 @@ START_LOOP_TEST(damage_does_no_harm, 0, 4)
 }
 END_TEST
 
-/* Machine, kind, what is there, symbol + addend, place; what must be there after it, or 0 if it is refused. */
+/*
+ * Machine, kind, what is there, symbol + addend, place; what must be there after it, or 0 if it is refused.
+ */
 static const struct {
         uint16_t machine;
         uint32_t type;

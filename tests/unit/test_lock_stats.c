@@ -99,7 +99,10 @@ START_TEST(test_a_wait_that_is_given_up)
 }
 END_TEST
 
-/* A lock that is held at the end counts to there; releases of locks that are not held, and too many at once, are counted. */
+/*
+ * A lock that is held at the end counts to there; releases of locks that are not held, and too
+ * many at once, are counted.
+ */
 START_TEST(test_what_makes_no_sense)
 {
         struct lock_stats s;

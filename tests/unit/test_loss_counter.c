@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/tracks/loss_counter.c: every loss becomes a row exactly once, and the total holds what was lost, not what was mended */
+/*
+ * sampler/tracks/loss_counter.c: every loss becomes a row exactly once, and the total holds what was
+ * lost, not what was mended
+ */
 #include "format/trace_dictionary.h"
 #include "sampler/tracks/loss_counter.h"
 #include "tests/unit/unit_test.h"

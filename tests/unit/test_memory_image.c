@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* An image that was put into memory without the loader is found from its code, and all of it where the program has it. */
+/*
+ * An image that was put into memory without the loader is found from its code, and all of it
+ * where the program has it.
+ */
 #include "base/byte_buffer.h"
 #include "format/trace_spec.h"
 #include "sampler/code/code_keeper.h"

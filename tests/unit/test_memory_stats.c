@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes in use, the peak and the leaks are those of the program; limits are kept, and the rest is counted */
+/*
+ * The bytes in use, the peak and the leaks are those of the program; limits are kept, and the rest is counted
+ */
 
 #include "analyze/stats/memory_stats.h"
 
@@ -126,7 +128,10 @@ START_TEST(test_a_discard_frees_all_of_a_pool)
 }
 END_TEST
 
-/* A million allocations and frees need no more blocks than are in use at once; beyond the limit they are counted. */
+/*
+ * A million allocations and frees need no more blocks than are in use at once; beyond the
+ * limit they are counted.
+ */
 START_TEST(test_the_limit_of_blocks)
 {
         struct memory_stats s;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code/module_file.c: what is mapped is what is opened, wherever it went since, and nothing else is */
+/*
+ * sampler/code/module_file.c: what is mapped is what is opened, wherever it went since, and nothing else is
+ */
 #include "base/error.h"
 #include "base/io.h"
 #include "sampler/code/module_file.h"

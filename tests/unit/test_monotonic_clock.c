@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/kernel/monotonic_clock.c: a reading of CLOCK_MONOTONIC becomes what CLOCK_MONOTONIC_RAW was then, within a microsecond */
+/*
+ * sampler/kernel/monotonic_clock.c: a reading of CLOCK_MONOTONIC becomes what CLOCK_MONOTONIC_RAW was
+ * then, within a microsecond
+ */
 #include "base/clock.h"
 #include "instrument/tick_clock.h"
 #include "sampler/kernel/monotonic_clock.h"
@@ -41,7 +44,10 @@ START_TEST(test_readings_between_two_pairs_are_right)
 }
 END_TEST
 
-/* NTP makes it run 500 parts in a million faster, the most that it does, from the middle on; pairs 1 ms apart. */
+/*
+ * NTP makes it run 500 parts in a million faster, the most that it does, from the
+ * middle on; pairs 1 ms apart.
+ */
 START_TEST(test_a_clock_that_is_slewed_is_followed)
 {
         struct tick_clock *clock = calloc(1, sizeof(*clock));

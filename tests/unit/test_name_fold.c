@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* view/text/name_fold.c: what is too long keeps what tells it from others, and never takes more columns than there are */
+/*
+ * view/text/name_fold.c: what is too long keeps what tells it from others, and never takes more
+ * columns than there are
+ */
 #include "view/text/name_fold.h"
 
 #include "base/byte_buffer.h"

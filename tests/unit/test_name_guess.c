@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* base/name_guess.c: what is nearly right is found, also a part or other capitals; what is another word is not */
+/*
+ * base/name_guess.c: what is nearly right is found, also a part or other capitals; what
+ * is another word is not
+ */
 #include "base/name_guess.h"
 #include "tests/unit/unit_test.h"
 

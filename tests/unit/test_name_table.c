@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/client/name_table.c: one content is one entry: among a million, between threads, in handlers and children */
+/*
+ * instrument/client/name_table.c: one content is one entry: among a million, between threads,
+ * in handlers and children
+ */
 #include "instrument/client/name_table.h"
 
 #include "instrument/client/client.h"
@@ -310,7 +313,10 @@ static struct hyprof_location *locate(const struct name_key *key)
         return found;
 }
 
-/* One that was asked for before is found again by its texts alone: any other byte, length or number is another one. */
+/*
+ * One that was asked for before is found again by its texts alone: any other byte, length or
+ * number is another one.
+ */
 START_TEST(test_location_of_again)
 {
         char texts[3][TEXT_BYTES_MAX + 1] = { "abcdefghijklmnopqrstuvwxyz", "bcdefghijklmnopqrstuvwxyza",
@@ -345,7 +351,9 @@ START_TEST(test_location_of_again)
 }
 END_TEST
 
-/* The same bytes, otherwise divided; lengths that would run over into each other; texts that are not there. */
+/*
+ * The same bytes, otherwise divided; lengths that would run over into each other; texts that are not there.
+ */
 START_TEST(test_location_of_divided)
 {
         static char text[CLIENT_ABI_STRING_BYTES_MAX + 16];

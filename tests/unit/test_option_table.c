@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/options/option_table.c: options are found in every form that people write, and a wrong one is named as it was written */
+/*
+ * cli/options/option_table.c: options are found in every form that people write, and a wrong one is
+ * named as it was written
+ */
 #include "base/io.h"
 #include "cli/options/option_table.h"
 #include "tests/unit/unit_test.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/files/output_file.c: what was there before is kept or comes back, and no file that a link points to is written to */
+/*
+ * cli/files/output_file.c: what was there before is kept or comes back, and no file that a link
+ * points to is written to
+ */
 #include "base/error.h"
 #include "base/io.h"
 #include "cli/files/output_file.h"
@@ -197,7 +200,10 @@ START_LOOP_TEST(test_link_is_not_followed, 0, 2)
 }
 END_TEST
 
-/* loop test: a link to a device, to a pipe, and to a link to it, as /dev/stdout is: the link stays, with no ".old" */
+/*
+ * loop test: a link to a device, to a pipe, and to a link to it, as /dev/stdout is: the
+ * link stays, with no ".old"
+ */
 static const char *const followed[] = { "/dev/null", "pipe", "target" };
 
 START_LOOP_TEST(test_link_to_device_or_pipe_is_followed, 0, sizeof(followed) / sizeof(followed[0]))

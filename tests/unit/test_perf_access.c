@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/kernel/perf_access.c: each refusal has the reason that is true, in one line, and the command that helps */
+/*
+ * sampler/kernel/perf_access.c: each refusal has the reason that is true, in one line, and
+ * the command that helps
+ */
 #include "sampler/kernel/perf_access.h"
 #include "tests/unit/unit_test.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* export/perf_data/perf_data_kernel.c: the kernel's build-id and symbols are found where they are, and nowhere else */
+/*
+ * export/perf_data/perf_data_kernel.c: the kernel's build-id and symbols are found where
+ * they are, and nowhere else
+ */
 #include "export/perf_data/perf_data_kernel.h"
 #include "tests/unit/unit_test.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/jit/perf_map.c: every line that makes sense comes out once, however it is cut; others are counted */
+/*
+ * sampler/jit/perf_map.c: every line that makes sense comes out once, however it is cut; others are counted
+ */
 #include "sampler/jit/perf_map.h"
 #include "tests/unit/unit_test.h"
 

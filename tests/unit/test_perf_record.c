@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/kernel/perf_record.c: each field of each record is found; what is too short is refused, untouched and unread */
+/*
+ * sampler/kernel/perf_record.c: each field of each record is found; what is too short is
+ * refused, untouched and unread
+ */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "sampler/kernel/perf_record.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/kernel/perf_ring.c: records come out whole and in order wherever they lie; a corrupt ring is refused, not read past */
+/*
+ * sampler/kernel/perf_ring.c: records come out whole and in order wherever they lie; a corrupt ring is
+ * refused, not read past
+ */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "tests/unit/fake_ring.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind/plt_frames.c: the stack within stubs as each linker writes them, up to the first instruction that is not known */
+/*
+ * unwind/plt_frames.c: the stack within stubs as each linker writes them, up to the first
+ * instruction that is not known
+ */
 #include "tests/unit/unit_test.h"
 #include "unwind/plt_frames.h"
 #include "unwind/unwind_machine.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/elf/plt_table.c: stubs of each machine and linker have the name of the function that they lead to */
+/*
+ * symbolize/elf/plt_table.c: stubs of each machine and linker have the name of the function that they lead to
+ */
 #include "base/io.h"
 #include "base/regular_file.h"
 #include "symbolize/elf/elf_image.h"
@@ -66,7 +68,8 @@ static const struct plt_entry *find_stub(const struct plt_table *table, const ch
 
                 if (own && strcmp(own, name) == 0)
                         found = &table->entries
-                                         [i]; /* the last one: with IBT there are two, and this one is called */
+                                         /* the last one: with IBT there are two, and this one is called */
+                                         [i];
         }
         return found;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/kernel/privileges.c: under sudo nothing of root is left but the named capabilities, and after narrowing few of them */
+/*
+ * sampler/kernel/privileges.c: under sudo nothing of root is left but the named capabilities, and
+ * after narrowing few of them
+ */
 #include "base/error.h"
 #include "sampler/kernel/privileges.h"
 #include "sampler/kernel/system_calls.h"
@@ -54,7 +57,9 @@ START_LOOP_TEST_IF(geteuid() == 0, test_who_called_sudo, 0, sizeof(users) / size
 }
 END_TEST
 
-/* The line of the first failure in a child; nothing here comes back, so each case has a process of its own. */
+/*
+ * The line of the first failure in a child; nothing here comes back, so each case has a process of its own.
+ */
 #define EXPECT(condition)                                                              \
         do                                                                             \
                 if (!(condition)) {                                                    \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/kernel/process_filter.c: of everybody's records exactly those are taken that are about what was named, and its children */
+/*
+ * sampler/kernel/process_filter.c: of everybody's records exactly those are taken that are about what was
+ * named, and its children
+ */
 #include "sampler/kernel/process_filter.h"
 
 #include "sampler/kernel/perf_record.h"
@@ -120,7 +123,9 @@ START_TEST(test_everything)
 }
 END_TEST
 
-/* A single thread: the mappings of its process count, whichever thread makes them; the other threads do not. */
+/*
+ * A single thread: the mappings of its process count, whichever thread makes them; the other threads do not.
+ */
 START_TEST(test_threads)
 {
         struct process_filter f;

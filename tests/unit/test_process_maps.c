@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/kernel/process_maps.c: each line of the kernel becomes a mapping as its records have it, and nothing else does */
+/*
+ * sampler/kernel/process_maps.c: each line of the kernel becomes a mapping as its records have
+ * it, and nothing else does
+ */
 #include "sampler/kernel/process_maps.h"
 
 #include "base/error.h"

@@ -205,7 +205,9 @@ START_TEST(test_full_tables)
 }
 END_TEST
 
-/* Numbers of fibers are those of their process; a fiber has a row without a TID, and goes with its process. */
+/*
+ * Numbers of fibers are those of their process; a fiber has a row without a TID, and goes with its process.
+ */
 START_TEST(test_fibers)
 {
         const struct trace_thread *row;

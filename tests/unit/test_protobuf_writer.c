@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* export/shared/protobuf_writer.c: the bytes are those of the encoding; lengths are right however long a message gets */
+/*
+ * export/shared/protobuf_writer.c: the bytes are those of the encoding; lengths are right
+ * however long a message gets
+ */
 #include "export/shared/protobuf_writer.h"
 
 #include "base/bytes.h"

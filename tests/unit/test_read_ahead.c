@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* format/read_ahead.c: any number of helpers hands out the events that trace_reader does, in order, up to the same end in the same words */
+/*
+ * format/read_ahead.c: any number of helpers hands out the events that trace_reader does, in order, up to the
+ * same end in the same words
+ */
 #include "format/read_ahead.h"
 
 #include "base/content_hash.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that was made executable after a record, and before it was looked at, is known; other memory and other times do not count. */
+/*
+ * Memory that was made executable after a record, and before it was looked at, is known; other memory and
+ * other times do not count.
+ */
 #include "sampler/tracks/recent_mappings.h"
 #include "tests/unit/unit_test.h"
 

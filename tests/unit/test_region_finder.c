@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/region_finder.c: finds a process's own region, by descriptor or by mapping, and opens nothing else */
+/*
+ * instrument/region_finder.c: finds a process's own region, by descriptor or by mapping,
+ * and opens nothing else
+ */
 #include "base/error.h"
 #include "instrument/client_abi.h"
 #include "instrument/region_finder.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/region_inbox.c, client/announcement.c: a descriptor arrives whole, with its sender's PID, even after its end */
+/*
+ * instrument/region_inbox.c, client/announcement.c: a descriptor arrives whole, with its sender's
+ * PID, even after its end
+ */
 #include "instrument/region_inbox.h"
 
 #include "base/error.h"

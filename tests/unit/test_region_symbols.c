@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/symbols/region_symbols.c: an address is of the region of its own generation, else of the latest earlier one that nothing lies over */
+/*
+ * symbolize/symbols/region_symbols.c: an address is of the region of its own generation, else of the latest
+ * earlier one that nothing lies over
+ */
 #include "symbolize/symbols/region_symbols.h"
 
 #include "tests/unit/fixed_random.h"

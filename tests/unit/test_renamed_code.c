@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code/renamed_code.c: code that a perf map names anew is replaced at the recorded moment, or has no name in between */
+/*
+ * sampler/code/renamed_code.c: code that a perf map names anew is replaced at the recorded moment, or
+ * has no name in between
+ */
 #include "sampler/code/renamed_code.h"
 
 #include "sampler/kernel/perf_record.h"
@@ -131,7 +134,10 @@ START_TEST(the_time_of_the_file_narrows_the_window)
 }
 END_TEST
 
-/* Another number of records than of lines: which belongs to which is not known.  So it is where code can be written. */
+/*
+ * Another number of records than of lines: which belongs to which is not known.  So it is
+ * where code can be written.
+ */
 START_TEST(records_that_do_not_fit_are_no_moments)
 {
         end_reading(100, 0, 1);
@@ -151,7 +157,10 @@ START_TEST(records_that_do_not_fit_are_no_moments)
 }
 END_TEST
 
-/* A program that is preempted between the record and the line: each line still has its own record, and only one. */
+/*
+ * A program that is preempted between the record and the line: each line still has its
+ * own record, and only one.
+ */
 START_TEST(a_line_may_come_long_after_its_record)
 {
         end_reading(100, 0, 1);
@@ -192,7 +201,10 @@ START_TEST(fresh_memory_has_its_record)
 }
 END_TEST
 
-/* A program that changes code without a new name makes memory executable without a line: a record more may be either. */
+/*
+ * A program that changes code without a new name makes memory executable without a line: a
+ * record more may be either.
+ */
 START_TEST(after_a_record_without_a_line_none_waits)
 {
         const uint64_t late_ns = 2 * RENAMED_CODE_SETTLED_NS;
@@ -244,7 +256,10 @@ START_TEST(too_many_records)
 }
 END_TEST
 
-/* The record is there, and its line is written after the map was read: samples since the record wait for both. */
+/*
+ * The record is there, and its line is written after the map was read: samples since
+ * the record wait for both.
+ */
 START_TEST(a_line_may_come_after_its_record)
 {
         end_reading(100, 0, 1);
@@ -334,7 +349,10 @@ START_TEST(fresh_memory_beside_renamed)
 }
 END_TEST
 
-/* Two readings before any of it takes effect: what the first one knew ends where the window of the second one begins. */
+/*
+ * Two readings before any of it takes effect: what the first one knew ends where the window of
+ * the second one begins.
+ */
 START_TEST(windows_follow_each_other)
 {
         struct renamed_reading reading = { .empty_ns = 95, .now_ns = 100, .n_lines = 1 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/report/report.c, report_samples.c, report_gaps.c: a trace with known truth gives that truth, a part of one too */
+/*
+ * analyze/report/report.c, report_samples.c, report_gaps.c: a trace with known truth gives that
+ * truth, a part of one too
+ */
 #include "analyze/report/report.h"
 #include "base/error.h"
 #include "format/trace_schema.h"
@@ -660,7 +663,10 @@ START_TEST(test_a_zone_known_from_samples_only)
 }
 END_TEST
 
-/* A program that is replaced leaves its zones open: they never end, and nothing of the next program is in them. */
+/*
+ * A program that is replaced leaves its zones open: they never end, and nothing of the
+ * next program is in them.
+ */
 START_TEST(test_replaced_program)
 {
         struct trace_builder b;

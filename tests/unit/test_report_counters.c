@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/report/report_counters.c, report_callstacks.c: counters of a group belong to functions and zones, marks to none */
+/*
+ * analyze/report/report_counters.c, report_callstacks.c: counters of a group belong to functions
+ * and zones, marks to none
+ */
 #include "analyze/report/report.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
@@ -63,7 +66,10 @@ static void add_group_sample(struct trace_builder *b, uint64_t time_ns, const st
         add_sample(b, time_ns, g->branches, path, stack, weights[3]);
 }
 
-/* fast: 2 samples of 1000 cycles with 3000 and 2000 instructions; slow, in a zone: one with 500, 4 and 1 misses. */
+/*
+ * fast: 2 samples of 1000 cycles with 3000 and 2000 instructions; slow, in a zone: one
+ * with 500, 4 and 1 misses.
+ */
 static void build_known(struct trace_builder *b)
 {
         struct group g = add_group(b);
@@ -135,7 +141,9 @@ START_LOOP_TEST(test_counters_of_functions_and_zones, 0, 2)
 }
 END_TEST
 
-/* Another event that is sampled by itself has no counters; nor has one whose samples outnumber the leader's. */
+/*
+ * Another event that is sampled by itself has no counters; nor has one whose samples outnumber the leader's.
+ */
 START_TEST(test_an_event_without_a_group)
 {
         struct trace_builder b;

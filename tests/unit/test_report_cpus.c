@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/walk/cpu_lanes.c, report_cpus.c: known stretches on known CPUs add up, and half-known ones add nothing */
+/*
+ * analyze/walk/cpu_lanes.c, report_cpus.c: known stretches on known CPUs add up, and
+ * half-known ones add nothing
+ */
 #include "analyze/report/report.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
@@ -25,7 +28,9 @@ static void add(struct trace_builder *b, uint64_t time_ns, enum trace_op op, uin
         event_encoder_add(&b->encoder, &event);
 }
 
-/* Events that come while the recording is being ended belong to it: no CPU is busy for more than its length. */
+/*
+ * Events that come while the recording is being ended belong to it: no CPU is busy for more than its length.
+ */
 START_TEST(test_events_after_the_end)
 {
         struct trace_builder b;
@@ -139,8 +144,8 @@ START_TEST(test_a_range)
 END_TEST
 
 /*
- * Runs already and leaves CPU 5; runs on CPU 6 when the recording ends, or until it exits; two switches in of which
- * the first has no end; a thread that is woken first; a fiber, which is on no CPU of its own.
+ * Runs already and leaves CPU 5; runs on CPU 6 when the recording ends, or until it exits; two switches in of
+ * which the first has no end; a thread that is woken first; a fiber, which is on no CPU of its own.
  */
 START_TEST(test_ends_that_are_missing)
 {
@@ -186,8 +191,9 @@ START_TEST(test_ends_that_are_missing)
 END_TEST
 
 /*
- * Threads 1, 2 and 3 go on CPU 4 one after the other, and the trace lacks when 1 and 2 left it, as if there were others
- * between them that it hides: what is known of them does not overlap, and the CPU is busy for no longer than there is time.
+ * Threads 1, 2 and 3 go on CPU 4 one after the other, and the trace lacks when 1 and 2 left it, as if there
+ * were others between them that it hides: what is known of them does not overlap, and the CPU is busy for no
+ * longer than there is time.
  */
 START_TEST(test_one_thread_at_a_time)
 {

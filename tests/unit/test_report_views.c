@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cli/views/report_views.c, view/..._view.c: each view of any trace is text that fits, valid JSON and rows of CSV; sums are right */
+/*
+ * cli/views/report_views.c, view/..._view.c: each view of any trace is text that fits, valid JSON and rows
+ * of CSV; sums are right
+ */
 #include "cli/exit_status.h"
 #include "tests/unit/ran_report.h"
 #include "tests/unit/small_trace.h"
@@ -193,7 +196,10 @@ START_LOOP_TEST(test_ascii, 0, N_TRACES)
 }
 END_TEST
 
-/* loop test: the views that are not made of documents have bold titles as well, and only where they are asked for */
+/*
+ * loop test: the views that are not made of documents have bold titles as well, and only
+ * where they are asked for
+ */
 START_LOOP_TEST(test_color, 0, 4)
 {
         static const char *const overviews[] = { "--limit=5", "--off-cpu", "--cpus", "--zones" };
@@ -231,7 +237,10 @@ static void build_long_names(struct trace_builder *b)
         trace_builder_end_run(b);
 }
 
-/* loop test: names are folded where they do not fit, and whole with --full-names, however narrow the terminal is */
+/*
+ * loop test: names are folded where they do not fit, and whole with --full-names, however
+ * narrow the terminal is
+ */
 START_LOOP_TEST(test_full_names, 0, 4)
 {
         static const char *const long_views[] = { "--functions", "--top-down", "--zones", "--limit=5" };
@@ -367,7 +376,9 @@ START_TEST(test_filters)
 }
 END_TEST
 
-/* 100 us of two threads; a switch off and onto the CPU every 10 us, and the lock of that number in between. */
+/*
+ * 100 us of two threads; a switch off and onto the CPU every 10 us, and the lock of that number in between.
+ */
 static void build_long(struct trace_builder *b)
 {
         uint32_t event = trace_builder_sample_event(b, "cpu-clock");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/walk/wait_stats.c, wait_places.c, report_waits.c: known waits have their times, places, zones and wakers */
+/*
+ * analyze/walk/wait_stats.c, wait_places.c, report_waits.c: known waits have their times,
+ * places, zones and wakers
+ */
 #include "analyze/report/report.h"
 #include "analyze/stats/wait_places.h"
 #include "base/error.h"
@@ -36,7 +39,10 @@ static void add(struct trace_builder *b, uint64_t time_ns, enum trace_op op, con
 #define ADD(b, time_ns, op, ...) \
         add((b), (time_ns), TRACE_OP_##op, (const uint64_t[TRACE_OPERANDS_MAX]){ __VA_ARGS__ })
 
-/* A process with a stack as the kernel and the tables give it; what differs between two of them is in `lock_2`. */
+/*
+ * A process with a stack as the kernel and the tables give it; what differs between two
+ * of them is in `lock_2`.
+ */
 struct code {
         uint32_t program, libc, kernel, mark;
         uint32_t in_main, lock, lock_2, sleep, cut; /* stacks */
@@ -110,9 +116,10 @@ static const struct report_wait_place *place_of(const struct report *report, con
 }
 
 /*
- * main (thread 11) waits for a lock three times, 100 + 300 + 50 ns, in two callstacks of one place; twice holder
- * gives it, 10 and 30 ns before main runs, once the waker is unknown; it sleeps 1000 ns without a callstack and 40 with
- * one; is preempted for 70 and 20 ns.  deep (thread 12) waits from 500 on until the end.
+ * main (thread 11) waits for a lock three times, 100 + 300 + 50 ns, in two callstacks of one place;
+ * twice holder gives it, 10 and 30 ns before main runs, once the waker is unknown; it sleeps 1000
+ * ns without a callstack and 40 with one; is preempted for 70 and 20 ns.  deep (thread 12) waits
+ * from 500 on until the end.
  */
 static void build_known(struct trace_builder *b)
 {
@@ -326,7 +333,9 @@ START_TEST(test_wakers_without_functions)
 }
 END_TEST
 
-/* A switch that the trace lacks makes no wait, and none longer; idle threads of the kernel wait for nothing. */
+/*
+ * A switch that the trace lacks makes no wait, and none longer; idle threads of the kernel wait for nothing.
+ */
 START_TEST(test_switches_that_are_missing)
 {
         struct trace_builder b;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge/ring_dump.c, dump_head.c, writer_thread.c: dumps of a ring are whole traces of their own, while it goes on */
+/*
+ * sampler/merge/ring_dump.c, dump_head.c, writer_thread.c: dumps of a ring are whole traces of
+ * their own, while it goes on
+ */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/chunk_ring.h"
@@ -102,7 +105,10 @@ static void put_tables(struct fixture *f)
         }
 }
 
-/* A zone that begins at each second from @first on, and ends half a second later: one ends as the dumps begin. */
+/*
+ * A zone that begins at each second from @first on, and ends half a second later: one
+ * ends as the dumps begin.
+ */
 static void put_zones(struct fixture *f, unsigned first, unsigned n)
 {
         for (unsigned i = first; i < first + n; i++) {

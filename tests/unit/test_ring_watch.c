@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/events/ring_watch.c: each record that is still there is seen once and whole, whatever the ring's owner does meanwhile */
+/*
+ * sampler/events/ring_watch.c: each record that is still there is seen once and whole, whatever the
+ * ring's owner does meanwhile
+ */
 #include "sampler/events/ring_watch.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/unit_test.h"
@@ -222,7 +225,10 @@ START_TEST(test_overtaken_within)
 }
 END_TEST
 
-/* The kernel and the ring's owner in one.  Records are longer than half the ring: each is written over by the next. */
+/*
+ * The kernel and the ring's owner in one.  Records are longer than half the ring: each is
+ * written over by the next.
+ */
 static void *write_over(void *context)
 {
         struct perf_ring *ring = context;

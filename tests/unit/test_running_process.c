@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/kernel/running_process.c: what /proc says becomes the process, its threads, names and mappings; no other process is taken */
+/*
+ * sampler/kernel/running_process.c: what /proc says becomes the process, its threads, names and mappings; no
+ * other process is taken
+ */
 #include "sampler/kernel/running_process.h"
 #include "sampler/kernel/unwind_request.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/walk/sample_cost.c, why_durations.c: the cost of a sample is learned whatever else makes instances slow; slow ones are no sampled ones */
+/*
+ * analyze/walk/sample_cost.c, why_durations.c: the cost of a sample is learned whatever else makes instances
+ * slow; slow ones are no sampled ones
+ */
 #include "analyze/walk/sample_cost.h"
 #include "analyze/why/why_durations.h"
 #include "tests/unit/fixed_random.h"
@@ -68,7 +71,10 @@ START_LOOP_TEST(test_cost_is_learned, 0, sizeof(worlds) / sizeof(worlds[0]))
 }
 END_TEST
 
-/* The bound is that of instances without a sample; with one, the cost and its spread are not enough to be slow. */
+/*
+ * The bound is that of instances without a sample; with one, the cost and its spread are
+ * not enough to be slow.
+ */
 START_TEST(test_a_sample_makes_no_instance_slow)
 {
         struct why_rank_request request = { .by = WHY_BY_WALL, .slowest = 0.01 };

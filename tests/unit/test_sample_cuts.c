@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge/kernel_side.c: a run says whether callstacks were cut in it, so that the recorder looks again soon */
+/*
+ * sampler/merge/kernel_side.c: a run says whether callstacks were cut in it, so that the
+ * recorder looks again soon
+ */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge/kernel_side.c: a wait has the place where it was, a wake-up who woke, whether BPF or perf reports them */
+/*
+ * sampler/merge/kernel_side.c: a wait has the place where it was, a wake-up who woke, whether
+ * BPF or perf reports them
+ */
 #include "format/trace_dictionary.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/merge/kernel_side.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/index/saved_index.c: a saved index gives what the files give, a cut or damaged one is passed over or gives less, never a crash */
+/*
+ * symbolize/index/saved_index.c: a saved index gives what the files give, a cut or damaged one is passed over
+ * or gives less, never a crash
+ */
 #include "base/byte_buffer.h"
 #include "base/io.h"
 #include "base/regular_file.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/symbols/saved_kernel.c, kernel_lookup.c: a kernel's names come back wherever it lies now, and those of no other one */
+/*
+ * symbolize/symbols/saved_kernel.c, kernel_lookup.c: a kernel's names come back wherever it lies now,
+ * and those of no other one
+ */
 #include "base/byte_buffer.h"
 #include "symbolize/symbols/kernel_lookup.h"
 #include "symbolize/symbols/saved_kernel.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/listing/source_embedder.c, analyze/trace/source_texts.c: sources get into a trace within limits, and are found again by name */
+/*
+ * symbolize/listing/source_embedder.c, analyze/trace/source_texts.c: sources get into a trace within limits,
+ * and are found again by name
+ */
 #include "analyze/trace/source_texts.h"
 #include "analyze/walk/sampled_trace.h"
 #include "base/error.h"

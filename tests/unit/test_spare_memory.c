@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/zones/spare_memory.c: the default follows the machine and every cgroup above the program; what was asked for is not cut */
+/*
+ * sampler/zones/spare_memory.c: the default follows the machine and every cgroup above the program; what
+ * was asked for is not cut
+ */
 #include "sampler/zones/spare_memory.h"
 #include "tests/unit/unit_test.h"
 

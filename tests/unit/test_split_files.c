@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/index/split_files.c, split_unit.c, dwp_index.c: split units are found by their id, in .dwo and .dwp, and no others */
+/*
+ * symbolize/index/split_files.c, split_unit.c, dwp_index.c: split units are found by their id, in .dwo
+ * and .dwp, and no others
+ */
 #include "base/io.h"
 #include "base/regular_file.h"
 #include "symbolize/debug/debug_sections.h"
@@ -218,7 +221,9 @@ START_LOOP_TEST_IF(HAS_TOOLS, test_package, 0, WAYS)
 }
 END_TEST
 
-/* An index of version 2 with two slots: one unit, id 0x10, whose INFO is bytes 4 to 12 and whose ABBREV all. */
+/*
+ * An index of version 2 with two slots: one unit, id 0x10, whose INFO is bytes 4 to 12 and whose ABBREV all.
+ */
 static const uint8_t small_index[] = {
         2,    0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, /* version, columns, units, slots */
         0x10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* ids */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* export/tables/sqlite_database.c, sqlite_writer.c: every row of small_trace; views count right; foreign text; rows by a thread; a full disk is said */
+/*
+ * export/tables/sqlite_database.c, sqlite_writer.c: every row of small_trace; views count right; foreign
+ * text; rows by a thread; a full disk is said
+ */
 #include "export/tables/sqlite_database.h"
 
 #include "analyze/walk/loaded_trace.h"
@@ -103,7 +106,9 @@ START_TEST(small)
 }
 END_TEST
 
-/* Where a thread waits is not how the kernel records it, nor its scheduler; the program's own schedule() is. */
+/*
+ * Where a thread waits is not how the kernel records it, nor its scheduler; the program's own schedule() is.
+ */
 START_TEST(waits)
 {
         static const char *const names[] = {
@@ -199,7 +204,10 @@ START_TEST(views)
 }
 END_TEST
 
-/* Rows wait for each other: each has its own values, not those of the rows before, whatever their number and their texts. */
+/*
+ * Rows wait for each other: each has its own values, not those of the rows before, whatever their
+ * number and their texts.
+ */
 START_TEST(many_rows)
 {
         enum { N_ROWS = 20003, LONG_BYTES = 100000 }; /* several batches: a thread inserts the later ones */

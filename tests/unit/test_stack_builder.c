@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/stacks/stack_builder.c: frames name the byte of the file; equal callers are stored once; a full table cuts and counts */
+/*
+ * sampler/stacks/stack_builder.c: frames name the byte of the file; equal callers are stored once; a
+ * full table cuts and counts
+ */
 #include "format/trace_dictionary.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/stacks/stack_builder.h"

@@ -84,7 +84,9 @@ START_LOOP_TEST(test_join, 0, 99)
 }
 END_TEST
 
-/* Where the CFA of the last frame is not known, that of the frame before it is where its return address lay. */
+/*
+ * Where the CFA of the last frame is not known, that of the frame before it is where its return address lay.
+ */
 START_TEST(test_join_without_cfa)
 {
         struct stack_stitch s = { .frames = NULL };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/stacks/stack_unwinder.c: each callstack goes as far as can be known, and its state says how far that is */
+/*
+ * sampler/stacks/stack_unwinder.c: each callstack goes as far as can be known, and its
+ * state says how far that is
+ */
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/raw_stack.h"
 #include "sampler/kernel/unwind_request.h"
@@ -31,7 +34,7 @@
 #define WORDS  64
 #define COPIED 8 /* words of a copy that is too short */
 
-/* ---- a thread of ours, with a stack that is an array ----------------------------------------------------- */
+/* ---- a thread of ours, with a stack that is an array --------------------------------------------------- */
 
 struct fixture {
         struct cfi_builder builder;
@@ -356,7 +359,9 @@ static bool resume(struct fixture *f, uint64_t now_ns, struct stack_unwinder_res
         return stack_unwinder_resume(f->unwinder, NULL, now_ns, ret, &f->chain);
 }
 
-/* The copy waits with the mappings of its time, and holds its process back from then on; nothing is counted. */
+/*
+ * The copy waits with the mappings of its time, and holds its process back from then on; nothing is counted.
+ */
 START_TEST_IF(IS_X86_64, test_waits_for_its_table)
 {
         const uint64_t kernel[] = { PERF_CONTEXT_KERNEL, KERNEL, KERNEL + 1 };
@@ -404,7 +409,10 @@ START_TEST_IF(IS_X86_64, test_waits_for_its_table)
 }
 END_TEST
 
-/* One that waited long enough is as it would have been at first; so are those of one process, when that is asked for. */
+/*
+ * One that waited long enough is as it would have been at first; so are those of one process,
+ * when that is asked for.
+ */
 START_TEST_IF(IS_X86_64, test_waits_for_a_table_in_vain)
 {
         struct process_track other = { .held_ns = UINT64_MAX };
@@ -526,7 +534,10 @@ START_TEST_IF(IS_X86_64, test_goes_on_in_memory)
 }
 END_TEST
 
-/* A stack of more than a mebibyte, of which the first words are copied: a large frame is passed over, many are followed. */
+/*
+ * A stack of more than a mebibyte, of which the first words are copied: a large frame is passed
+ * over, many are followed.
+ */
 START_TEST_IF(IS_X86_64, test_goes_on_far_out)
 {
         enum {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind/stack_walk.c: every kind of frame leads to its caller; what cannot be known ends a walk and says why */
+/*
+ * unwind/stack_walk.c: every kind of frame leads to its caller; what cannot be known ends a walk and says why
+ */
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"
@@ -233,7 +235,9 @@ START_TEST(test_plt)
 }
 END_TEST
 
-/* The handler, the trampoline, and what was interrupted: at its very first byte, so nothing may be taken off. */
+/*
+ * The handler, the trampoline, and what was interrupted: at its very first byte, so nothing may be taken off.
+ */
 START_TEST(test_signal_frame)
 {
         static struct scene s;

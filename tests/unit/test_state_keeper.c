@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/tracks/state_keeper.c: states come once for so many bytes of events, and say what a reader has to know of each thread */
+/*
+ * sampler/tracks/state_keeper.c: states come once for so many bytes of events, and say what a reader has
+ * to know of each thread
+ */
 #include "sampler/tracks/state_keeper.h"
 
 #include "base/byte_buffer.h"
@@ -85,8 +88,8 @@ static struct trace_event event_of(enum trace_op op, uint64_t time_ns, uint64_t 
 }
 
 /*
- * Thread 1 has a name, a sample, then a switch, and two zones; 2 had a zone that is over, and a switch before its sample;
- * of 3 nothing was written; 4 has ended.
+ * Thread 1 has a name, a sample, then a switch, and two zones; 2 had a zone that is over, and a switch before
+ * its sample; of 3 nothing was written; 4 has ended.
  */
 START_TEST(test_each_thread_has_its_state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/kernel/switch_record.c: a record of BPF becomes what it says; one whose lengths lie is refused at every length */
+/*
+ * sampler/kernel/switch_record.c: a record of BPF becomes what it says; one whose lengths lie is
+ * refused at every length
+ */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "format/trace_spec.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/symbols/symbol_process.c: symbols come through the pipes in the same order; a child that dies, lies or hangs does no harm */
+/*
+ * symbolize/symbols/symbol_process.c: symbols come through the pipes in the same order; a child that dies,
+ * lies or hangs does no harm
+ */
 #include "base/error.h"
 #include "base/landlock.h"
 #include "format/trace_dictionary.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/index/symbol_table.c: an address gives the best name of the innermost symbol, and none in a gap */
+/*
+ * symbolize/index/symbol_table.c: an address gives the best name of the innermost symbol, and none in a gap
+ */
 #include "symbolize/index/symbol_table.h"
 #include "tests/unit/unit_test.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/symbols/symbolizer.c: functions of this program are found by name, file and line; wrong files never are */
+/*
+ * symbolize/symbols/symbolizer.c: functions of this program are found by name, file and
+ * line; wrong files never are
+ */
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_dictionary.h"
@@ -242,7 +245,9 @@ START_LOOP_TEST(test_function_without_debug_information, 0, 2)
         module = own_code_add_module(&dictionary, info.dli_fname, OWN_CODE_INODE);
         (void)own_code_add_frame(&dictionary, module, own_code_file_offset((uint64_t)function), 0);
         ck_assert_int_eq(run(&(struct symbolizer_options){ 0 }), 0);
-        /* The outermost, if debug files are installed; with the sanitizer's runtime it is the runtime's own. */
+        /*
+         * The outermost, if debug files are installed; with the sanitizer's runtime it is the runtime's own.
+         */
         ck_assert_uint_ge(listener.n_heard, 1);
         ck_assert(ends_with(listener.heard[listener.n_heard - 1].function, wanted));
 }
@@ -506,7 +511,9 @@ static void rename_module(uint32_t module, const char *path)
         ck_assert_int_eq(trace_dictionary_add_string(&dictionary, path, strlen(path), &row->path), 0);
 }
 
-/* loop test: by build-id or without any identity that could be checked; on any machine, and the file is gone */
+/*
+ * loop test: by build-id or without any identity that could be checked; on any machine, and the file is gone
+ */
 START_LOOP_TEST(test_kept_image, 0, 4)
 {
         const struct symbol_search elsewhere = { .is_other_machine = true };
@@ -546,7 +553,10 @@ START_LOOP_TEST(test_kept_image_that_is_none, 0, 4)
 }
 END_TEST
 
-/* loop test: without a build-id a file is believed anywhere if its code is what the trace keeps, and only then */
+/*
+ * loop test: without a build-id a file is believed anywhere if its code is what the
+ * trace keeps, and only then
+ */
 START_LOOP_TEST(test_file_by_content, 0, 2)
 {
         const struct symbol_search elsewhere = { .is_other_machine = true };

@@ -347,7 +347,10 @@ START_LOOP_TEST(test_builder_that_lies, 0, sizeof(lies) / sizeof(lies[0]))
 }
 END_TEST
 
-/* More requests than are taken at once: the caller gets an error, never waits, and all are answered in their order. */
+/*
+ * More requests than are taken at once: the caller gets an error, never waits, and all are
+ * answered in their order.
+ */
 START_TEST(test_many_requests)
 {
         uint32_t n_asked = 0, n_answered = 0, n_refused = 0;

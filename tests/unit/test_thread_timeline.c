@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/walk/thread_timeline.c, zone_stats.c: times of zones are those that the events were written to have */
+/*
+ * analyze/walk/thread_timeline.c, zone_stats.c: times of zones are those that the events were written to have
+ */
 #include "analyze/walk/thread_timeline.h"
 #include "analyze/walk/zone_stats.h"
 #include "tests/unit/unit_test.h"
@@ -180,7 +182,10 @@ START_TEST(test_a_new_thread_waits_for_a_cpu)
 }
 END_TEST
 
-/* It was preempted before switches were recorded, and waited for long: its sample at 110 is what is known of it. */
+/*
+ * It was preempted before switches were recorded, and waited for long: its sample at 110
+ * is what is known of it.
+ */
 START_TEST(test_who_is_met_on_a_cpu)
 {
         struct fixture f;

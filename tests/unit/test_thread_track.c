@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/tracks/thread_track.c: one stream in order of time, in which every sample knows its zones and every zone ends once */
+/*
+ * sampler/tracks/thread_track.c: one stream in order of time, in which every sample knows its zones
+ * and every zone ends once
+ */
 #include "format/event_encoder.h"
 #include "format/trace_dictionary.h"
 #include "sampler/tracks/loss_counter.h"

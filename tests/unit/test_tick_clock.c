@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/tick_clock.c: exact at every pair, never backwards, no overflow, and right about this machine's counter */
+/*
+ * instrument/tick_clock.c: exact at every pair, never backwards, no overflow, and right about
+ * this machine's counter
+ */
 #include "base/clock.h"
 #include "instrument/client_abi.h"
 #include "instrument/tick_clock.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline/timeline_query.c, timeline_lane.c, timeline_directory.c: a view is what a drawing of all spans, one by one, would show */
+/*
+ * timeline/timeline_query.c, timeline_lane.c, timeline_directory.c: a view is what a drawing of all spans,
+ * one by one, would show
+ */
 #include "base/error.h"
 #include "base/io.h"
 #include "tests/unit/fixed_random.h"
@@ -33,7 +36,10 @@ struct plain_item {
         uint32_t what, count;
 };
 
-/* The definition of a view of spans, word by word: all items of the lane, of which those in the view are left. */
+/*
+ * The definition of a view of spans, word by word: all items of the lane, of which
+ * those in the view are left.
+ */
 static size_t draw_spans(const struct plain_lane *lane, uint64_t from, uint64_t to, unsigned log2,
                          struct plain_item *items)
 {

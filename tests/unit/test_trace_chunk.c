@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* format/trace_chunk.c: a body comes back whole; a header or body that was cut or changed anywhere is refused */
+/*
+ * format/trace_chunk.c: a body comes back whole; a header or body that was cut or changed anywhere is refused
+ */
 #include "format/trace_chunk.h"
 
 #include "base/byte_buffer.h"
@@ -223,7 +225,10 @@ START_TEST(test_zstd_that_is_none_is_refused)
 
                 chunk.data[at] = (uint8_t)~good;
                 change_header(&chunk, RESERVED_OFFSET, 0, 4);
-                /* Without a checksum of its own a zstd frame may unpack to something else: only the length is sure. */
+                /*
+                 * Without a checksum of its own a zstd frame may unpack to something else:
+                 * only the length is sure.
+                 */
                 if (decode(chunk.data, chunk.used_bytes, &h, &raw, NULL) == 0)
                         ck_assert_uint_eq(raw.used_bytes, n_bytes);
                 else

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* format/trace_column.c: numbers come back in each encoding; a list of columns is exactly as long as its body */
+/*
+ * format/trace_column.c: numbers come back in each encoding; a list of columns is exactly as long as its body
+ */
 #include "format/trace_column.h"
 
 #include "base/error.h"
@@ -36,7 +38,9 @@ START_LOOP_TEST(test_numbers_come_back, 0, TRACE_ENCODING_FIXED64 + 1)
 }
 END_TEST
 
-/* Delta columns are small: a number near the one before takes one byte, in both directions and over the end. */
+/*
+ * Delta columns are small: a number near the one before takes one byte, in both directions and over the end.
+ */
 START_TEST(test_delta_is_short_and_wraps)
 {
         static const uint64_t values[] = { 10, 0, UINT64_MAX, 5, 6 };

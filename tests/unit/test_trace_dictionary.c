@@ -188,7 +188,10 @@ START_TEST(test_strings_by_id)
 }
 END_TEST
 
-/* Two of each table, in whose fields every number is the row's own, and every reference to one's own table the row before. */
+/*
+ * Two of each table, in whose fields every number is the row's own, and every reference to one's
+ * own table the row before.
+ */
 static void fill(struct trace_dictionary *d)
 {
         trace_dictionary_init(d, 0);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* format/trace_dump.c: every version's trace is dumped as it always was, and no string can disturb the lines */
+/*
+ * format/trace_dump.c: every version's trace is dumped as it always was, and no string can disturb the lines
+ */
 #include "format/trace_dump.h"
 
 #include "base/byte_buffer.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/walk/loaded_trace.c, format/thread_state.c: a range of time, read from the states before it, is what a whole walk says of it */
+/*
+ * analyze/walk/loaded_trace.c, format/thread_state.c: a range of time, read from the states before it, is
+ * what a whole walk says of it
+ */
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "analyze/walk/trace_walk.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* format/trace_reader.c: every whole chunk before a cut or a damage is delivered, nothing after it, and it is said why */
+/*
+ * format/trace_reader.c: every whole chunk before a cut or a damage is delivered, nothing after
+ * it, and it is said why
+ */
 #include "format/trace_reader.h"
 
 #include "base/byte_buffer.h"

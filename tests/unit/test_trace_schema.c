@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* format/trace_schema.c: every field lies in its row and beside the others, every reference points to a table before */
+/*
+ * format/trace_schema.c: every field lies in its row and beside the others, every reference
+ * points to a table before
+ */
 #include "format/trace_schema.h"
 #include "tests/unit/unit_test.h"
 
@@ -33,7 +36,9 @@ START_LOOP_TEST(test_fields_fill_the_row, TRACE_TABLE_FIRST, TRACE_TABLE_FIRST +
                 }
                 n_taken += field->width_bytes;
         }
-        /* No padding, since rows are compared as bytes: at most a last member that fills the struct and is 0. */
+        /*
+         * No padding, since rows are compared as bytes: at most a last member that fills the struct and is 0.
+         */
         if (n_taken != schema->row_bytes) {
                 ck_assert_uint_eq(n_taken + sizeof(uint32_t), schema->row_bytes);
                 ck_assert(!taken[schema->row_bytes - 1] && !taken[schema->row_bytes - sizeof(uint32_t)]);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/walk/trace_totals.c, sample_stats.c: runs of threads that alternate are told apart; bad bodies are refused */
+/*
+ * analyze/walk/trace_totals.c, sample_stats.c: runs of threads that alternate are told apart;
+ * bad bodies are refused
+ */
 #include "analyze/walk/trace_totals.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"

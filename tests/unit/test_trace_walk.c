@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/walk/loaded_trace.c, trace_walk.c, trace_filter.c, name_list.c: what passes is what was asked for, and is whole */
+/*
+ * analyze/walk/loaded_trace.c, trace_walk.c, trace_filter.c, name_list.c: what passes is what was
+ * asked for, and is whole
+ */
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
@@ -100,8 +103,8 @@ static void add_sample(struct trace_builder *b, uint64_t time_ns, uint64_t cpu, 
 }
 
 /*
- * Thread 11 "main": a [1000, 9000), in it b [2000, 5000), which waits [3000, 4000) and is woken at 3800; samples at
- * 1500 (a, cpu 0), 2500 (b, cpu 0), 4500 (b, cpu 1), 9500 (outside, cpu 1); a message in b.
+ * Thread 11 "main": a [1000, 9000), in it b [2000, 5000), which waits [3000, 4000) and is woken at 3800;
+ * samples at 1500 (a, cpu 0), 2500 (b, cpu 0), 4500 (b, cpu 1), 9500 (outside, cpu 1); a message in b.
  * Thread 12 "worker/1": b [2000, 8000), a sample at 6000 on cpu 1.
  */
 static void build(struct trace_builder *b)
@@ -243,7 +246,10 @@ static const struct {
         { "from", { .has_from = true, .from_ns = 3000 }, 0, 3, 0, 0 },
         { "to", { .has_to = true, .to_ns = 1000 }, 1, 1, 0, 0 },
         { "range", { .has_from = true, .from_ns = 1000, .has_to = true, .to_ns = 3000 }, 2, 1, 1, 1 },
-        /* what is inside of a zone that began earlier is inside of it all the same; the zone itself is not in the range */
+        /*
+         * what is inside of a zone that began earlier is inside of it all the same; the zone
+         * itself is not in the range
+         */
         { "zone, from", { .zone = "b", .has_from = true, .from_ns = 1200 }, 0, 3, 1, 1 },
         { "zone and thread", { .zone = "b", .thread = "main" }, 1, 2, 1, 1 },
 };
@@ -299,7 +305,10 @@ START_TEST(test_what_is_not_there_is_refused)
 }
 END_TEST
 
-/* Thread 11 ran 1000 to 3000 on CPU 0 and 4000 to 10000 on CPU 1, thread 12 2000 to 10000; on CPU 1 as far as is known. */
+/*
+ * Thread 11 ran 1000 to 3000 on CPU 0 and 4000 to 10000 on CPU 1, thread 12 2000 to 10000; on
+ * CPU 1 as far as is known.
+ */
 static const struct {
         const char *what;
         struct trace_filter_request request;

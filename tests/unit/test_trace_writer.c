@@ -292,7 +292,10 @@ static void mend(const char *path)
         io_close(&fd);
 }
 
-/* Cut at every byte after the first chunk: what was whole before is there after, and the trace is whole again. */
+/*
+ * Cut at every byte after the first chunk: what was whole before is there after, and
+ * the trace is whole again.
+ */
 START_TEST(test_reopened_trace_becomes_whole)
 {
         struct byte_buffer bytes = { .data = NULL };

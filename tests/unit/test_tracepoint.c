@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/events/tracepoint.c: a field is found by its whole name in what tracefs says of a tracepoint, or not at all */
+/*
+ * sampler/events/tracepoint.c: a field is found by its whole name in what tracefs says of a
+ * tracepoint, or not at all
+ */
 #include "base/error.h"
 #include "sampler/events/tracepoint.h"
 #include "tests/unit/fake_machine.h"

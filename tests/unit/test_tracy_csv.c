@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* export/tables/tracy_csv.c: the columns and numbers of tracy-csvexport; filters; fields quoted; zones that never ended left out */
+/*
+ * export/tables/tracy_csv.c: the columns and numbers of tracy-csvexport; filters; fields quoted; zones
+ * that never ended left out
+ */
 #include "export/tables/tracy_csv.h"
 
 #include "analyze/walk/loaded_trace.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* symbolize/elf/function_bounds.c, code_unit.c: functions of a stripped file begin and end where those of the file with symbols do */
+/*
+ * symbolize/elf/function_bounds.c, code_unit.c: functions of a stripped file begin and end where those of
+ * the file with symbols do
+ */
 #include "base/io.h"
 #include "base/regular_file.h"
 #include "format/trace_rows.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/stacks/unwind_frame_pointer.c: the kernel's chain becomes frames, each on its side; what was cut is said to be cut */
+/*
+ * sampler/stacks/unwind_frame_pointer.c: the kernel's chain becomes frames, each on its side; what
+ * was cut is said to be cut
+ */
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/stacks/unwind_frame_pointer.h"
@@ -131,7 +134,10 @@ START_TEST(test_truncated_by_our_limit)
 }
 END_TEST
 
-/* A return address outside of the code ends the chain; where the thread stood does not, nor does the kernel's. */
+/*
+ * A return address outside of the code ends the chain; where the thread stood does not,
+ * nor does the kernel's.
+ */
 START_TEST(test_leaves_code)
 {
         static const uint64_t chain[] = { KERNEL, 0x90, 0x91, USER, 0x5, 0x1010, 0x7, 0x1020 };

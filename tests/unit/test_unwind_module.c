@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind/unwind_module.c, unwind_cache.c: real files give tables however they are stripped or packed, each once */
+/*
+ * unwind/unwind_module.c, unwind_cache.c: real files give tables however they are
+ * stripped or packed, each once
+ */
 #include "base/error.h"
 #include "base/io.h"
 #include "base/regular_file.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind/unwind_module_bytes.c: a module arrives as it was; whatever else arrives, nothing reads where it must not */
+/*
+ * unwind/unwind_module_bytes.c: a module arrives as it was; whatever else arrives, nothing
+ * reads where it must not
+ */
 #include "base/byte_buffer.h"
 #include "base/io.h"
 #include "base/regular_file.h"
@@ -85,7 +88,10 @@ static bool find_code(const void *context, uint64_t avma, struct stack_walk_code
         return avma < UINT64_C(1) << 33;
 }
 
-/* From each rule over stacks of likely words: whatever the table says, the walk ends and reads only what it may. */
+/*
+ * From each rule over stacks of likely words: whatever the table says, the walk ends and
+ * reads only what it may.
+ */
 static void walk_everything(const struct unwind_table *table, uint64_t seed)
 {
         static uint64_t stack[STACK_WORDS];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* unwind/unwind_table.c, unwind_table_build.c: every address gets the rule of its row, gaps none; limits hold */
+/*
+ * unwind/unwind_table.c, unwind_table_build.c: every address gets the rule of its row, gaps none; limits hold
+ */
 #include "base/error.h"
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/fixed_random.h"
@@ -30,7 +32,10 @@ START_TEST(test_rows_and_gaps)
 
         cfi_builder_init(&b);
         cfi_builder_add_cie(&b, &plain, CIE_BYTES);
-        /* Not in the order of addresses; 0x2000 to 0x2030, then 8 bytes of padding, then 0x2038 to 0x2048; a gap; 0x5000. */
+        /*
+         * Not in the order of addresses; 0x2000 to 0x2030, then 8 bytes of padding, then 0x2038 to
+         * 0x2048; a gap; 0x5000.
+         */
         cfi_builder_add_fde(&b, 0x5000, 0x10, CFI_BYTES(0x0e, 48));
         cfi_builder_add_fde(&b, 0x2000, 0x30, CFI_BYTES(0x41, 0x0e, 16, 0x50, 0x0e, 24));
         cfi_builder_add_fde(&b, 0x2038, 0x10, CFI_BYTES(0x0e, 32));
@@ -227,7 +232,10 @@ START_TEST(test_nothing)
 }
 END_TEST
 
-/* Stubs have rules by their instructions, but those of a section where one describes them; hostile ones are left out. */
+/*
+ * Stubs have rules by their instructions, but those of a section where one describes them;
+ * hostile ones are left out.
+ */
 START_TEST(test_stubs)
 {
         static const uint8_t jump_push[] = { 0xff, 0x25, 0, 0, 0, 0, 0x68, 0, 0, 0, 0, 0xe9, 0, 0, 0, 0 };

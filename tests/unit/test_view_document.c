@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* view/document/view_document.c, document_*.c: whatever the strings are, text fits the line, JSON is valid, rows stay rows */
+/*
+ * view/document/view_document.c, document_*.c: whatever the strings are, text fits the line, JSON
+ * is valid, rows stay rows
+ */
 #include "base/error.h"
 #include "tests/unit/unit_test.h"
 #include "view/document/document_format.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge/wait_records.c: a switch that the kernel did not report is put where it must have been, and counted */
+/*
+ * sampler/merge/wait_records.c: a switch that the kernel did not report is put where it must
+ * have been, and counted
+ */
 #include "sampler/merge/wait_records.h"
 
 #include "format/trace_dictionary.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/code/watched_images.c: an image in memory that can be written counts from the look that found it to the last look that saw it */
+/*
+ * sampler/code/watched_images.c: an image in memory that can be written counts from the look that found it to
+ * the last look that saw it
+ */
 #include "sampler/code/watched_images.h"
 
 #include "sampler/code/image_changes.h"

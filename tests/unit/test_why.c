@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/why/why.c and its parts: a known cause is named with its share, holder and waker; what is no cause is not named */
+/*
+ * analyze/why/why.c and its parts: a known cause is named with its share, holder and waker; what
+ * is no cause is not named
+ */
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_filter.h"
 #include "analyze/why/why.h"
@@ -316,7 +319,9 @@ START_LOOP_TEST(test_cause_is_named, 0, sizeof(cases) / sizeof(cases[0]))
 }
 END_TEST
 
-/* One function that runs and waits is one answer, of both shares together; the parts stay rows of their own. */
+/*
+ * One function that runs and waits is one answer, of both shares together; the parts stay rows of their own.
+ */
 START_TEST(test_running_and_waiting_in_one_function)
 {
         struct program p;
@@ -401,7 +406,10 @@ START_LOOP_TEST(test_shares_add_up, 0, PLANT_UNSAMPLED + 1)
 }
 END_TEST
 
-/* Slow instances run for longer and wait for less, so that running takes more than the extra time: shares are at most all of it. */
+/*
+ * Slow instances run for longer and wait for less, so that running takes more than the extra time: shares
+ * are at most all of it.
+ */
 START_TEST(test_no_share_is_above_all)
 {
         struct why_view_options options = { .path = "no_wait.hyp" };
@@ -514,7 +522,10 @@ START_TEST(test_slower_than_is_a_limit)
 }
 END_TEST
 
-/* An empty trace, one event, one instance, instances without an end: an answer, and a document, and no failure. */
+/*
+ * An empty trace, one event, one instance, instances without an end: an answer, and a
+ * document, and no failure.
+ */
 START_LOOP_TEST(test_odd_traces, 0, 4)
 {
         struct why_view_options options = { .path = "odd.hyp" };

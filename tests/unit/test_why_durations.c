@@ -108,8 +108,9 @@ START_TEST(test_spread)
 END_TEST
 
 /*
- * Ten slow instances without a sample take half of a period, so that ten with one are expected: up to half more of
- * them, and three, are chance; beyond that some are slow by their sample alone, and the limit is raised.
+ * Ten slow instances without a sample take half of a period, so that ten with one are expected: up
+ * to half more of them, and three, are chance; beyond that some are slow by their sample alone,
+ * and the limit is raised.
  */
 START_LOOP_TEST(test_more_samples_than_expected, 0, 2)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/why/why.c: chance, too little evidence and parts that are too small are named no cause; each guard alone matters */
+/*
+ * analyze/why/why.c: chance, too little evidence and parts that are too small are named no cause;
+ * each guard alone matters
+ */
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/why/why.h"
 #include "base/error.h"
@@ -158,7 +161,7 @@ static struct finding ask(struct world *w, const struct why_request *request)
         return f;
 }
 
-/* ---- chance ------------------------------------------------------------------------------------------------ */
+/* ---- chance -------------------------------------------------------------------------------------------- */
 
 #define N_INSTANCES 400
 #define SLOW_EVERY  40
@@ -191,7 +194,10 @@ static void do_one_of_few(struct world *w)
                 run(w, UNIT_NS, w->function[choose(w, 3)], choose(w, 5) == 0 ? 5 * UNIT_NS : 0);
 }
 
-/* A wait that takes a third of the time as well, but is in every fourth usual instance only, and in all slow ones. */
+/*
+ * A wait that takes a third of the time as well, but is in every fourth usual instance
+ * only, and in all slow ones.
+ */
 static void do_rarely(struct world *w)
 {
         if (choose(w, 1000) < 28)
@@ -240,7 +246,7 @@ START_LOOP_TEST(test_chance_is_not_named, 0, sizeof(chances) / sizeof(chances[0]
 }
 END_TEST
 
-/* ---- too little evidence, and parts that are too small ------------------------------------------------------ */
+/* ---- too little evidence, and parts that are too small ------------------------------------------------- */
 
 enum lack {
         LACK_SLOW, /* instances */
@@ -257,7 +263,9 @@ enum lack {
         N_LACKS,
 };
 
-/* A wait is all that slow instances take longer, in so many of so many slow ones, beside so many usual ones. */
+/*
+ * A wait is all that slow instances take longer, in so many of so many slow ones, beside so many usual ones.
+ */
 static void build_waits(struct world *w, uint32_t n_with, uint32_t n_slow, uint32_t n_typical)
 {
         for (uint32_t i = 0; i < n_slow + n_typical; i++) {
@@ -272,8 +280,8 @@ static void build_waits(struct world *w, uint32_t n_with, uint32_t n_slow, uint3
 }
 
 /*
- * Page faults are what slow instances take longer: @n_faults of the @n_slow samples in 10 slow instances, and of those of each,
- * no one of the @n_typical samples in 400 others.
+ * Page faults are what slow instances take longer: @n_faults of the @n_slow samples in 10 slow instances, and
+ * of those of each, no one of the @n_typical samples in 400 others.
  */
 static void build_samples(struct world *w, uint32_t n_faults, uint32_t n_slow, uint32_t n_typical)
 {
@@ -315,7 +323,10 @@ static void build_part(struct world *w, uint64_t wait_ns, uint64_t others_ns)
         }
 }
 
-/* Every slow instance waits and runs; one waits for much longer, another one runs for much longer: the part is not known. */
+/*
+ * Every slow instance waits and runs; one waits for much longer, another one runs for much longer:
+ * the part is not known.
+ */
 static void build_uncertain(struct world *w, uint64_t longer_ns)
 {
         for (uint32_t i = 0; i < N_INSTANCES; i++) {
@@ -329,7 +340,10 @@ static void build_uncertain(struct world *w, uint64_t longer_ns)
         }
 }
 
-/* All instances are preempted, slow ones for long; @n_moved of 20 slow ones and @n_others_moved of 10 others go on on another CPU. */
+/*
+ * All instances are preempted, slow ones for long; @n_moved of 20 slow ones and @n_others_moved of 10
+ * others go on on another CPU.
+ */
 static void build_moves(struct world *w, uint32_t n_moved, uint32_t n_others_moved)
 {
         for (uint32_t i = 0; i < 420; i++) {
@@ -399,7 +413,10 @@ START_LOOP_TEST(test_too_little_is_not_named, 0, N_LACKS)
 }
 END_TEST
 
-/* Others had the CPU for a quarter of what slow instances take longer: then instances are ranked without that time. */
+/*
+ * Others had the CPU for a quarter of what slow instances take longer: then instances are
+ * ranked without that time.
+ */
 START_LOOP_TEST(test_time_of_others_dominates, 0, 2)
 {
         static const struct why_request request = { .zone = "request",
@@ -414,7 +431,10 @@ START_LOOP_TEST(test_time_of_others_dominates, 0, 2)
 }
 END_TEST
 
-/* By hand: 4 of 10 slow instances have the wait and none of 4000 others, and the better of two tests counts twice. */
+/*
+ * By hand: 4 of 10 slow instances have the wait and none of 4000 others, and the better of
+ * two tests counts twice.
+ */
 START_TEST(test_probability_of_a_wait)
 {
         struct why_request request = { .zone = "request", .slower_than_ns = 14 * UNIT_NS, .by = WHY_BY_WALL };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/why/why_profile.c: the function in which ways part, at each threshold, and where callers are not known */
+/*
+ * analyze/why/why_profile.c: the function in which ways part, at each threshold, and
+ * where callers are not known
+ */
 #include "analyze/walk/function_table.h"
 #include "analyze/why/why_profile.h"
 #include "base/text_view.h"
@@ -111,7 +114,10 @@ START_TEST(test_where_ways_part)
 }
 END_TEST
 
-/* Where some callstacks are cut, a caller is in fewer samples than what it calls; it is still the one that is named. */
+/*
+ * Where some callstacks are cut, a caller is in fewer samples than what it calls; it is still
+ * the one that is named.
+ */
 START_TEST(test_callers_that_are_not_known)
 {
         struct sampled s;

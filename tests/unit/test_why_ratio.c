@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/why/why_ratio.c, why_tally.c, why_durations.c: probabilities of known cases; shares add up; bounds are exact */
+/*
+ * analyze/why/why_ratio.c, why_tally.c, why_durations.c: probabilities of known cases; shares
+ * add up; bounds are exact
+ */
 #include "analyze/why/why_durations.h"
 #include "analyze/why/why_ratio.h"
 #include "analyze/why/why_tally.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/trace/wrapper_names.c: functions of the languages' libraries are told from the program's, whatever stands around them */
+/*
+ * analyze/trace/wrapper_names.c: functions of the languages' libraries are told from the program's,
+ * whatever stands around them
+ */
 #include "analyze/trace/wrapper_names.h"
 #include "tests/unit/unit_test.h"
 

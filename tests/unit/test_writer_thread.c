@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/merge/writer_thread.c: chunks are written in order, however slow the file is; a failed write is told to everybody */
+/*
+ * sampler/merge/writer_thread.c: chunks are written in order, however slow the file is; a failed
+ * write is told to everybody
+ */
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"

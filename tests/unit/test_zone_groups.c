@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/walk/zone_groups.c: equal texts are one group, others are not, whatever their length; beyond the bound zones are counted */
+/*
+ * analyze/walk/zone_groups.c: equal texts are one group, others are not, whatever their length; beyond the
+ * bound zones are counted
+ */
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/zone_groups.h"
 #include "analyze/walk/zone_stats.h"

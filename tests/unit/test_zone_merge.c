@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/zones/zone_merge.c: what programs say is in the streams that it belongs to, in order; fibers take their zones along */
+/*
+ * sampler/zones/zone_merge.c: what programs say is in the streams that it belongs to, in order; fibers
+ * take their zones along
+ */
 #include "instrument/client_abi.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/merged_program.h"
@@ -345,7 +348,10 @@ static void write_pending(struct merged_program *f, uint32_t thread)
         ck_assert_int_eq(zone_merge_write_pending(&f->merge, f->threads[thread], UINT64_MAX), 0);
 }
 
-/* Facts about a zone have the time of the event before them; events of the kernel in between are no correction. */
+/*
+ * Facts about a zone have the time of the event before them; events of the kernel in
+ * between are no correction.
+ */
 START_TEST(test_details_after_kernel_events)
 {
         static struct merged_program f;
@@ -394,7 +400,10 @@ START_TEST(test_sample_at_a_begin)
 }
 END_TEST
 
-/* Where the time is up before a ring is empty, the kernel's events of the process wait for what is left in it. */
+/*
+ * Where the time is up before a ring is empty, the kernel's events of the process wait
+ * for what is left in it.
+ */
 START_TEST(test_time_is_up)
 {
         static struct merged_program f;
@@ -415,7 +424,9 @@ START_TEST(test_time_is_up)
 }
 END_TEST
 
-/* A sample waits for its unwind table: the zones from then on wait with it, the short way and the long one. */
+/*
+ * A sample waits for its unwind table: the zones from then on wait with it, the short way and the long one.
+ */
 START_TEST(test_zones_are_held)
 {
         static struct merged_program f;
@@ -441,7 +452,10 @@ START_TEST(test_zones_are_held)
 }
 END_TEST
 
-/* Samples stay with the thread and know the fiber's zones; switches are in both; the end of the thread ends its part. */
+/*
+ * Samples stay with the thread and know the fiber's zones; switches are in both; the end of
+ * the thread ends its part.
+ */
 START_TEST(test_kernel_events_in_fiber)
 {
         const struct trace_zone_path *path;
@@ -522,7 +536,10 @@ START_TEST(test_exec_ends_fibers)
 }
 END_TEST
 
-/* Both programs' events are there at once: those of the one that was replaced come first, whichever region has its turn. */
+/*
+ * Both programs' events are there at once: those of the one that was replaced come first,
+ * whichever region has its turn.
+ */
 START_TEST(test_exec_in_one_cycle)
 {
         struct pending_event exec = { .event = { .op = TRACE_OP_THREAD_NAME }, .closes_zones = true };
@@ -557,7 +574,10 @@ START_TEST(test_exec_in_one_cycle)
 }
 END_TEST
 
-/* The same, told by a thread that emits nothing itself: the new program's fibers are not taken for the old one's. */
+/*
+ * The same, told by a thread that emits nothing itself: the new program's fibers are not
+ * taken for the old one's.
+ */
 START_TEST(test_exec_of_a_silent_thread)
 {
         struct pending_event exec = { .event = { .op = TRACE_OP_THREAD_NAME }, .closes_zones = true };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze/trace/zone_pattern.c, zone_matcher.c, zone_paths.c: patterns mean the paths that docs say, and those inside; nonsense is refused */
+/*
+ * analyze/trace/zone_pattern.c, zone_matcher.c, zone_paths.c: patterns mean the paths that docs say, and
+ * those inside; nonsense is refused
+ */
 #include "analyze/trace/zone_matcher.h"
 #include "analyze/trace/zone_paths.h"
 #include "analyze/trace/zone_pattern.h"
@@ -98,7 +101,9 @@ START_LOOP_TEST(test_patterns, 0, sizeof(cases) / sizeof(cases[0]))
 }
 END_TEST
 
-/* Steps of a random pattern: names, globs, "**" and handles, some of them anchored, some of several choices. */
+/*
+ * Steps of a random pattern: names, globs, "**" and handles, some of them anchored, some of several choices.
+ */
 static void make_pattern(uint64_t *random, char *text)
 {
         static const char *const steps[] = { "a", "b", "[ab]", "?", "**", "z3", "*", "x\\/y\\,z" };

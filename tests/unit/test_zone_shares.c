@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/zones/zone_merge.c, zone_source.c: no program keeps the recorder from the others, nor takes its memory without bound */
+/*
+ * sampler/zones/zone_merge.c, zone_source.c: no program keeps the recorder from the others, nor takes
+ * its memory without bound
+ */
 #include "base/clock.h"
 #include "base/io.h"
 #include "instrument/client_abi.h"
@@ -39,7 +42,10 @@ static void cycle(struct merged_program *f, size_t n_zones[MERGED_PROGRAM_THREAD
                 n_zones[i] = count_zones(f, merged_program_thread_row(f, i));
 }
 
-/* All rings are full again in each cycle, and one of them takes all the time: the next cycle begins with the next one. */
+/*
+ * All rings are full again in each cycle, and one of them takes all the time: the next cycle
+ * begins with the next one.
+ */
 START_TEST(test_rings_take_turns)
 {
         size_t n_zones[MERGED_PROGRAM_THREADS];
@@ -178,7 +184,10 @@ START_TEST(test_a_share_for_each)
 }
 END_TEST
 
-/* All of them take all that they may in each cycle: it ends nevertheless, and the next one begins where it ended. */
+/*
+ * All of them take all that they may in each cycle: it ends nevertheless, and the next one
+ * begins where it ended.
+ */
 START_TEST(test_cycles_end)
 {
         static struct merged_program f;
@@ -223,7 +232,10 @@ static void stop_and_use_up(struct merged_program *f)
         f->merge.last_ns = clock_raw_ns(); /* the second that is left to it is over */
 }
 
-/* A recording that is to end looks for that while it merges the last events; each byte that it left is counted. */
+/*
+ * A recording that is to end looks for that while it merges the last events; each byte
+ * that it left is counted.
+ */
 START_TEST(test_unread_bytes_are_counted)
 {
         static struct merged_program f;
@@ -314,7 +326,10 @@ static void hand_in(struct merged_program *f, const struct fake_region *p, uint3
         merged_program_cycle(f, f->start_ns, false);
 }
 
-/* Beyond the gibibyte that all have together, regions are refused, each is counted once, and there is room again later. */
+/*
+ * Beyond the gibibyte that all have together, regions are refused, each is counted once, and
+ * there is room again later.
+ */
 START_TEST(test_regions_have_a_gibibyte)
 {
         struct fake_region large[N_OTHERS];

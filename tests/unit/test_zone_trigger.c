@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sampler/tracks/zone_trigger.c: instances that last too long are counted as they end, by rule, and no others */
+/*
+ * sampler/tracks/zone_trigger.c: instances that last too long are counted as they end, by rule, and no others
+ */
 #include "format/event_encoder.h"
 #include "format/trace_dictionary.h"
 #include "sampler/tracks/loss_counter.h"

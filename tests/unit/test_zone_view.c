@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* view/answers/zone_view.c, view/answers/group_rows.c: what a program said of instances is beside them, and groups of them add up */
+/*
+ * view/answers/zone_view.c, view/answers/group_rows.c: what a program said of instances is beside them,
+ * and groups of them add up
+ */
 #include "cli/exit_status.h"
 #include "tests/unit/ran_report.h"
 #include "tests/unit/trace_builder.h"
@@ -23,7 +26,10 @@ static void say(struct trace_builder *b, uint64_t time_ns, enum trace_op op, con
         event_encoder_add(&b->encoder, &event);
 }
 
-/* 30 requests: every third is a GET of 3 us, the next a PUT of 2 us inside of "retry", the last says nothing and takes 1 us. */
+/*
+ * 30 requests: every third is a GET of 3 us, the next a PUT of 2 us inside of "retry", the last says
+ * nothing and takes 1 us.
+ */
 static void build_requests(struct trace_builder *b)
 {
         uint32_t request = trace_builder_location(b, "request"), retry = trace_builder_location(b, "retry");

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tests/unit/unit_test.h - tests that run because they are written: no list of them, and one main() for all files
+ * tests/unit/unit_test.h - tests that run because they are written: no list of them, and
+ * one main() for all files
  *
- * A file includes this instead of <check.h>.  Each of its tests registers itself; unit_test.c has main(), which runs
- * them in the order of their lines, each in a process of its own unless CK_FORK=no.
+ * A file includes this instead of <check.h>.  Each of its tests registers itself; unit_test.c has main(),
+ * which runs them in the order of their lines, each in a process of its own unless CK_FORK=no.
  *
  *     START_TEST(name) { ... } END_TEST                        once
  *     START_LOOP_TEST(name, first, end) { ... } END_TEST       once for each _i from `first` to `end` - 1
  *     START_TEST_IF(condition, name) { ... } END_TEST          only where the condition holds
  *     START_LOOP_TEST_IF(condition, name, first, end) { ... } END_TEST
  *
- * Conditions and ranges are evaluated in main().  A test whose condition does not hold is named with it in a line of
- * the output, "# left out: ...".  A range without a number fails: such a test would never run.
+ * Conditions and ranges are evaluated in main().  A test whose condition does not hold is named with it in a
+ * line of the output, "# left out: ...".  A range without a number fails: such a test would never run.
  *
- * UNIT_TEST_PLAN(.timeout_s = 120, .setup = setup, .teardown = teardown, .begin = begin), once at most in a file, states
- * what differs from the usual.
+ * UNIT_TEST_PLAN(.timeout_s = 120, .setup = setup, .teardown = teardown, .begin = begin), once at most in a
+ * file, states what differs from the usual.
  */
 #ifndef TESTS_UNIT_TEST_H
 #define TESTS_UNIT_TEST_H

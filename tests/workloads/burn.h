@@ -13,8 +13,9 @@
 #include <time.h>
 
 /*
- * The text of the asm differs from function to function, else the compiler would merge equal bodies.  The address
- * of the frame is asked for because a leaf function has none otherwise, and callstacks would miss its caller.
+ * The text of the asm differs from function to function, else the compiler would merge equal bodies.
+ * The address of the frame is asked for because a leaf function has none otherwise, and callstacks
+ * would miss its caller.
  */
 #define BURN_FUNCTION(name)                                               \
         static __attribute__((noinline)) void name(uint64_t n_rounds)     \
@@ -36,7 +37,9 @@ static inline int64_t burn_clock_ns(clockid_t clock)
         return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* A function of its own: the time of the calibration must not count for the functions whose shares are known. */
+/*
+ * A function of its own: the time of the calibration must not count for the functions whose shares are known.
+ */
 BURN_FUNCTION(burn_calibration);
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * iree_tracing.h - stands for IREE's iree/base/tracing.h: asks for features, includes the provider, fills the gaps
+ * iree_tracing.h - stands for IREE's iree/base/tracing.h: asks for features, includes the
+ * provider, fills the gaps
  *
  * -DIREE_TRACING_MODE=1..4 or -DIREE_TRACING_FEATURES_REQUESTED=bits; all features if neither is given.
  * -DIREE_TRACING_PROVIDER_H=... as IREE's build defines it.

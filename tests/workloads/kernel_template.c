@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The source of w_kernel_turns's kernels: a hot function that is not exported, and one that is.  Their lines are
- * those of a file that a compiler may have made them from.
+ * The source of w_kernel_turns's kernels: a hot function that is not exported, and one that is.  Their lines
+ * are those of a file that a compiler may have made them from.
  */
 #include <stdint.h>
 

@@ -2,8 +2,9 @@
 /*
  * A program and two plugins, each with a copy of the client library.  Arguments: the shared objects A and B
  *
- * Truth: 300 zones of A and 400 of B, 100 each in a forked child and 100 of B in a second thread; one zone "host"
- * around all of them, which the fork and the closing of A do not end, and one "child" in the child.  Built with
+ * Truth: 300 zones of A and 400 of B, 100 each in a forked child and 100 of B in a second thread; one
+ * zone "host" around all of them, which the fork and the closing of A do not end, and one "child" in
+ * the child.  Built with
  * -DHYPROF_DISABLE: the same without the last two.  Exit status 0 if there was never more than one region.
  */
 #include <dlfcn.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * w_announced_image IMAGE ADDRESS - puts the code of an ELF image into memory, announces it, and forgets the image
+ * w_announced_image IMAGE ADDRESS - puts the code of an ELF image into memory, announces
+ * it, and forgets the image
  *
- * As runtimes do that link kernels themselves: only the code is copied, nothing of the headers.  ADDRESS is that of
- * `unsigned hot_kernel(unsigned)` in the image, hexadecimal.  The file is deleted.
+ * As runtimes do that link kernels themselves: only the code is copied, nothing of the headers.  ADDRESS is
+ * that of `unsigned hot_kernel(unsigned)` in the image, hexadecimal.  The file is deleted.
  */
 #include <hyprof/hyprof.h>
 

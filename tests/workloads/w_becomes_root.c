@@ -2,8 +2,8 @@
 /*
  * w_becomes_root [MILLISECONDS=300]
  *
- * Truth: prints "uid U euid E capeff C", burns so much processor time in busy_as_root(), and ends with status 6.  A test
- * makes it set-uid root.
+ * Truth: prints "uid U euid E capeff C", burns so much processor time in busy_as_root(), and ends with status
+ * 6.  A test makes it set-uid root.
  */
 #include "tests/workloads/burn.h"
 

@@ -7,13 +7,15 @@
  *   deleted    SO is copied to FILE, loaded and deleted; its function runs for a quarter of a second
  *   memfd      the same from a memfd; FILE is not used
  *   stays      the same, and it is not deleted
- *   unloaded   as deleted, N times after each other, each copy with other bytes past its end; each runs for 20 ms
- *   replaced   SO is copied to FILE, loaded and unloaded; FILE.new is renamed to FILE, loaded and unloaded; each runs
+ *   unloaded   as deleted, N times after each other, each copy with other bytes past its
+ *              end; each runs for 20 ms
+ *   replaced   SO is copied to FILE, loaded and unloaded; FILE.new is renamed to FILE, loaded
+ *              and unloaded; each runs
  *   waits      as deleted, then says "loaded" and runs until it gets a signal
  *   sparse     FILE, which begins as SO and is 4 GiB long, is mapped
  *   mappings   one page of SO is mapped and unmapped N times
- *   device     /dev/zero is mapped to be executed; FILE, a FIFO, cannot be mapped: it is what FILE.so was when that was
- *              mapped
+ *   device     /dev/zero is mapped to be executed; FILE, a FIFO, cannot be mapped: it is what FILE.so
+ *              was when that was mapped
  *   truncated  FILE begins as SO and is 64 MiB long; it is mapped, and made shorter and longer N times
  *
  * The function is `kernel`, which burns what it is told.  Exit status 0.

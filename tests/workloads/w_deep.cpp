@@ -2,12 +2,12 @@
 /*
  * w_deep ROUNDS [DEPTH] [THREADS]
  *
- * Calls 200 deep (or 40, or 400: DEPTH) through functions that templates make, all of them different: virtual calls,
- * std::function, alloca, frames that align the stack, and exceptions that pass through all of it.  Compiled
- * without frame pointers; see the Makefile.  About nine tenths of its time are in burn() at the bottom, the
- * rest on the way; every sample's stack has main() and the C library's start (or a thread's) at its root.
- * The work is fixed by ROUNDS, about 30 us each; prints "ROUNDS seconds cpu_seconds": of wall time, and of its own
- * processor time.  Its stack is 13 KiB deep (4 KiB; 25 KiB).
+ * Calls 200 deep (or 40, or 400: DEPTH) through functions that templates make, all of them different: virtual
+ * calls, std::function, alloca, frames that align the stack, and exceptions that pass through all of it.
+ * Compiled without frame pointers; see the Makefile.  About nine tenths of its time are in burn() at the
+ * bottom, the rest on the way; every sample's stack has main() and the C library's start (or a thread's) at
+ * its root.  The work is fixed by ROUNDS, about 30 us each; prints "ROUNDS seconds cpu_seconds": of wall
+ * time, and of its own processor time.  Its stack is 13 KiB deep (4 KiB; 25 KiB).
  */
 #include <alloca.h>
 #include <chrono>
@@ -59,7 +59,10 @@ ALONE void burn()
 
 enum { KIND_PLAIN, KIND_ALLOCA, KIND_VIRTUAL, KIND_FUNCTION, KIND_ALIGNED, KIND_CATCHES, N_KINDS };
 
-/* Each is one function, which calls the next lower one in its own way and has something left to do after that. */
+/*
+ * Each is one function, which calls the next lower one in its own way and has something
+ * left to do after that.
+ */
 template <int N, int KIND = N % N_KINDS> struct level {
         ALONE static uint64_t run(uint64_t round)
         {

@@ -2,13 +2,15 @@
 /*
  * w_diff [UNITS=440] [SLOWER_PERCENT=0]
  *
- * Truth: the same work in every run, UNITS times the zone "unit", in which "input" (read_input, checksum), "work"
- * (transform, order) and "output" (encode, store) follow each other: about a millisecond in each of five functions and
- * four in transform().  With SLOWER_PERCENT transform() does that much more in each unit, and nothing else changes.
- * No two units are equally long, but the n-th is in every run: equal ones would fall into step with the samples.
+ * Truth: the same work in every run, UNITS times the zone "unit", in which "input" (read_input, checksum),
+ * "work" (transform, order) and "output" (encode, store) follow each other: about a millisecond in each of
+ * five functions and four in transform().  With SLOWER_PERCENT transform() does that much more in each unit,
+ * and nothing else changes.  No two units are equally long, but the n-th is in every run: equal ones would
+ * fall into step with the samples.
  *
- * Each function is another chain in which every step needs the one before, at least four cycles each: what else runs
- * on the processor's core slows such chains little, so that two runs on a busy machine are comparable.
+ * Each function is another chain in which every step needs the one before, at least four cycles
+ * each: what else runs on the processor's core slows such chains little, so that two runs on a busy
+ * machine are comparable.
  */
 #include "tests/workloads/burn.h"
 
@@ -70,8 +72,8 @@ static __attribute__((noinline)) uint64_t encode(uint64_t n_steps, uint64_t x)
 }
 
 /*
- * Nothing waits for what is stored.  A chain through memory would not do: how fast that is differs by several percent
- * from run to run, with where the stack lies.
+ * Nothing waits for what is stored.  A chain through memory would not do: how fast that is differs by several
+ * percent from run to run, with where the stack lies.
  */
 static __attribute__((noinline)) uint64_t store(uint64_t n_steps, uint64_t x)
 {

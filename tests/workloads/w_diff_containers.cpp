@@ -2,12 +2,12 @@
 /*
  * w_diff_containers [UNITS=2800] [SLOWER_PERCENT=0]
  *
- * Truth: the same work in every run, UNITS times the zone "batch": containers of the C++ library are filled, sorted
- * and searched ("fill", "sort", "index"), and score_rows() takes a bit less than half of the time ("score").  With
- * SLOWER_PERCENT score_rows() does that much more in each batch, and nothing else changes.
+ * Truth: the same work in every run, UNITS times the zone "batch": containers of the C++ library are filled,
+ * sorted and searched ("fill", "sort", "index"), and score_rows() takes a bit less than half of the time
+ * ("score").  With SLOWER_PERCENT score_rows() does that much more in each batch, and nothing else changes.
  *
- * Many functions take 0.5 to 5 % of the time.  How fast they are depends on where memory lies, and on what else the
- * machine does: these are the ones that differ between any two runs.
+ * Many functions take 0.5 to 5 % of the time.  How fast they are depends on where memory lies, and on what
+ * else the machine does: these are the ones that differ between any two runs.
  */
 #include "tests/workloads/burn.h"
 

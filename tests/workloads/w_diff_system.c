@@ -2,9 +2,10 @@
 /*
  * w_diff_system [UNITS=480] [SLOWER_PERCENT=0]
  *
- * Truth: the same work in every run, UNITS times the zone "task": bytes go through a pipe and a file in memory ("copy"),
- * memory is mapped, touched and unmapped ("map"), and parse() takes a bit less than half of the time ("parse").  With
- * SLOWER_PERCENT parse() does that much more in each task, and nothing else changes.
+ * Truth: the same work in every run, UNITS times the zone "task": bytes go through a pipe and a file
+ * in memory ("copy"), memory is mapped, touched and unmapped ("map"), and parse() takes a bit less
+ * than half of the time ("parse").  With SLOWER_PERCENT parse() does that much more in each task,
+ * and nothing else changes.
  *
  * Most of the rest is in functions of the kernel, whose times depend on what else the machine does.
  */

@@ -3,9 +3,9 @@
  * w_every_event
  *
  * Truth: the thread "teller" of group -3 says one of everything that a program can say, in the order of the
- * functions below; another thread, "helper", goes on as a fiber in the middle of a zone that "teller" began on it.
- * The program says of itself "free text" and mode = test, hands over the source text of generated.c, and announces
- * code called "jitted" with an image, which goes again.
+ * functions below; another thread, "helper", goes on as a fiber in the middle of a zone that "teller" began
+ * on it.  The program says of itself "free text" and mode = test, hands over the source text of generated.c,
+ * and announces code called "jitted" with an image, which goes again.
  */
 #include "tests/workloads/burn.h"
 

@@ -2,9 +2,10 @@
 /*
  * w_examples [forever]
  *
- * Truth: has what the examples of the documents ask for by name: the zones "dispatch" > "request" > "frame", of which
- * each "request" has a text, and "dispatch" > "flush"; the functions compress() and parse_request(), which run inside
- * of "frame".  Other arguments mean nothing to it.  It ends after 60 requests; with `forever`, when it is killed.
+ * Truth: has what the examples of the documents ask for by name: the zones "dispatch" > "request" > "frame",
+ * of which each "request" has a text, and "dispatch" > "flush"; the functions compress() and parse_request(),
+ * which run inside of "frame".  Other arguments mean nothing to it.  It ends after 60 requests; with
+ * `forever`, when it is killed.
  */
 #include "tests/workloads/burn.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Touches 20 times 512 pages that it never touched before, with some work after each: 10,240 page faults, and few others. */
+/*
+ * Touches 20 times 512 pages that it never touched before, with some work after each: 10,240 page
+ * faults, and few others.
+ */
 #include "tests/workloads/burn.h"
 
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 /*
  * w_flight
  *
- * Truth: the zone "run" is open from the beginning to the end.  In it, for each line on standard input, which is
- * answered by "ok" when it was obeyed:
+ * Truth: the zone "run" is open from the beginning to the end.  In it, for each line on standard input, which
+ * is answered by "ok" when it was obeyed:
  *
- *      turns N MS      N zones "turn", each of MS milliseconds of burning, with a message "turn I": I counts from 1
+ *      turns N MS      N zones "turn" that burn MS milliseconds each, with a message "turn I", from 1 on
  *      flood N         N zones "flood" with nothing in them, as fast as can be
  *      rest MS         nothing, so long
  *

@@ -2,15 +2,16 @@
 /*
  * w_hostile MODE [SECONDS=2]
  *
- * A program that wants its recorder to come to harm.  It hands in a region of its own making, as docs/understand/client-abi.md says.
+ * A program that wants its recorder to come to harm.  It hands in a region of its own making, as
+ * docs/understand/client-abi.md says.
  *
  *   blob     26,000 events, each with the same payload of 128 MiB
  *   garbage  random words in rings, slots and header, again and again
  *   ignores  zones as fast as it can, in eight rings, deaf to SIGINT and SIGTERM
  *   forks    300 children, each with a region of 65,536 slots, of 4000 bytes each
  *
- * Truth: with each of them the recorder ends within two seconds of SIGTERM, or of the second SIGINT, and its trace is whole.
- * Prints its process id when it has begun.
+ * Truth: with each of them the recorder ends within two seconds of SIGTERM, or of the second SIGINT, and its
+ * trace is whole.  Prints its process id when it has begun.
  */
 #include "instrument/client_abi.h"
 

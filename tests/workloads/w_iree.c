@@ -2,8 +2,8 @@
 /*
  * w_iree
  *
- * Uses each macro and function of IREE's tracing once, as IREE's sources do; in C, and in C++ when compiled as that.
- * Truth: tests/integration/iree_provider.sh.
+ * Uses each macro and function of IREE's tracing once, as IREE's sources do; in C, and in C++ when compiled
+ * as that.  Truth: tests/integration/iree_provider.sh.
  */
 #include "tests/workloads/iree_tracing.h"
 

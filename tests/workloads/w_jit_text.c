@@ -3,12 +3,12 @@
  * w_jit_text map|shared|dump|frames|announce FOLDER [TURNS=2] [MILLISECONDS=400]
  *
  * Truth: machine code is written into anonymous memory, TURNS times into the same place: in turn a function
- * "first_kernel" and "second_kernel", each of which burns MILLISECONDS in the zone "first" or "second".  Whatever is there
- * is told in /tmp/perf-PID.map with lines between that are none, in FOLDER/jit-PID.dump with code and lines
- * (first.mlir or second.mlir: 10 at the start, 11 in the loop, 12 after it), or by hyprof_code_add().
- * "frames" (x86-64) is "dump" with code that uses the frame pointer for something else, and with its unwinding information.
- * "shared" is "map" with a file in memory that is mapped twice, once to be written and once to be executed.
- * The program ends at once afterwards, and takes the map with it.
+ * "first_kernel" and "second_kernel", each of which burns MILLISECONDS in the zone "first" or "second".
+ * Whatever is there is told in /tmp/perf-PID.map with lines between that are none, in FOLDER/jit-PID.dump
+ * with code and lines (first.mlir or second.mlir: 10 at the start, 11 in the loop, 12 after it), or by
+ * hyprof_code_add().  "frames" (x86-64) is "dump" with code that uses the frame pointer for something else,
+ * and with its unwinding information.  "shared" is "map" with a file in memory that is mapped twice, once to
+ * be written and once to be executed.  The program ends at once afterwards, and takes the map with it.
  */
 #include "tests/workloads/burn.h"
 

@@ -2,12 +2,12 @@
 /*
  * w_jit_turns before|after OBJECT [KERNELS=200 [MILLISECONDS=2]]
  *
- * OBJECT is a relocatable object whose .text is the one function kernel_0000, without relocations.  One kernel after the
- * other is made of it, as w_kernel_turns makes them: each is put into the same memory, announced by GDB's interface before
- * or after that is made executable, run, announced as gone, and unmapped.
+ * OBJECT is a relocatable object whose .text is the one function kernel_0000, without relocations.  One
+ * kernel after the other is made of it, as w_kernel_turns makes them: each is put into the same memory,
+ * announced by GDB's interface before or after that is made executable, run, announced as gone, and unmapped.
  *
- * Truth: a zone is named as the kernel that runs in it; all samples of the zone "kernel_0042" that lie in such memory lie
- * in the function kernel_0042.
+ * Truth: a zone is named as the kernel that runs in it; all samples of the zone "kernel_0042" that lie in
+ * such memory lie in the function kernel_0042.
  */
 #include "tests/workloads/burn.h"
 

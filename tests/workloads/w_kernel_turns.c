@@ -2,14 +2,14 @@
 /*
  * w_kernel_turns TEMPLATE [KERNELS=2000 [MILLISECONDS=2 [FILES=1]]]
  *
- * TEMPLATE is a shared library that was made from tests/workloads/kernel_template.c, without a build-id.  One kernel
- * after the other is made of it by writing its number over "kernel_0000" in all the places where that stands, symbols
- * and debug information; it is written to $TMPDIR, loaded, deleted, run, and unloaded.  With FILES = 0 all are written
- * into one file, which stays.
+ * TEMPLATE is a shared library that was made from tests/workloads/kernel_template.c, without a build-id.  One
+ * kernel after the other is made of it by writing its number over "kernel_0000" in all the places where that
+ * stands, symbols and debug information; it is written to $TMPDIR, loaded, deleted, run, and unloaded.  With
+ * FILES = 0 all are written into one file, which stays.
  *
- * Truth: a zone is named as the kernel that runs in it: all samples of the zone "kernel_0042" that lie in the kernel
- * lie in the function kernel_0042, from kernel_0042.mlir, whatever was at that address before.  Prints "addresses N":
- * how many different ones the kernels had.
+ * Truth: a zone is named as the kernel that runs in it: all samples of the zone "kernel_0042" that lie in the
+ * kernel lie in the function kernel_0042, from kernel_0042.mlir, whatever was at that address before.  Prints
+ * "addresses N": how many different ones the kernels had.
  */
 #include "tests/workloads/burn.h"
 

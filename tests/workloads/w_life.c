@@ -18,7 +18,7 @@
  *
  *      serve           commands from standard input, a line each, answered by "ok":
  *              pid             no answer but the number of the process
- *              on PID          waits until the recorder with this number records, in a session that was not seen yet
+ *              on PID          waits until the recorder with this number records, in a new session
  *              off             waits until no recorder is there
  *              emit            N_ZONES zones "emitted"
  *              flood           100 * N_ZONES zones "flood"

@@ -5,7 +5,8 @@
 // Truth, all on the thread "locks main" but for one that is said:
 //   "free"     TURNS times obtained and released, never waited for
 //   "blind"    the same, of a kind that cannot be tried: each time waited for
-//   "queue"    once held by the thread "locks helper" while the main one waits; then by the main one, marked and
+//   "queue"    once held by the thread "locks helper" while the main one waits; then by the
+//   main one, marked and
 //              called "the queue"
 //   "shared"   twice shared at once, then TURNS times held by one, never waited for
 //   "timed"    tried twice in vain while the thread "locks helper" holds it, then obtained in time

@@ -2,8 +2,8 @@
 /*
  * w_named_children [CHILDREN=2000 [BURN_US=1500]]
  *
- * Truth: CHILDREN processes, one after the other, each of which gives itself the name child-N and then burns BURN_US of
- * processor time in burn_named().  "PID child-N" is printed for each.
+ * Truth: CHILDREN processes, one after the other, each of which gives itself the name child-N and then burns
+ * BURN_US of processor time in burn_named().  "PID child-N" is printed for each.
  */
 #include "tests/workloads/burn.h"
 

@@ -2,10 +2,10 @@
 /*
  * w_old_client MAJOR FILLING
  *
- * Truth: a client of version MAJOR.0 of the shared memory, made from the document alone and with the layout that
- * version 1.0 had, in which the byte FILLING is all that was reserved then.  It emits 1,000 zones "old zone" on its
- * only thread, which is called "old thread", and ends when they were read, or after ten seconds; at once if MAJOR is
- * not 1.
+ * Truth: a client of version MAJOR.0 of the shared memory, made from the document alone and with the layout
+ * that version 1.0 had, in which the byte FILLING is all that was reserved then.  It emits 1,000 zones "old
+ * zone" on its only thread, which is called "old thread", and ends when they were read, or after ten seconds;
+ * at once if MAJOR is not 1.
  *
  * Prints "zones 1000" and "read N", how many bytes the recorder has read.
  */

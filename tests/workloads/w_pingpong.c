@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two threads on one CPU hand a byte back and forth through pipes: SWITCHES context switches (300,000) and nothing else.
- * Prints how many microseconds of processor time that took: on a machine that does nothing else the time that passed.
+ * Two threads on one CPU hand a byte back and forth through pipes: SWITCHES context switches (300,000) and
+ * nothing else.  Prints how many microseconds of processor time that took: on a machine that does nothing
+ * else the time that passed.
  */
 #include <pthread.h>
 #include <sched.h>

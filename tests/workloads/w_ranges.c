@@ -2,10 +2,11 @@
 /*
  * w_ranges ZONES
  *
- * Truth: for as long as the two threads "left" and "right" go through ZONES zones together, there is something of every
- * kind at any time: nested zones, some with words, messages, plots, frames, memory and a lock that they wait for.  The zone
- * "all" of each is open all the time.  A thread "first" says a message and ends at the beginning, a thread "last" is
- * named and ends at the end, and a "middle" one sleeps in the zone "asleep" in between.
+ * Truth: for as long as the two threads "left" and "right" go through ZONES zones together, there is
+ * something of every kind at any time: nested zones, some with words, messages, plots, frames, memory and a
+ * lock that they wait for.  The zone "all" of each is open all the time.  A thread "first" says a message
+ * and ends at the beginning, a thread "last" is named and ends at the end, and a "middle" one sleeps in the
+ * zone "asleep" in between.
  */
 #include "tests/workloads/burn.h"
 

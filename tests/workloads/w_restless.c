@@ -2,9 +2,9 @@
 /*
  * w_restless [SECONDS=2]
  *
- * Truth: for so long it maps, moves, shuts and unmaps memory that can be executed, calls code in it, writes random bytes
- * over the region that it shares with a recorder, changes its name, and executes itself anew every tenth of a second.
- * Its process number stays.  Ends with status 0.
+ * Truth: for so long it maps, moves, shuts and unmaps memory that can be executed, calls code in it, writes
+ * random bytes over the region that it shares with a recorder, changes its name, and executes itself anew
+ * every tenth of a second.  Its process number stays.  Ends with status 0.
  */
 #include "tests/workloads/burn.h"
 

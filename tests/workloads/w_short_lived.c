@@ -2,8 +2,8 @@
 /*
  * w_short_lived [CHILDREN [ROUNDS]]
  *
- * CHILDREN processes (3000), one after the other, each of which burns ROUNDS rounds (600000: about 0.3 ms).  Prints the
- * processor time of all of them, parent included, in seconds: what the samples must add up to.
+ * CHILDREN processes (3000), one after the other, each of which burns ROUNDS rounds (600000: about 0.3 ms).
+ * Prints the processor time of all of them, parent included, in seconds: what the samples must add up to.
  */
 #include "tests/workloads/burn.h"
 

@@ -18,7 +18,9 @@
 BURN_FUNCTION(seventy);
 BURN_FUNCTION(thirty);
 
-/* From half of the mean to one and a half of it, in the order of a simple generator: the same in every run. */
+/*
+ * From half of the mean to one and a half of it, in the order of a simple generator: the same in every run.
+ */
 static uint64_t rounds_of_turn(uint32_t *state, uint64_t n_mean)
 {
         *state = *state * UINT32_C(1664525) + UINT32_C(1013904223);

@@ -9,11 +9,12 @@
  *   beta        30%           shared() 20%, only_beta() 80%
  *   recursion   30%           descend() 75% in itself, 100% with leaf(), which it calls: 25%
  *
- * descend() calls itself 4 deep, each time in a zone "level".  The parts take turns of about 80 ms that are measured
- * by the thread's clock, no two equally long: what one turn is too long is taken from the next one.
+ * descend() calls itself 4 deep, each time in a zone "level".  The parts take turns of about 80 ms that are
+ * measured by the thread's clock, no two equally long: what one turn is too long is taken from the next one.
  *
- * Truth of the second part: ZONES zones "logged" of 1 us to 1 ms, in the order of a simple generator.  A line of LOG for
- * each: two durations in ns by CLOCK_MONOTONIC_RAW, the zone's own is not below the first and not above the second.
+ * Truth of the second part: ZONES zones "logged" of 1 us to 1 ms, in the order of a simple generator.  A
+ * line of LOG for each: two durations in ns by CLOCK_MONOTONIC_RAW, the zone's own is not below the first
+ * and not above the second.
  */
 #include "tests/workloads/burn.h"
 
@@ -57,7 +58,9 @@ static void burn_share(struct clock_of_turns *c, void (*burn)(uint64_t n_rounds)
                 burn(c->n_rounds);
 }
 
-/* Burns in itself, which is what BURN_FUNCTION() does, until the time of its level is over; then goes deeper. */
+/*
+ * Burns in itself, which is what BURN_FUNCTION() does, until the time of its level is over; then goes deeper.
+ */
 static __attribute__((noinline)) void descend(struct clock_of_turns *c, double turn_ns, int depth)
 {
         HYPROF_ZONE("level");

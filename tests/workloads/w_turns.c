@@ -2,9 +2,9 @@
 /*
  * w_turns [THREADS=2000 [TURN_US=1500 [ROUNDS=3]]]
  *
- * Truth: of THREADS threads, named turn-0, turn-1, ..., one at a time runs, for TURN_US of processor time in take_turn(),
- * and hands on to the next, round and round: until standard input ends, and then ROUNDS rounds more.
- * "ready" is printed when all are there.
+ * Truth: of THREADS threads, named turn-0, turn-1, ..., one at a time runs, for TURN_US of processor time in
+ * take_turn(), and hands on to the next, round and round: until standard input ends, and then ROUNDS rounds
+ * more.  "ready" is printed when all are there.
  */
 #include "tests/workloads/burn.h"
 

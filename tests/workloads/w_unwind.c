@@ -2,9 +2,9 @@
 /*
  * w_unwind KIND [ROUNDS]
  *
- * Code that is hard for unwinders, one kind at a time, for ROUNDS rounds of about 100 us of processor time.  Every callstack
- * goes up to main() and the C library's start, through recurse() twenty deep.  Compiled without frame pointers; see
- * the Makefile.  Kinds:
+ * Code that is hard for unwinders, one kind at a time, for ROUNDS rounds of about 100 us of processor time.
+ * Every callstack goes up to main() and the C library's start, through recurse() twenty deep.  Compiled
+ * without frame pointers; see the Makefile.  Kinds:
  *
  *      signal    handler() burns, about a fifth of the time; it interrupts burn() and what calls it at any
  *                instruction, and leaves every fourth time by siglongjmp()

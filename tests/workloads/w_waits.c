@@ -2,7 +2,8 @@
 /*
  * w_waits [ROUNDS=10]
  *
- * Truth: the thread "waiter" waits ROUNDS times at each of four places, and is woken by a thread of a known name.
+ * Truth: the thread "waiter" waits ROUNDS times at each of four places, and is woken by a
+ * thread of a known name.
  *
  *   place         for                              ended by
  *   wait_sleep    20 ms                            no thread: a timer
@@ -10,9 +11,10 @@
  *   wait_futex    30 ms, a futex(2) of its own     "futexer"
  *   wait_pipe     35 ms, a byte in a pipe          "piper"
  *
- * Before that it sleeps for 100 ms in settle().  Then "burner-a" and "burner-b" share a CPU and burn 200 ms each in
- * burn_together(): they are preempted, and wait for nothing.  The time of each place is measured here too and printed:
- * "wait PLACE NS WAKER", all rounds together; and for each wait "span PLACE BEGIN_NS END_NS" of CLOCK_MONOTONIC_RAW.
+ * Before that it sleeps for 100 ms in settle().  Then "burner-a" and "burner-b" share a CPU and burn 200 ms
+ * each in burn_together(): they are preempted, and wait for nothing.  The time of each place is measured here
+ * too and printed: "wait PLACE NS WAKER", all rounds together; and for each wait "span PLACE BEGIN_NS END_NS"
+ * of CLOCK_MONOTONIC_RAW.
  */
 #include "tests/workloads/burn.h"
 

@@ -2,8 +2,8 @@
 /*
  * w_why [CAUSE=none] [INSTANCES=1000] [EXTRA_MS=20]
  *
- * Truth: the thread "worker" runs the zone "request" INSTANCES times, each of which works 0.3 ms in usual_work(); one
- * in a hundred takes EXTRA_MS longer, for one reason:
+ * Truth: the thread "worker" runs the zone "request" INSTANCES times, each of which works 0.3 ms in
+ * usual_work(); one in a hundred takes EXTRA_MS longer, for one reason:
  *
  *   CAUSE    the slow ones
  *   none     do what the others do
@@ -11,10 +11,11 @@
  *   lock     wait for the lock "queue", which the thread "loader" holds for that time while it runs flush()
  *   mutex    the same without telling hyprof of the lock
  *   faults   map fresh memory and touch it in touch_pages(), 1 MiB for each 0.5 ms
- *   move     move themselves to the other CPU and back, EXTRA_MS / 2 times, where the threads "rival" are busy
+ *   move     move themselves to the other CPU and back, EXTRA_MS / 2 times, where the
+ *            threads "rival" are busy
  *
- * The slow ones are at places that a fixed sequence of numbers chooses.  Where a machine has one CPU, `move` ends with
- * status 77.
+ * The slow ones are at places that a fixed sequence of numbers chooses.  Where a machine has one CPU,
+ * `move` ends with status 77.
  */
 #include "tests/workloads/burn.h"
 
@@ -74,7 +75,7 @@ static void bind(int cpu)
         check(sched_setaffinity(0, sizeof(set), &set) == 0);
 }
 
-/* ---- the thread that holds the lock ----------------------------------------------------------------------- */
+/* ---- the thread that holds the lock -------------------------------------------------------------------- */
 
 static void hold_lock(struct work *w)
 {
@@ -123,7 +124,7 @@ static void let_load(struct work *w)
         check(pthread_mutex_unlock(&w->turn) == 0);
 }
 
-/* ---- what slow instances do ------------------------------------------------------------------------------- */
+/* ---- what slow instances do ---------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) void slow_path(struct work *w)
 {
@@ -166,7 +167,7 @@ static void (*const slow_ways[])(struct work *w) = {
         [CAUSE_FAULTS] = touch_pages, [CAUSE_MOVE] = move_about,
 };
 
-/* ---- instances -------------------------------------------------------------------------------------------- */
+/* ---- instances ----------------------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) void handle(struct work *w, bool is_slow)
 {

@@ -2,9 +2,10 @@
 /*
  * w_why_cell [CAUSE=path] [ZONE_NS=1000] [SECONDS=1.5] [SEED=1]
  *
- * Truth: for SECONDS, on a busy machine up to four times as long until 25 instances were slow, the thread "worker" runs the
- * zone "request", ZONE_NS long in usual_work() or walk(), and 4 us of between() outside of it.  One instance in a hundred (of
- * 10 ms: in five) takes longer, by 100 us, or ten times (of 10 ms: once) ZONE_NS if that is more, for one reason:
+ * Truth: for SECONDS, on a busy machine up to four times as long until 25 instances were slow, the thread
+ * "worker" runs the zone "request", ZONE_NS long in usual_work() or walk(), and 4 us of between() outside of
+ * it.  One instance in a hundred (of 10 ms: in five) takes longer, by 100 us, or ten times (of 10 ms: once)
+ * ZONE_NS if that is more, for one reason:
  *
  *   CAUSE    the slow ones
  *   path     run slow_path()
@@ -13,8 +14,9 @@
  *   sleep    sleep in rest()
  *   move     move themselves to the other CPU and back, in move_about()
  *   memory   walk() through memory that is in no cache, where others walk() as far through some that is
- *   null     do ten times as much of the same: each instance runs a random mix of 12 functions, takes one of 3 locks that the
- *            thread "rival" takes as well, and touches fresh pages; slow ones are chosen at random
+ *   null     do ten times as much of the same: each instance runs a random mix of 12 functions,
+ *            takes one of 3 locks that the thread "rival" takes as well, and touches fresh pages;
+ *            slow ones are chosen at random
  *
  * Where a machine has one CPU, `move` ends with status 77.
  */
@@ -116,7 +118,7 @@ static void bind(int cpu)
         check(sched_setaffinity(0, sizeof(set), &set) == 0);
 }
 
-/* ---- the thread that holds the lock ----------------------------------------------------------------------- */
+/* ---- the thread that holds the lock -------------------------------------------------------------------- */
 
 static void hold_lock(struct work *w)
 {
@@ -175,7 +177,7 @@ static void end_loader(struct work *w, pthread_t loader)
         check(pthread_join(loader, NULL) == 0);
 }
 
-/* ---- what slow instances do ------------------------------------------------------------------------------- */
+/* ---- what slow instances do ---------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) void slow_path(struct work *w)
 {
@@ -227,7 +229,7 @@ static __attribute__((noinline)) uint32_t walk(const uint32_t *items, uint32_t a
         return at;
 }
 
-/* ---- instances -------------------------------------------------------------------------------------------- */
+/* ---- instances ----------------------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) void handle(struct work *w, void (*slow_way)(struct work *w))
 {
@@ -302,7 +304,7 @@ static void *rival(void *context)
         return NULL;
 }
 
-/* ---- the causes ------------------------------------------------------------------------------------------- */
+/* ---- the causes ---------------------------------------------------------------------------------------- */
 
 enum cause { CAUSE_PATH, CAUSE_LOCK, CAUSE_FAULTS, CAUSE_SLEEP, CAUSE_MOVE, CAUSE_MEMORY, CAUSE_NULL };
 

@@ -67,7 +67,7 @@ static const struct view_column function_columns[] = {
 
 #define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
-/* ---- which rows ----------------------------------------------------------------------------------------- */
+/* ---- which rows ---------------------------------------------------------------------------------------- */
 
 static const struct sample_sum *annotation_sum_at(const struct sample_sum *first, size_t stride, size_t index)
 {
@@ -141,7 +141,7 @@ uint8_t *annotation_view_choose(const struct annotation *a, const struct annotat
         return shown;
 }
 
-/* ---- cells ---------------------------------------------------------------------------------------------- */
+/* ---- cells --------------------------------------------------------------------------------------------- */
 
 /* The columns of the table, and one for each counter, in @ret_columns. */
 static void annotation_view_add_counters(struct view_document *d, struct view_column *ret_columns,
@@ -194,7 +194,7 @@ static void put_counters(struct view_document *d, struct view_table *t, const st
                 view_table_put_number(d, t, rows[index * a->counters.n_counters + i]);
 }
 
-/* ---- instructions --------------------------------------------------------------------------------------- */
+/* ---- instructions -------------------------------------------------------------------------------------- */
 
 /* "name+0x10", and its address. */
 static void put_target(struct view_document *d, struct view_table *t, const struct annotation *a,
@@ -315,7 +315,7 @@ static void annotation_view_add_parts(struct view_document *d, const struct anno
         }
 }
 
-/* ---- lines ---------------------------------------------------------------------------------------------- */
+/* ---- lines --------------------------------------------------------------------------------------------- */
 
 static void annotation_view_put_line(struct view_document *d, struct view_table *t,
                                      const struct annotation *a, struct source_texts *sources, size_t index)
@@ -362,7 +362,7 @@ static void annotation_view_add_lines(struct view_document *d, const struct anno
         free(shown);
 }
 
-/* ---- which function ------------------------------------------------------------------------------------- */
+/* ---- which function ------------------------------------------------------------------------------------ */
 
 /* The handle of the function in reports; 0 = it has none there. */
 static uint32_t annotation_find_handle(const struct function_table *functions,
@@ -428,7 +428,7 @@ static void add_functions(struct view_document *d, const struct annotation *a,
         }
 }
 
-/* ---- facts ---------------------------------------------------------------------------------------------- */
+/* ---- facts --------------------------------------------------------------------------------------------- */
 
 /* "hot_loop in /bin/x: 57 samples of cpu-clock, 17.4% of the trace's" */
 static void annotation_view_set_answer(struct view_document *d, const struct annotation *a,

@@ -4,8 +4,8 @@
  *
  * Way of the data:  annotation, source_texts -> [annotation_view] -> view_document
  *
- * A long function has only the rows near samples in it, the same ones in every format.  Text has the listing with
- * arrows of cli/views/annotate_text in the place of the tables of instructions and lines.
+ * A long function has only the rows near samples in it, the same ones in every format.  Text has the listing
+ * with arrows of cli/views/annotate_text in the place of the tables of instructions and lines.
  */
 #ifndef VIEW_ANSWERS_ANNOTATION_VIEW_H
 #define VIEW_ANSWERS_ANNOTATION_VIEW_H

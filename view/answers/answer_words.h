@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view/answers/answer_words.h - the sentence that a document begins with, and its parts that several answers say
+ * view/answers/answer_words.h - the sentence that a document begins with, and its parts
+ * that several answers say
  *
  * Way of the data:  report -> [answer_words] -> view_document
  *
@@ -34,7 +35,9 @@ void answer_words_add_name(struct answer_words *a, struct text_view name);
 /* "the most of 12 modules", after a comma; nothing of one. */
 void answer_words_add_most(struct answer_words *a, uint64_t count, const char *things);
 
-/* "95.2% of the samples are in parse itself", or that there are too few to say so; nothing without samples. */
+/*
+ * "95.2% of the samples are in parse itself", or that there are too few to say so; nothing without samples.
+ */
 void answer_words_add_hottest(struct answer_words *a, const struct report *report);
 
 /* "zone parse took 12.3 ms in all, 40.0% of it on a CPU" */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view/answers/event_names.h - what the views of events have in common: the heading, threads, zone paths, callstacks, times
+ * view/answers/event_names.h - what the views of events have in common: the heading, threads, zone
+ * paths, callstacks, times
  *
  * Way of the data:  loaded_trace, zone_paths, wait_places -> [event_names] -> locks_view, memory_view ...
  */
@@ -46,7 +47,8 @@ void event_names_init(struct event_names *n, struct view_document *d, struct loa
 void event_names_deinit(struct event_names *n);
 
 /*
- * event_names_heading() - the answer, command and duration; as warnings the losses of these events and how the trace ends
+ * event_names_heading() - the answer, command and duration; as warnings the losses of these events
+ * and how the trace ends
  * @loss_reason:  enum trace_loss_reason: what the program dropped of this kind; 0 = it has none
  * @n_late:       events that came too far out of order
  */

@@ -7,7 +7,8 @@
  *                   -> [event_view] locks_view, memory_view ... -> view_document
  * Specification:    docs/use/view-json.md
  *
- * Each fills a document that is initialised; when memory runs out, it is `failed`.  @trace: with threads' names, walked.
+ * Each fills a document that is initialised; when memory runs out, it is `failed`.  @trace: with
+ * threads' names, walked.
  */
 #ifndef VIEW_ANSWERS_EVENT_VIEW_H
 #define VIEW_ANSWERS_EVENT_VIEW_H

@@ -111,7 +111,10 @@ static uint32_t functions_view_mark(const struct report *report, const char *wan
         return n;
 }
 
-/* A handle, else a name or a glob, else a part of names, as `hyprof annotate` has it.  By label; to be freed.  NULL without memory. */
+/*
+ * A handle, else a name or a glob, else a part of names, as `hyprof annotate` has it.  By label; to be
+ * freed.  NULL without memory.
+ */
 static bool *functions_view_choose(const struct report *report, const char *wanted, uint32_t *ret_n)
 {
         uint32_t n_labels = report->samples.functions.functions.n_items;

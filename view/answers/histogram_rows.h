@@ -16,7 +16,9 @@ struct histogram;
 struct view_document;
 struct view_table;
 
-/* The table "histogram".  @title: static.  @has_names: it is for several zones, and each row says for which. */
+/*
+ * The table "histogram".  @title: static.  @has_names: it is for several zones, and each row says for which.
+ */
 struct view_table *histogram_rows_begin(struct view_document *d, const char *title, bool has_names);
 
 /* @location, @name: shown if it has names.  0: not a zone's. */
@@ -24,8 +26,8 @@ void histogram_rows_add(struct view_document *d, struct view_table *t, uint32_t 
                         struct text_view name, const struct histogram *h);
 
 /*
- * The table "distribution", for programs that draw it: finer steps than the bars, with the time of each; those without
- * a number are not there.
+ * The table "distribution", for programs that draw it: finer steps than the bars, with the time of each;
+ * those without a number are not there.
  */
 void histogram_rows_add_distribution(struct view_document *d, const struct histogram *h);
 

@@ -292,7 +292,9 @@ static void off_cpu_add_threads(struct view_document *d, const struct report_wai
                 t->n_left_out = w->n_threads - n;
 }
 
-/* ------------------------------------------------------------------ in all, and how much of it is explained */
+/*
+ * ------------------------------------------------------------------ in all, and how much of it is explained
+ */
 
 static void off_cpu_add_share(struct view_document *d, const char *key, const char *title, uint64_t part,
                               uint64_t whole, bool known)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For programs facts and tables, for people the lines at the head of the overview, which say the same: numbers that
- * belong together are on one line.
+ * For programs facts and tables, for people the lines at the head of the overview, which say the same:
+ * numbers that belong together are on one line.
  */
 #include "analyze/report/report.h"
 #include "analyze/walk/lost_zones.h"

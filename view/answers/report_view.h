@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * view/answers/report_view.h - one view of a report: functions, zones, one zone, threads, modules, waits, CPUs, or the overview
+ * view/answers/report_view.h - one view of a report: functions, zones, one zone, threads, modules,
+ * waits, CPUs, or the overview
  *
- * Way of the data:  report -> functions_view, zones_view, zone_view, threads_view, modules_view -> view_document
+ * Way of the data:  report -> functions_view, zones_view, zone_view, threads_view,
+ *                   modules_view -> view_document
  * Specification:    docs/use/view-json.md
  *
  * Each fills a document that is initialised; when memory runs out, it is `failed`.
@@ -70,8 +72,8 @@ void cpus_view_fill(struct view_document *d, const struct report *report,
                     const struct report_view_options *options);
 
 /*
- * The tables that have the names of these views, without the facts, warnings and hints around them.  The overview has
- * them as well: their columns are in the schemas of both.
+ * The tables that have the names of these views, without the facts, warnings and hints around them.  The
+ * overview has them as well: their columns are in the schemas of both.
  */
 void functions_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);
 void zones_view_add_list(struct view_document *d, const struct report *report, uint32_t limit);

@@ -120,7 +120,10 @@ static void tree_rows_add_row(struct tree_printing *p, const struct call_tree_no
         view_table_put_place(d, p->table, trace_dictionary_text(samples->dictionary, function->module), 0);
 }
 
-/* Without recursion: a tree may be thousands of nodes deep.  Each node is left by its next sibling, or that of a parent. */
+/*
+ * Without recursion: a tree may be thousands of nodes deep.  Each node is left by its next
+ * sibling, or that of a parent.
+ */
 static void tree_rows_add_rows(struct tree_printing *p, uint32_t root)
 {
         const struct call_tree_node *nodes = p->tree->nodes;

@@ -334,7 +334,9 @@ static bool is_worth(const struct filling *f, uint32_t node)
         return node != 0 && why_node_extra_ns(&f->why->tree.nodes[node]) >= TREE_SHARE_MIN * f->why->extra_ns;
 }
 
-/* From the root, the largest first; siblings are in that order, so the first that is too small ends a level. */
+/*
+ * From the root, the largest first; siblings are in that order, so the first that is too small ends a level.
+ */
 static void put_nodes(const struct filling *f, struct view_table *t)
 {
         const struct why_tree *tree = &f->why->tree;

@@ -307,7 +307,10 @@ static bool ranks_without_others(const struct why *w)
         return w->by == WHY_BY_OWN && w->request.by == WHY_BY_AUTOMATIC;
 }
 
-/* Others had the CPU: of the extra time, or, where that is not ranked by, of what the slowest by wall time take longer. */
+/*
+ * Others had the CPU: of the extra time, or, where that is not ranked by, of what the slowest by
+ * wall time take longer.
+ */
 static double why_words_machine_share(const struct why *w)
 {
         double share = 0;

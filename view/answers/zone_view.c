@@ -174,7 +174,9 @@ static void put_wait(struct view_document *d, struct view_table *t, const struct
         view_table_put_number(d, t, place->sum.n_open);
 }
 
-/* Waiting of fibers: on no thread, or their thread did not run; which of the two, and in what, is not known. */
+/*
+ * Waiting of fibers: on no thread, or their thread did not run; which of the two, and in what, is not known.
+ */
 static uint64_t suspended_ns(const struct report *report)
 {
         const struct zone_instances *all = &report->totals.instances;

@@ -23,7 +23,8 @@ struct text_view cell_text_string(const struct view_document *d, const struct vi
 
 /*
  * cell_text_add_string() - the same as one text: the functions of a stack with " < " between them
- * @is_short:  of a place: without its folders; of a stack: the functions beyond CELL_STACK_FRAMES are only counted
+ * @is_short:  of a place: without its folders; of a stack: the functions beyond
+ *             CELL_STACK_FRAMES are only counted
  */
 void cell_text_add_string(struct byte_buffer *out, const struct view_document *d, enum view_type type,
                           const struct view_cell *cell, bool is_short);

@@ -4,9 +4,11 @@
  *
  * Way of the data:  view_document -> [document_format] -> terminal, file, pipe
  *
- *      text       of at most `n_columns` columns; what is cut or left out is announced; color and full names on request
+ *      text       of at most `n_columns` columns; what is cut or left out is announced; color
+ *                 and full names on request
  *      Markdown   GitHub tables, for issues and pull requests
- *      JSON       one object: "schema", facts, "warnings", each table as { "rows": [...], "left_out": n }; names never cut
+ *      JSON       one object: "schema", facts, "warnings", each table as { "rows": [...],
+ *                 "left_out": n }; names never cut
  *      CSV        RFC 4180: the first table, or the one that is asked for; warnings are not in it
  */
 #ifndef VIEW_DOCUMENT_DOCUMENT_FORMAT_H

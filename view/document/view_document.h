@@ -42,12 +42,13 @@ enum view_type {
 };
 
 /*
- * One fact is there once for programs and once for people: as a rule by one column, fact or table, which has a
- * `key` and a `title`.  Where words say it better, a part of several facts that has no key is for people (text,
- * Markdown) alone, and those facts, without titles, are for programs (JSON, CSV).
+ * One fact is there once for programs and once for people: as a rule by one column, fact or table, which has
+ * a `key` and a `title`.  Where words say it better, a part of several facts that has no key is for people
+ * (text, Markdown) alone, and those facts, without titles, are for programs (JSON, CSV).
  *
  * Where a line of text is too narrow for all columns, those on the right are left out first, and announced:
- * the ones that matter most come first.  Handles, the first other column, and names stay, unless they `may_go`.
+ * the ones that matter most come first.  Handles, the first other column, and names
+ * stay, unless they `may_go`.
  */
 struct view_column {
         const char *key;   /* in JSON and CSV: "total_ns"; the unit is part of it; NULL = for people alone */
@@ -85,8 +86,8 @@ struct view_table {
         size_t n_cells, cells_capacity;
         uint32_t *depths; /* heap; by row, if is_tree */
         size_t depths_capacity;
-        uint32_t
-                optional_from; /* in text and Markdown, columns from this one on are left out if no cell is known; 0 = none */
+        /* in text and Markdown, columns from this one on are left out if no cell is known; 0 = none */
+        uint32_t optional_from;
         bool is_hidden_if_empty;  /* from people, who are told "none" otherwise */
         uint64_t n_left_out;      /* rows that there are beside these */
         struct byte_buffer about; /* a line or more below the title; "" = none: what percentages are of */
@@ -146,8 +147,8 @@ void view_document_add_unknown(struct view_document *d, const char *key, const c
 
 /*
  * view_document_make_key() - the key of a column that is named after something in the trace
- * Returns @before and the first bytes of @name, the document's, of the letters that names of events have; others are
- * "_".  NULL without memory: view_document_add_table() may be called with such columns.
+ * Returns @before and the first bytes of @name, the document's, of the letters that names of events have;
+ * others are "_".  NULL without memory: view_document_add_table() may be called with such columns.
  */
 const char *view_document_make_key(struct view_document *d, const char *before, struct text_view name);
 
@@ -166,8 +167,8 @@ void view_table_set_about(struct view_document *d, struct view_table *t, const c
 void view_table_begin_row(struct view_document *d, struct view_table *t, uint32_t depth);
 
 /*
- * The next cell of the row: one put for each column, in their order; the type of the column says which.  Another type
- * is an assertion; two cells of one type that are swapped go unnoticed.
+ * The next cell of the row: one put for each column, in their order; the type of the column says which.
+ * Another type is an assertion; two cells of one type that are swapped go unnoticed.
  */
 void view_table_put_string(struct view_document *d, struct view_table *t, struct text_view string);
 void view_table_put_words(struct view_document *d, struct view_table *t, const char *words);
@@ -191,7 +192,8 @@ void view_table_begin_stack(struct view_document *d, struct view_table *t);
 void view_table_add_frame(struct view_document *d, struct view_table *t, struct text_view name);
 
 /*
- * view_table_pack() - the table as people see it: without columns for programs alone, and without optional ones of
+ * view_table_pack() - the table as people see it: without columns for programs alone, and
+ * without optional ones of
  * which no cell is known
  * @ret:  its `cells` are on the heap, and its `columns` with them; the rest is borrowed from @t
  * Returns 0; -ENOMEM, then there is nothing to free.
@@ -202,7 +204,9 @@ void view_table_unpack(struct view_table *packed);
 /* Whether people are shown it. */
 bool view_table_is_shown(const struct view_table *t);
 
-/* Whether it is what was asked for: not a table for programs alone, about the recording and what is missing. */
+/*
+ * Whether it is what was asked for: not a table for programs alone, about the recording and what is missing.
+ */
 bool view_table_is_answer(const struct view_table *t);
 
 /* Whether a cell of the type is a `string`. */

@@ -56,7 +56,10 @@ static bool stands_at(const char *text, size_t n_bytes, size_t at, const char *w
         return n_bytes - at >= n && memcmp(text + at, words, n) == 0;
 }
 
-/* "operator<<", "operator->", "operator()": what follows opens nothing.  Returns how many bytes it takes; 0 = none. */
+/*
+ * "operator<<", "operator->", "operator()": what follows opens nothing.  Returns how many
+ * bytes it takes; 0 = none.
+ */
 static size_t operator_bytes(const char *text, size_t n_bytes, size_t at)
 {
         static const char *const signs[] = { "<<=", ">>=", "<=>", "->*", "<<", ">>",
@@ -113,7 +116,10 @@ static size_t name_fold_add_group(struct byte_buffer *out, const char *text, siz
         return end;
 }
 
-/* The return type of a template's instance ends where the last space outside of everything is, before its parameters. */
+/*
+ * The return type of a template's instance ends where the last space outside of everything is,
+ * before its parameters.
+ */
 static size_t begin_of_name(const char *text, size_t n_bytes)
 {
         size_t begin = 0, at = 0;
@@ -251,7 +257,7 @@ void name_fold(struct byte_buffer *out, const char *text, size_t n_bytes, uint32
         byte_buffer_deinit(&folded);
 }
 
-/* ---- call stacks ---------------------------------------------------------------------------------------- */
+/* ---- call stacks --------------------------------------------------------------------------------------- */
 
 /* The bytes of the first frame; all of them if it is the last one. */
 static size_t frame_bytes(const char *text, size_t n_bytes)

@@ -27,7 +27,8 @@ void name_fold(struct byte_buffer *out, const char *text, size_t n_bytes, uint32
 
 /*
  * name_fold_chain() - the same of a call stack, "alloc < build < run < main"
- * @n_same:  so many frames at its begin stand in other rows as well: all of them but the first may be left out
+ * @n_same:  so many frames at its begin stand in other rows as well: all of them but
+ *           the first may be left out
  */
 void name_fold_chain(struct byte_buffer *out, const char *text, size_t n_bytes, uint32_t n_same,
                      uint32_t n_columns);

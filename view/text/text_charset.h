@@ -4,8 +4,8 @@
  *
  * Way of the data:  environment -> [text_charset] -> text_escape(), name_fold, document_text
  *
- * LC_ALL, else LC_CTYPE, else LANG: "C" and "POSIX" are ASCII, so that a terminal or a tool that knows nothing else can
- * be asked for; any other locale, and none at all, is UTF-8.  JSON and CSV are always UTF-8.
+ * LC_ALL, else LC_CTYPE, else LANG: "C" and "POSIX" are ASCII, so that a terminal or a tool that knows
+ * nothing else can be asked for; any other locale, and none at all, is UTF-8.  JSON and CSV are always UTF-8.
  */
 #ifndef VIEW_TEXT_TEXT_CHARSET_H
 #define VIEW_TEXT_TEXT_CHARSET_H

@@ -4,8 +4,8 @@
  *
  * Way of the data:  command line, environment -> [text_color] -> annotate_text, document_text
  *
- * --color=WHEN wins; then NO_COLOR, if not empty, and TERM=dumb mean never; else it is coloured on a terminal.
- * Only text for people is: never JSON, CSV or Markdown, and nothing on standard error.
+ * --color=WHEN wins; then NO_COLOR, if not empty, and TERM=dumb mean never; else it is coloured on a
+ * terminal.  Only text for people is: never JSON, CSV or Markdown, and nothing on standard error.
  */
 #ifndef VIEW_TEXT_TEXT_COLOR_H
 #define VIEW_TEXT_TEXT_COLOR_H

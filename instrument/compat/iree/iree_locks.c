@@ -22,8 +22,8 @@ static uint32_t n_locks;
 
 /* Free places. */
 static struct place_list {
-        uint64_t
-                head; /* atomic; a place in the low half, in the high half a number that is new after each change */
+        /* atomic; a place in the low half, in the high half a number that is new after each change */
+        uint64_t head;
 } free_places[1 << N_FREE_BITS];
 
 static struct place_list *free_list_of(const char *file, uint32_t line)

@@ -6,7 +6,10 @@
 
 struct hyprof_location hyprof_iree_no_name = HYPROF_NAME("");
 
-/* How plots are to be shown is said before anybody records, when hyprof_name_of() knows no names; so it is kept. */
+/*
+ * How plots are to be shown is said before anybody records, when hyprof_name_of() knows
+ * no names; so it is kept.
+ */
 static struct iree_plot {
         const char *key; /* atomic; the caller's string, which IREE keeps for ever; NULL = free */
         struct hyprof_location name;

@@ -160,7 +160,9 @@ void ___tracy_emit_gpu_time(struct ___tracy_gpu_time_data data)
                 hyprof_emit_device_time(device, data.queryId, (uint64_t)data.gpuTime);
 }
 
-/* Tracy has a second queue, for calls that are in order over all threads; ours are in order of their times. */
+/*
+ * Tracy has a second queue, for calls that are in order over all threads; ours are in order of their times.
+ */
 void ___tracy_emit_gpu_zone_begin_serial(struct ___tracy_gpu_zone_begin_data data)
 {
         ___tracy_emit_gpu_zone_begin(data);

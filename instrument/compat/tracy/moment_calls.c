@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* instrument/compat/tracy/moment_calls.c - Tracy's functions for frames, plots, messages, fibers and the program */
+/*
+ * instrument/compat/tracy/moment_calls.c - Tracy's functions for frames, plots, messages,
+ * fibers and the program
+ */
 #include "instrument/compat/tracy/tracy_api.h"
 
 #include <string.h>

@@ -43,8 +43,10 @@
 
 /*
  * HYPROF_HERE("name") - a name and this place in the source, for a lock
- * HYPROF_SCOPE(var, "name") - the rest of the enclosing block is a zone, and `var` a hyprof::zone to say more about it
- * HYPROF_SCOPE_CALLSTACK(var, "name", depth) - the same with the callstack that led here, of `depth` frames at most
+ * HYPROF_SCOPE(var, "name") - the rest of the enclosing block is a zone, and `var` a hyprof::zone to say
+ *         more about it
+ * HYPROF_SCOPE_CALLSTACK(var, "name", depth) - the same with the call stack that led here, of `depth` frames
+ *         at most
  */
 #define HYPROF_HERE(name)                                                                \
         hyprof_location                                                                  \

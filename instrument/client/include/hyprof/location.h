@@ -51,7 +51,10 @@ struct hyprof_location {
 #define HYPROF_API_         __attribute__((visibility("default")))
 #define HYPROF_UNLIKELY_(x) __builtin_expect(!!(x), 0)
 
-/* The argument of this number is an address that is not followed: gcc must not demand that something is there. */
+/*
+ * The argument of this number is an address that is not followed: gcc must not demand
+ * that something is there.
+ */
 #if defined __GNUC__ && !defined __clang__ && __GNUC__ >= 11
 #define HYPROF_NOT_FOLLOWED_(argument) __attribute__((access(none, argument)))
 #else
@@ -100,13 +103,14 @@ static inline int hyprof_is_recording(void)
 }
 
 /*
- * hyprof_location_of() - the location with this content: for interpreters, and for names that are made at run time
+ * hyprof_location_of() - the location with this content: for interpreters, and for names
+ * that are made at run time
  * @name, @function, @file:  copied; need not end in NUL; NULL = none.  More than 65535 bytes are cut
- * The same content gives the same location again, so that its zones are counted together; it lives as long as the
- * process.  Keep it where you can: finding it costs a comparison of the strings if it was found lately, a few ns, else
- * a hash of them, about 20 to 60 ns.  It takes about 100 bytes and the strings; after 4,194,303 different ones, or
- * 1 GiB of strings, one named "(too many locations)" is returned.  Never NULL, except while no recorder is there (then
- * nothing is kept).
+ * The same content gives the same location again, so that its zones are counted together; it lives as long as
+ * the process.  Keep it where you can: finding it costs a comparison of the strings if it was found lately, a
+ * few ns, else a hash of them, about 20 to 60 ns.  It takes about 100 bytes and the strings; after 4,194,303
+ * different ones, or 1 GiB of strings, one named "(too many locations)" is returned.  Never NULL, except
+ * while no recorder is there (then nothing is kept).
  */
 /* NOLINTNEXTLINE(readability-function-size): all that a location consists of */
 static inline struct hyprof_location *hyprof_location_of(const char *name, size_t name_bytes,

@@ -28,7 +28,10 @@ HYPROF_NOT_FOLLOWED_(2)
 HYPROF_API_ void hyprof_emit_memory_free(struct hyprof_location *pool, const void *address, uint32_t depth);
 HYPROF_API_ void hyprof_emit_memory_discard(struct hyprof_location *pool);
 
-/* @address: any number that names the memory, never followed; say it after the allocation, and before the free. */
+/*
+ * @address: any number that names the memory, never followed; say it after the
+ * allocation, and before the free.
+ */
 HYPROF_NOT_FOLLOWED_(2)
 static inline void hyprof_memory_alloc(struct hyprof_location *pool, const void *address, size_t bytes)
 {
@@ -73,7 +76,9 @@ static inline void hyprof_memory_discard(struct hyprof_location *pool)
 
 #ifndef HYPROF_DISABLE
 
-/* HYPROF_ALLOC(pointer, bytes), HYPROF_FREE(pointer) - in the main pool; _POOL("name", ...) - in a named one */
+/*
+ * HYPROF_ALLOC(pointer, bytes), HYPROF_FREE(pointer) - in the main pool; _POOL("name", ...) - in a named one
+ */
 #define HYPROF_ALLOC(address, bytes) hyprof_memory_alloc(HYPROF_NULL_, (address), (bytes))
 #define HYPROF_FREE(address)         hyprof_memory_free(HYPROF_NULL_, (address))
 #define HYPROF_ALLOC_POOL(pool, address, bytes)                                 \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hyprof/program.h - about the program: its threads, its settings, the source and the code that it makes itself
+ * hyprof/program.h - about the program: its threads, its settings, the source and the
+ * code that it makes itself
  *
  * Way of the data:  program -> [program.h] -> libhyprof -> shared memory -> hyprof record
  *
@@ -84,7 +85,8 @@ static inline void hyprof_source_text(const char *file, size_t file_bytes, const
  * hyprof_code_add() - announce code that the program put into its memory itself
  * @address, @bytes:  where it lies
  * @name:             of the function, or of the whole; copied
- * @image:            the ELF image that it comes from, with symbols and debug information; NULL = none; copied
+ * @image:            the ELF image that it comes from, with symbols and debug
+ *                    information; NULL = none; copied
  * hyprof_code_remove() when it goes away: addresses are used again.
  */
 static inline void hyprof_code_add(const void *address, size_t bytes, const char *name, size_t name_bytes,

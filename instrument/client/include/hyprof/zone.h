@@ -44,7 +44,8 @@ HYPROF_API_ void hyprof_emit_zone_color(hyprof_zone zone, uint32_t color);
 /*
  * hyprof_zone_begin() - a piece of work begins on this thread
  * @location:  static, or from hyprof_location_of(); NULL is nothing
- * Returns what to give to the functions below.  4095 zones may be open on a thread; those inside are not recorded.
+ * Returns what to give to the functions below.  4095 zones may be open on a thread; those
+ * inside are not recorded.
  */
 static inline hyprof_zone hyprof_zone_begin(struct hyprof_location *location)
 {
@@ -53,7 +54,8 @@ static inline hyprof_zone hyprof_zone_begin(struct hyprof_location *location)
 
 /*
  * The same with the callstack that led here; @depth: at most that many frames, up to 64.
- * Follows the frame pointers where the program keeps them (about 3 ns a frame), else copies up to 8 KiB of the stack.
+ * Follows the frame pointers where the program keeps them (about 3 ns a frame), else copies up
+ * to 8 KiB of the stack.
  */
 static inline hyprof_zone hyprof_zone_begin_callstack(struct hyprof_location *location, uint32_t depth)
 {
@@ -69,7 +71,10 @@ static inline void hyprof_zone_end(hyprof_zone zone)
                 hyprof_emit_zone_end(zone);
 }
 
-/* Adds a line of text to an open zone; @text is copied and need not end in NUL.  Over 16 MiB: left out and counted. */
+/*
+ * Adds a line of text to an open zone; @text is copied and need not end in NUL.  Over 16
+ * MiB: left out and counted.
+ */
 static inline void hyprof_zone_text(hyprof_zone zone, const char *text, size_t text_bytes)
 {
         if (HYPROF_UNLIKELY_(HYPROF_ZONE_IS_BEGUN_(zone)))

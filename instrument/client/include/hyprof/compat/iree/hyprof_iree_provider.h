@@ -35,7 +35,9 @@
 #define HYPROF_IREE_MEMORY_DEPTH_ 0
 #endif
 
-/* Callers define locations, called TracyConcat(__tracy_source_location, __LINE__), and fill them by position. */
+/*
+ * Callers define locations, called TracyConcat(__tracy_source_location, __LINE__), and fill them by position.
+ */
 #ifndef TracyConcat
 #define TracyConcat(a, b) HYPROF_JOIN_(a, b)
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hyprof/compat/iree/iree_calls.h - what IREE calls by functions: locks, queues of GPUs, and what needs memory
+ * hyprof/compat/iree/iree_calls.h - what IREE calls by functions: locks, queues of
+ * GPUs, and what needs memory
  *
  * Way of the data:  IREE -> hyprof_iree_provider -> [iree_calls.h] -> libhyprof_iree -> libhyprof
  * Specification:    docs/use/iree.md

@@ -20,7 +20,10 @@
 #ifndef HYPROF_COMPAT_TRACY_C_H
 #define HYPROF_COMPAT_TRACY_C_H
 
-/* NOLINTBEGIN(readability-identifier-naming, bugprone-macro-parentheses): names are Tracy's, some arguments declared */
+/*
+ * NOLINTBEGIN(readability-identifier-naming, bugprone-macro-parentheses): names are Tracy's,
+ * some arguments declared
+ */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -91,8 +94,8 @@ struct ___tracy_c_zone_context {
         uint32_t id;    /* a hyprof_zone */
         int32_t active; /* is it recorded? */
 #ifdef HYPROF_TRACY_ON_DEMAND_ABI
-        uint64_t
-                connectionId; /* for programs that were compiled with Tracy's own header; see docs/use/tracy-compat.md */
+        /* for programs that were compiled with Tracy's own header; see docs/use/tracy-compat.md */
+        uint64_t connectionId;
 #endif
 };
 typedef struct ___tracy_c_zone_context TracyCZoneCtx;
@@ -456,7 +459,9 @@ static inline TracyCZoneCtx hyprof_tracy_c_zone_begin_(struct hyprof_location *l
 #define TracyCFreeNS(ptr, depth, name)        hyprof_tracy_free_(HYPROF_TRACY_NAME_(name), ptr, depth)
 #define TracyCMemoryDiscardS(name, depth)     hyprof_tracy_discard_(HYPROF_TRACY_NAME_(name))
 
-/* Up to 0.13: safe to call before the program's constructors and after its destructors, as all of them here. */
+/*
+ * Up to 0.13: safe to call before the program's constructors and after its destructors, as all of them here.
+ */
 #define TracyCSecureAlloc(ptr, size)                TracyCAlloc(ptr, size)
 #define TracyCSecureFree(ptr)                       TracyCFree(ptr)
 #define TracyCSecureAllocN(ptr, size, name)         TracyCAllocN(ptr, size, name)

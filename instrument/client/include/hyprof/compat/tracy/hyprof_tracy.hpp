@@ -34,8 +34,9 @@ typedef void (*ParameterCallback)(void *data, uint32_t idx, int32_t val);
 typedef char *(*SourceContentsCallback)(void *data, const char *filename, size_t &size);
 
 /*
- * A place in the source; static, also `static constexpr`, and initialised with the first five members.  It has the
- * layout of struct hyprof_location, so that the library's number has its place in it; hence `mutable`.
+ * A place in the source; static, also `static constexpr`, and initialised with the first five
+ * members.  It has the layout of struct hyprof_location, so that the library's number has its place
+ * in it; hence `mutable`.
  */
 struct SourceLocationData {
         const char *name;
@@ -182,8 +183,8 @@ inline void log(MessageSeverity severity, uint32_t color, int32_t depth, const c
 }
 
 /*
- * Sections are frames with gaps between them, by the name of the section.  Tracy's numbers for open ones are places
- * in a table here; beyond it they are 0 and not recorded.
+ * Sections are frames with gaps between them, by the name of the section.  Tracy's numbers for open ones are
+ * places in a table here; beyond it they are 0 and not recorded.
  */
 inline struct hyprof_location **section_table(size_t *ret_n)
 {
@@ -383,7 +384,10 @@ template <class T> class SharedLockable : public hyprof::shared_lockable<T>
         }
 };
 
-/* For programs that wrap a lock themselves: they say before each lock that they wait, so it costs three events. */
+/*
+ * For programs that wrap a lock themselves: they say before each lock that they wait, so
+ * it costs three events.
+ */
 class LockableCtx
 {
       public:
