@@ -194,7 +194,9 @@ int answer_jobs_start_next(struct answer_jobs *jobs, struct error *err)
         return 0;
 }
 
-/* ---- reading -------------------------------------------------------------------------------------------- */
+/*
+ * ---- reading --------------------------------------------------------------------------------------------
+ */
 
 size_t answer_jobs_poll(const struct answer_jobs *jobs, struct pollfd *fds)
 {

@@ -2,7 +2,8 @@
 /*
  * web/answer_jobs.h - the answers that the server waits for
  *
- * Way of the data:  http_server -> [answer_jobs] -> web_channel -> view_front; pipes of the answers -> [answer_jobs]
+ * Way of the data:  http_server -> [answer_jobs] -> web_channel -> view_front; pipes of the answers ->
+ *                   [answer_jobs]
  *
  * A few run at a time, more wait for their turn, still more are refused: memory and processes are bounded.
  */

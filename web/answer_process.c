@@ -21,13 +21,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FILE_BYTES_MAX   (UINT64_C(8) << 30) /* of memory that has a descriptor: the code that a trace keeps */
+#define FILE_BYTES_MAX   (UINT64_C(8) << 30) /* of memory with a descriptor: code that a trace keeps */
 #define FIRST_FD         3
 #define PROGRESS_STEP_NS 100000000
 #define READ_BYTES       65536
 #define N_PIPES          3
 
-/* ---- the child ------------------------------------------------------------------------------------------ */
+/*
+ * ---- the child ------------------------------------------------------------------------------------------
+ */
 
 /* The thread that looks how far the trace is read. */
 struct progress_watch {
@@ -99,7 +101,9 @@ static int answer_process_run_child(const struct web_answers *answers, const str
         return answers->run(answers->context, question);
 }
 
-/* ---- the parent ----------------------------------------------------------------------------------------- */
+/*
+ * ---- the parent -----------------------------------------------------------------------------------------
+ */
 
 static void answer_process_close(struct answer_process *p)
 {

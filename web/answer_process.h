@@ -4,8 +4,10 @@
  *
  * Way of the data:  view_front, html_answers -> [answer_process] (fork, confinement) -> web_answers -> pipe
  *
- * The child is confined as the symbolizer's are: no capabilities, bounded memory and processor time, and where the kernel
- * has Landlock it changes no file.  It reads what its user can read, as the command on a terminal does.  It dies with its
+ * The child is confined as the symbolizer's are: no capabilities, bounded memory and processor time, and
+ * where the kernel
+ * has Landlock it changes no file.  It reads what its user can read, as the command on a terminal does.  It
+ * dies with its
  * parent, and is killed to cancel it.
  */
 #ifndef WEB_ANSWER_PROCESS_H
@@ -39,7 +41,10 @@ int answer_process_start(struct answer_process *p, const struct web_answers *ans
                          const struct web_question *question, const struct trace_identity *trace,
                          struct error *err);
 
-/* Kills the child if it runs, waits for it, closes what is open.  Returns its wait status, 0 if there was none. */
+/*
+ * Kills the child if it runs, waits for it, closes what is open.  Returns its wait status, 0 if there was
+ * none.
+ */
 int answer_process_stop(struct answer_process *p);
 
 /*

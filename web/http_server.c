@@ -41,7 +41,9 @@ struct http_server {
         struct answer_jobs jobs;
 };
 
-/* ---- replies -------------------------------------------------------------------------------------------- */
+/*
+ * ---- replies --------------------------------------------------------------------------------------------
+ */
 
 static void add_headers(struct MHD_Response *response, const char *type)
 {
@@ -162,7 +164,9 @@ static enum MHD_Result reply_with_jobs(struct exchange *x)
         return reply_with(x, MHD_HTTP_OK, "application/json", &body);
 }
 
-/* ---- what is asked -------------------------------------------------------------------------------------- */
+/*
+ * ---- what is asked --------------------------------------------------------------------------------------
+ */
 
 /* The query of the question: the front reads it again, with the same function. */
 static enum MHD_Result http_server_ask(struct exchange *x, const struct web_request *request)
@@ -274,9 +278,14 @@ static enum MHD_Result http_server_judge(struct exchange *x, const char *method)
         return result;
 }
 
-/* ---- libmicrohttpd's calls ------------------------------------------------------------------------------ */
+/*
+ * ---- libmicrohttpd's calls ------------------------------------------------------------------------------
+ */
 
-/* The first of a request: gives it its memory.  The address is kept as it came, and read by web_request alone. */
+/*
+ * The first of a request: gives it its memory.  The address is kept as it came, and read by web_request
+ * alone.
+ */
 static void *begin_exchange(void *context, const char *target, struct MHD_Connection *connection)
 {
         struct exchange *x = calloc(1, sizeof(*x));
@@ -330,7 +339,9 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         return http_server_judge(x, method);
 }
 
-/* ---- one step ------------------------------------------------------------------------------------------- */
+/*
+ * ---- one step -------------------------------------------------------------------------------------------
+ */
 
 struct poll_list {
         struct pollfd fds[2 + ANSWER_JOBS_FDS + ANSWER_JOBS_MAX];

@@ -2,7 +2,8 @@
 /*
  * web/http_server.h - answers the viewer's requests, in a process of its own without rights
  *
- * Way of the data:  browser -> libmicrohttpd -> [http_server] -> web_request -> view_content, answer_jobs -> browser
+ * Way of the data:  browser -> libmicrohttpd -> [http_server] -> web_request -> view_content, answer_jobs ->
+ *                   browser
  *
  * One thread; nothing blocks: answers of other processes are waited for together with the browser's sockets.
  */

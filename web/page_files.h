@@ -4,7 +4,8 @@
  *
  * Way of the data:  web/pages -> Makefile -> [page_files] -> http_server, html_file
  *
- * web/pages/page.html has two marker lines, PAGE_STYLE_MARK in its head and PAGE_SCRIPTS_MARK at the end of its body;
+ * web/pages/page.html has two marker lines, PAGE_STYLE_MARK in its head and PAGE_SCRIPTS_MARK at the end of
+ * its body;
  * web/pages/order names the scripts, one a line, in the order in which they run.
  */
 #ifndef WEB_PAGE_FILES_H

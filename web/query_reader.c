@@ -27,7 +27,10 @@ static int query_reader_hex_digit(char c)
         return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The byte at @at and, in @ret_n, of how many characters it is made; -1 = an escape that is none, or a byte 0. */
+/*
+ * The byte at @at and, in @ret_n, of how many characters it is made; -1 = an escape that is none, or a byte
+ * 0.
+ */
 static int decode_byte(const char *at, const char *end, size_t *ret_n)
 {
         int high, low, byte;

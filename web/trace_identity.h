@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * web/trace_identity.h - whether a file is still the one that was opened: a trace may be replaced while it is viewed
+ * web/trace_identity.h - whether a file is still the one that was opened: a trace may be replaced while it is
+ * viewed
  *
  * Way of the data:  stat(2) -> [trace_identity] -> view_front, http_server
  */

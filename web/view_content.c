@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "web/view_content.h"
 
+#include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
+#include "timeline/timeline_index.h"
+#include "timeline/timeline_query.h"
+#include "view/document/json_value.h"
+#include "web/lanes_reply.h"
 #include "web/view_model.h"
+#include "web/web_request.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,7 +21,17 @@ void view_content_init(struct view_content *c)
 void view_content_deinit(struct view_content *c)
 {
         byte_buffer_deinit(&c->model);
+        view_names_deinit(&c->names);
+        timeline_columns_deinit(&c->columns);
         view_content_init(c);
+}
+
+int view_content_set_trace(struct view_content *c, struct loaded_trace *trace, struct error *err)
+{
+        int r = view_names_init(&c->names, trace->dictionary);
+
+        c->trace = trace;
+        return r < 0 ? error_set(err, r, "no memory for the names of functions") : 0;
 }
 
 bool view_content_is_current(const struct view_content *c)
@@ -23,47 +39,105 @@ bool view_content_is_current(const struct view_content *c)
         return c->trace_fd < 0 || trace_identity_is_open(&c->identity, c->trace_fd);
 }
 
+/* The text is kept once the index is whole: thousands of threads take their time. */
 int view_content_put_model(struct view_content *c, struct byte_buffer *out, struct error *err)
 {
-        return view_model_put(c, out, err);
+        int r;
+
+        if (c->model.used_bytes == 0) {
+                r = view_model_put(c, out, err);
+                if (r == 0 && c->is_whole)
+                        byte_buffer_add(&c->model, out->data, out->used_bytes);
+                if (c->model.failed)
+                        byte_buffer_deinit(&c->model);
+                return r;
+        }
+        byte_buffer_add(out, c->model.data, c->model.used_bytes);
+        return 0;
 }
 
-static int no_index(struct error *err)
+static int check_index(const struct view_content *c, struct error *err)
 {
-        return error_set(err, -EINVAL, "there is no index");
+        if (c->index)
+                return 0;
+        return error_set(err, -EINVAL, "%s", c->failure[0] != '\0' ? c->failure : "there is no index yet");
 }
 
 int view_content_put_lanes(struct view_content *c, const struct web_request *request, struct byte_buffer *out,
                            struct error *err)
 {
-        (void)c;
-        (void)request;
-        (void)out;
-        return no_index(err);
+        size_t n_items = 0;
+        int r = check_index(c, err);
+
+        if (r < 0)
+                return r;
+        lanes_reply_begin(out, (uint32_t)request->n_ids);
+        for (size_t i = 0; i < request->n_ids; i++) {
+                struct timeline_view view = { .lane = request->ids[i],
+                                              .bucket_log2 = request->bucket_log2,
+                                              .from_ns = request->from_ns,
+                                              .to_ns = request->to_ns };
+                struct lanes_reply_lane lane = { .id = view.lane, .bucket_log2 = view.bucket_log2 };
+
+                c->columns.n_max = VIEW_CONTENT_ITEMS_MAX - n_items + 1;
+                r = timeline_query_view(c->index, &view, &c->columns, err);
+                n_items += c->columns.n;
+                if (r == -E2BIG || (r == 0 && n_items > VIEW_CONTENT_ITEMS_MAX))
+                        return error_set(err, -EINVAL,
+                                         "more than %d items: ask for a larger bucket, or fewer lanes",
+                                         VIEW_CONTENT_ITEMS_MAX);
+                if (r < 0)
+                        return r;
+                lane.has_values = timeline_index_lane_facts(c->index, view.lane).has_values;
+                lanes_reply_add(out, &lane, &c->columns);
+        }
+        return 0;
 }
 
 int view_content_put_found(struct view_content *c, const struct web_request *request, struct byte_buffer *out,
                            struct error *err)
 {
-        (void)c;
-        (void)request;
-        (void)out;
-        return no_index(err);
+        struct timeline_search search = { .lanes = request->ids,
+                                          .n_lanes = request->n_ids,
+                                          .at_ns = request->at_ns,
+                                          .is_backwards = request->is_backwards,
+                                          .any = request->what == UINT32_MAX,
+                                          .what = request->what };
+        struct timeline_found found;
+        int r = check_index(c, err);
+
+        if (r == 0)
+                r = timeline_query_find(c->index, &search, &found, err);
+        if (r < 0)
+                return r;
+        if (r == 0)
+                return view_model_print(json_object(), out, err);
+        return view_model_print(json_pack("{s:I,s:I,s:I,s:I}", "lane", (json_int_t)found.lane, "begin_ns",
+                                          (json_int_t)found.begin_ns, "end_ns", (json_int_t)found.end_ns,
+                                          "what", (json_int_t)found.what),
+                                out, err);
 }
 
 int view_content_put_strings(struct view_content *c, const struct web_request *request,
                              struct byte_buffer *out, struct error *err)
 {
-        (void)c;
-        (void)request;
-        (void)out;
-        return no_index(err);
+        json_t *list = json_array();
+        int r = check_index(c, err);
+
+        for (size_t i = 0; list && r == 0 && i < request->n_ids; i++) {
+                json_t *text = json_value_string(timeline_index_text(c->index, request->ids[i]));
+
+                if (text)
+                        (void)json_array_append_new(list, text);
+        }
+        if (r == 0)
+                return view_model_print(list, out, err);
+        json_decref(list);
+        return r;
 }
 
 int view_content_put_stack(struct view_content *c, uint32_t stack, struct byte_buffer *out, struct error *err)
 {
-        (void)c;
-        (void)stack;
-        (void)out;
-        return no_index(err);
+        return view_model_print(json_pack("{s:o*}", "frames", view_names_list_stack(&c->names, stack)), out,
+                                err);
 }

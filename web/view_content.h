@@ -4,13 +4,16 @@
  *
  * Way of the data:  loaded_trace, timeline_index -> [view_content] -> http_server, html_file
  *
- * Documents: hyprof.timeline/1 is docs/schemas/hyprof.timeline.1.json; a reply with lanes is described in docs/use/viewers.md.
+ * Documents: hyprof.timeline/1 is docs/schemas/hyprof.timeline.1.json; a reply with lanes is described in
+ * docs/use/viewers.md.
  */
 #ifndef WEB_VIEW_CONTENT_H
 #define WEB_VIEW_CONTENT_H
 
 #include "base/byte_buffer.h"
+#include "timeline/timeline_query.h"
 #include "web/trace_identity.h"
+#include "web/view_names.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,18 +27,23 @@ struct timeline_index;
 struct web_request;
 
 struct view_content {
-        struct loaded_trace *trace;   /* borrowed; NULL = still being opened */
+        struct loaded_trace *trace;   /* borrowed */
+        struct view_names names;      /* of the trace */
         struct timeline_index *index; /* borrowed; NULL = none yet */
         double progress;              /* of the index, 0 .. 1 */
         bool is_whole;                /* the index does not grow any more */
         char failure[320];            /* why there is no index; "" = nothing failed */
         int trace_fd;                 /* the trace, to notice that it is replaced; -1 = not watched */
         struct trace_identity identity;
-        struct byte_buffer model; /* the text of the whole model, once there is one; owned */
+        struct byte_buffer model;        /* the text of the whole model, once there is one; owned */
+        struct timeline_columns columns; /* of the last reply; owned */
 };
 
 void view_content_init(struct view_content *c);
 void view_content_deinit(struct view_content *c);
+
+/* Returns 0, -ENOMEM or -EOVERFLOW.  The names of threads have been read. */
+int view_content_set_trace(struct view_content *c, struct loaded_trace *trace, struct error *err);
 
 /* Whether the trace is still the one that was opened. */
 bool view_content_is_current(const struct view_content *c);
@@ -43,7 +51,10 @@ bool view_content_is_current(const struct view_content *c);
 /* The model as JSON.  Returns 0 or -ENOMEM. */
 int view_content_put_model(struct view_content *c, struct byte_buffer *out, struct error *err);
 
-/* Replies to requests; return 0, -EINVAL (no such lane, more than VIEW_CONTENT_ITEMS_MAX items), -ENOMEM, -EBADMSG, -errno. */
+/*
+ * Replies to requests; return 0, -EINVAL (no such lane, more than VIEW_CONTENT_ITEMS_MAX items), -ENOMEM,
+ * -EBADMSG, -errno.
+ */
 int view_content_put_lanes(struct view_content *c, const struct web_request *request, struct byte_buffer *out,
                            struct error *err);
 int view_content_put_found(struct view_content *c, const struct web_request *request, struct byte_buffer *out,

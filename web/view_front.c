@@ -50,7 +50,9 @@ struct view_front {
         bool is_ready, is_over;
 };
 
-/* ---- the beginning -------------------------------------------------------------------------------------- */
+/*
+ * ---- the beginning --------------------------------------------------------------------------------------
+ */
 
 static int make_token(struct web_site *site, struct error *err)
 {
@@ -152,7 +154,9 @@ static int view_front_begin(struct view_front *f, struct error *err)
         return r;
 }
 
-/* ---- answers -------------------------------------------------------------------------------------------- */
+/*
+ * ---- answers --------------------------------------------------------------------------------------------
+ */
 
 static bool are_traces_current(const struct view_front *f)
 {
@@ -267,7 +271,9 @@ static int note_end(const struct view_front *f, uint32_t id, int wait_status, st
         return r;
 }
 
-/* ---- while it runs -------------------------------------------------------------------------------------- */
+/*
+ * ---- while it runs --------------------------------------------------------------------------------------
+ */
 
 static void view_front_announce(struct view_front *f)
 {

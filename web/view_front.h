@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * web/view_front.h - the command `hyprof view` while it runs: starts the server, the answers and the browser, and ends all
+ * web/view_front.h - the command `hyprof view` while it runs: starts the server, the answers and the browser,
+ * and ends all
  *
- * Way of the data:  cli -> [view_front] -> fork -> view_server (confined); answer_process (confined) -> view_server
+ * Way of the data:  cli -> [view_front] -> fork -> view_server (confined); answer_process (confined) ->
+ *                   view_server
  *
- * The front itself reads no trace and no request: it opens the socket, starts processes for the closed table of questions,
+ * The front itself reads no trace and no request: it opens the socket, starts processes for the closed table
+ * of questions,
  * and waits for signals.  When it ends, however that happens, all that it started ends.
  */
 #ifndef WEB_VIEW_FRONT_H

@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
+#include "format/trace_spec.h"
+#include "timeline/timeline_index.h"
 #include "view/document/json_value.h"
 #include "web/view_content.h"
 
@@ -134,18 +136,92 @@ static json_t *list_locations(const struct loaded_trace *t)
         return list;
 }
 
+static json_t *list_wait_states(void)
+{
+        static const char *const words[] = {
+#define X(id, name, text) [id] = (text),
+                TRACE_WAIT_STATES(X)
+#undef X
+        };
+        json_t *list = json_array();
+
+        for (size_t i = 0; list && i < sizeof(words) / sizeof(words[0]); i++)
+                (void)append(list, json_string(words[i]));
+        return list;
+}
+
+static json_t *make_lane(const struct timeline_index *index, uint32_t lane)
+{
+        struct timeline_lane_facts facts = timeline_index_lane_facts(index, lane);
+
+        return json_pack("{s:I,s:s,s:I,s:I,s:b,s:I,s:I}", "id", (json_int_t)lane, "kind",
+                         timeline_lane_kind_name(facts.kind), "depth", (json_int_t)facts.depth, "items",
+                         (json_int_t)facts.n_items, "has_values", (int)facts.has_values, "first_ns",
+                         (json_int_t)facts.first_ns, "last_ns", (json_int_t)facts.last_ns);
+}
+
+static json_t *number_or_null(uint32_t number)
+{
+        return number != 0 ? json_integer((json_int_t)number) : json_null();
+}
+
+static json_t *make_track(const struct timeline_index *index, uint32_t id)
+{
+        const struct timeline_track *track = &index->tracks[id];
+        struct text_view unit = timeline_index_unit(index, id);
+
+        return json_pack("{s:I,s:s,s:o*,s:o*,s:o*,s:I,s:o*,s:[]}", "id", (json_int_t)id, "kind",
+                         timeline_track_kind_name(track->kind), "title",
+                         json_value_string(timeline_index_title(index, id)), "process",
+                         number_or_null(track->process), "thread", number_or_null(track->thread), "number",
+                         (json_int_t)track->number, "unit",
+                         unit.n_bytes ? json_value_string(unit) : json_null(), "lanes");
+}
+
+static json_t *list_tracks(const struct timeline_index *index)
+{
+        json_t *list = json_array();
+
+        for (uint32_t i = 0; index && list && i < index->n_tracks; i++)
+                if (append(list, make_track(index, i)) < 0)
+                        return list;
+        for (uint32_t i = 0; index && list && i < index->n_lanes; i++) {
+                json_t *track = json_array_get(list, timeline_index_lane_facts(index, i).track);
+
+                (void)append(json_object_get(track, "lanes"), make_lane(index, i));
+        }
+        return list;
+}
+
+static json_t *list_warnings(const struct view_content *c)
+{
+        json_t *list = json_array();
+
+        if (list && c->failure[0] != '\0')
+                (void)append(list, json_sprintf("there is no timeline: %s", c->failure));
+        if (list && c->trace->ending_words && c->trace->ending_words[0] != '\0')
+                (void)append(list, json_sprintf("%s; the part before is shown", c->trace->ending_words));
+        if (list && c->index && c->index->n_left_out > 0)
+                (void)append(list,
+                             json_sprintf("%" PRIu64 " items are left out of the timeline: it has too many "
+                                          "lanes, or they are no numbers",
+                                          c->index->n_left_out));
+        return list;
+}
+
 json_t *view_model_make(const struct view_content *c)
 {
         const struct loaded_trace *t = c->trace;
 
-        return json_pack("{s:s,s:o*,s:o*,s:o*,s:I,s:f,s:[],s:o*,s:o*,s:o*,s:o*,s:[],s:[],s:[]}", "schema",
+        return json_pack("{s:s,s:o*,s:o*,s:o*,s:I,s:f,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*}", "schema",
                          SCHEMA, "title", json_value_string(loaded_trace_meta(t, "command")), "command",
                          json_value_string(loaded_trace_meta(t, "command")), "host",
                          json_value_string(loaded_trace_meta(t, "hostname")), "duration_ns",
-                         (json_int_t)(t->end_ns - t->start_ns), "progress", c->progress, "warnings", "events",
-                         view_model_list_events(t), "processes", list_processes(t), "threads",
-                         list_threads(t), "locations", list_locations(t), "functions", "wait_states",
-                         "tracks");
+                         (json_int_t)(t->end_ns - t->start_ns), "progress", c->progress, "warnings",
+                         list_warnings(c), "events", view_model_list_events(t), "processes",
+                         list_processes(t), "threads", list_threads(t), "locations", list_locations(t),
+                         "functions", c->is_whole ? view_names_list_functions(&c->names) : json_array(),
+                         "wait_states", list_wait_states(), "tracks", list_tracks(c->index));
 }
 
 int view_model_print(json_t *document, struct byte_buffer *out, struct error *err)

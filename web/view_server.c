@@ -3,24 +3,30 @@
 
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
+#include "base/io.h"
+#include "timeline/timeline_builder.h"
+#include "timeline/timeline_index.h"
 #include "web/http_server.h"
 #include "web/server_confinement.h"
 #include "web/view_content.h"
 #include "web/web_channel.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define INDEX_BYTES_MAX (UINT64_C(1) << 40)
 
-enum { FD_LISTEN, FD_CHANNEL, FD_TRACE, N_FDS };
+enum { FD_LISTEN, FD_CHANNEL, FD_TRACE, FD_INDEX, N_FDS };
 
 /* The process's own. */
 struct view_server {
         const struct view_server_options *options;
         int fds[N_FDS];
         struct loaded_trace trace;
+        struct timeline_index index;
         struct view_content content;
         struct http_server *http;
 };
@@ -40,15 +46,17 @@ static int tell_front(const struct view_server *s, enum web_message_kind kind, c
         return r;
 }
 
-/* By its name, so that what is complained of has it; whether it is the same file is asked with each request. */
+/*
+ * By its name, so that what is complained of has it; whether it is the same file is asked with each
+ * request.
+ */
 static int open_trace(struct view_server *s, struct error *err)
 {
         int r = loaded_trace_open(&s->trace, s->options->trace, err);
 
         if (r == 0)
                 r = loaded_trace_read_names(&s->trace, err);
-        s->content.trace = &s->trace;
-        return r;
+        return r < 0 ? r : view_content_set_trace(&s->content, &s->trace, err);
 }
 
 static int view_server_begin(struct view_server *s, struct error *err)
@@ -61,6 +69,9 @@ static int view_server_begin(struct view_server *s, struct error *err)
         s->fds[FD_TRACE] = open(s->options->trace, O_RDONLY | O_CLOEXEC);
         if (s->fds[FD_TRACE] < 0)
                 return error_errno(err, "%s", s->options->trace);
+        s->fds[FD_INDEX] = io_open_unnamed(err);
+        if (s->fds[FD_INDEX] < 0)
+                return s->fds[FD_INDEX];
         r = server_confinement_enter(s->fds, N_FDS, INDEX_BYTES_MAX, err);
         if (r < 0)
                 return r;
@@ -80,6 +91,38 @@ static int view_server_begin(struct view_server *s, struct error *err)
         return r;
 }
 
+/* While the index grows it answers already, about all that is over. */
+static int serve_meanwhile(void *context, double part)
+{
+        struct view_server *s = context;
+        struct error err = ERROR_NONE;
+
+        s->content.progress = part;
+        return http_server_step(s->http, 0, &err) == 1 ? 0 : -ECANCELED;
+}
+
+/* A trace whose timeline cannot be built still has tables.  Returns 0 or -ECANCELED. */
+static int build_index(struct view_server *s)
+{
+        struct timeline_build_options options = { .progress = serve_meanwhile, .context = s };
+        struct error err = ERROR_NONE;
+        int r = timeline_index_init(&s->index, s->fds[FD_INDEX], s->trace.start_ns,
+                                    s->trace.end_ns - s->trace.start_ns);
+
+        s->content.index = r == 0 ? &s->index : NULL;
+        if (r == 0)
+                r = timeline_builder_build(&s->index, &s->trace, &options, &err);
+        else
+                (void)error_set(&err, r, "no memory for the timeline");
+        if (r == -ECANCELED)
+                return r;
+        if (r < 0)
+                (void)snprintf(s->content.failure, sizeof(s->content.failure), "%s", err.text);
+        s->content.is_whole = true;
+        s->content.progress = 1;
+        return 0;
+}
+
 int view_server_run(const struct view_server_options *options)
 {
         struct view_server *s = calloc(1, sizeof(*s));
@@ -97,6 +140,8 @@ int view_server_run(const struct view_server_options *options)
                 (void)tell_front(s, WEB_MESSAGE_FAILED, &err);
         if (r < 0)
                 return EXIT_FAILURE;
+        if (build_index(s) < 0)
+                return EXIT_SUCCESS;
         while ((r = http_server_step(s->http, -1, &err)) == 1)
                 ;
         if (r < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * web/view_server.h - the life of the server's process: confinement, the trace, its index, then requests without end
+ * web/view_server.h - the life of the server's process: confinement, the trace, its index, then requests
+ * without end
  *
  * Way of the data:  view_front -> fork -> [view_server] -> loaded_trace, timeline -> http_server
  */

@@ -2,7 +2,8 @@
 /*
  * web/web_answers.h - the way from a question to the command that answers it, which `cli` provides
  *
- * Way of the data:  answer_process (a confined child) -> [web_answers] -> cli -> the document on standard output
+ * Way of the data:  answer_process (a confined child) -> [web_answers] -> cli -> the document on standard
+ *                   output
  */
 #ifndef WEB_WEB_ANSWERS_H
 #define WEB_WEB_ANSWERS_H
@@ -11,7 +12,8 @@ struct web_question;
 
 struct web_answers {
         /*
-         * Prints the document as JSON on standard output, which it flushes, complaints on standard error.  Called once in a
+         * Prints the document as JSON on standard output, which it flushes, complaints on standard error.
+         * Called once in a
          * process of its own, which ends after it.  Returns the command's exit status.
          */
         int (*run)(void *context, const struct web_question *question);

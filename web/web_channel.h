@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * web/web_channel.h - what the HTTP server and the command that started it say to each other, over a socket pair
+ * web/web_channel.h - what the HTTP server and the command that started it say to each other, over a socket
+ * pair
  *
  * Way of the data:  http_server (confined) <-> [web_channel] <-> view_front
  *
@@ -46,7 +47,10 @@ void web_message_deinit(struct web_message *m);
 /* Blocks until the packet is taken.  Returns 0 or -errno. */
 int web_channel_send(int fd, const struct web_message *m, struct error *err);
 
-/* Returns 1, 0 if the other side is gone, -EAGAIN if nothing is there, -EBADMSG, -ENOMEM, -errno.  Deinitialise it. */
+/*
+ * Returns 1, 0 if the other side is gone, -EAGAIN if nothing is there, -EBADMSG, -ENOMEM, -errno.
+ * Deinitialise it.
+ */
 int web_channel_receive(int fd, struct web_message *ret, struct error *err);
 
 #endif /* WEB_WEB_CHANNEL_H */

@@ -4,7 +4,8 @@
  *
  * Way of the data:  web_request -> [web_question] -> web_answers (cli) -> the command that answers it
  *
- * A question stands for a command of hyprof with --json, a parameter for one of its options.  No parameter is a path.
+ * A question stands for a command of hyprof with --json, a parameter for one of its options.  No parameter is
+ * a path.
  * Pure: no file, no clock.
  */
 #ifndef WEB_WEB_QUESTION_H
@@ -86,13 +87,18 @@ void web_question_deinit(struct web_question *q);
 /*
  * web_question_parse() - read "question=zone&zone=Frame&from=0"
  * @query:  what follows '?' in an address, percent-encoded
- * Returns 0, or -EINVAL with words: an unknown question or parameter, one that is given twice, one that the question
- * does not have or lacks, a value that is no number, empty, too long or not UTF-8, a range whose end is not after its
+ * Returns 0, or -EINVAL with words: an unknown question or parameter, one that is given twice, one that the
+ * question
+ * does not have or lacks, a value that is no number, empty, too long or not UTF-8, a range whose end is not
+ * after its
  * beginning.  -ENOMEM.  @q is initialised; it is to be deinitialised in any case.
  */
 int web_question_parse(struct web_question *q, const char *query, size_t n_bytes, struct error *err);
 
-/* "zone&zone=Frame": the question and its parameters in the order of their names, as the one-file page keeps answers. */
+/*
+ * "zone&zone=Frame": the question and its parameters in the order of their names, as the one-file page
+ * keeps answers.
+ */
 void web_question_key(const struct web_question *q, struct byte_buffer *key);
 
 const char *web_question_text(enum web_question_name name);

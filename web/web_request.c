@@ -51,7 +51,9 @@ static bool is_own_token(const char *token, const char *own)
         return difference == 0;
 }
 
-/* ---- parameters ----------------------------------------------------------------------------------------- */
+/*
+ * ---- parameters -----------------------------------------------------------------------------------------
+ */
 
 enum seen {
         SEEN_FROM = 1,
@@ -193,7 +195,9 @@ static int check_query(const struct web_request *request, unsigned seen, struct 
         return check_seen(seen, 0, 0, err);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------ */
+/*
+ * ---- all of it ------------------------------------------------------------------------------------------
+ */
 
 static int status_of(int r)
 {

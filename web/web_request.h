@@ -4,7 +4,8 @@
  *
  * Way of the data:  libmicrohttpd -> [web_request] -> http_server
  *
- * Pure: no file, no clock; the same bytes get the same judgement.  Everything but the site is a stranger's: another page
+ * Pure: no file, no clock; the same bytes get the same judgement.  Everything but the site is a stranger's:
+ * another page
  * in the same browser, another user of the machine.
  */
 #ifndef WEB_WEB_REQUEST_H
@@ -65,7 +66,8 @@ struct web_request_head {
 
 /*
  * web_request_parse() - judge a request and read what it asks for
- * Returns 200, or with words 403 (the host is not this site's, or the token is wrong), 405 (not GET), 404 (no such thing),
+ * Returns 200, or with words 403 (the host is not this site's, or the token is wrong), 405 (not GET), 404 (no
+ * such thing),
  * 400 (nonsense), 500 (no memory), in this order.  @ret is to be deinitialised in any case.
  */
 int web_request_parse(struct web_request *ret, const struct web_site *site,

@@ -2,7 +2,8 @@
 /*
  * cli/commands/view_answers.h - the viewer's questions, answered by the commands themselves
  *
- * Way of the data:  web_question -> [view_answers] (a command line) -> cmd_report, cmd_why, ... -> standard output
+ * Way of the data:  web_question -> [view_answers] (a command line) -> cmd_report, cmd_why, ... -> standard
+ *                   output
  *
  * So a page shows what the same command prints: there is no second way to an answer.
  */

@@ -20,7 +20,8 @@ struct viewer_start {
 
 /*
  * viewer_start_run() - serve until a signal
- * Under sudo the process becomes the invoking user first, for good.  Returns the exit status, after complaints.
+ * Under sudo the process becomes the invoking user first, for good.  Returns the exit status, after
+ * complaints.
  */
 int viewer_start_run(struct viewer_start *start);
 

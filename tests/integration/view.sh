@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# `hyprof view`: who is served and who is refused, the same answers as the commands', and an end that leaves no process
+set -eu
+. tests/tap.sh
+plan 31
+need curl jq
+
+trace=tests/golden/v1.4.hyp
+cp "$trace" "$TMPDIR/t.hyp"
+export XDG_CACHE_HOME="$TMPDIR/cache"
+mkdir -p "$XDG_CACHE_HOME"
+
+# $pid, $url, $port
+start() { # options...
+        : >"$TMPDIR/view.out"
+        "$HYPROF" view --no-open "$@" >"$TMPDIR/view.out" 2>"$TMPDIR/view.err" &
+        pid=$!
+        until grep -q '^http' "$TMPDIR/view.out"; do
+                kill -0 "$pid" 2>/dev/null || { cat "$TMPDIR/view.err" && return 1; }
+                sleep 0.05
+        done
+        url=$(sed -n '/^http/p' "$TMPDIR/view.out")
+        port=${url#http://127.0.0.1:} port=${port%%/*}
+}
+
+status() { # options of curl...
+        curl -s -o "$TMPDIR/body" -w '%{http_code}' "$@"
+}
+
+serves() { # status, address below the token
+        same "$1" "$(status "$url$2")"
+}
+
+wait_for_index() {
+        until [ "$(curl -s "${url}model" | jq '.progress == 1')" = true ]; do sleep 0.05; done
+}
+
+answers_like() { # question, options of report...
+        same 200 "$(status "${url}answer?question=$1")" &&
+                "$HYPROF" report --json -i "$TMPDIR/t.hyp" "${@:2}" >"$TMPDIR/cli.json" &&
+                cmp "$TMPDIR/cli.json" "$TMPDIR/body"
+}
+
+children_are_gone() {
+        local child
+        for child in $children; do
+                ! kill -0 "$child" 2>/dev/null || { echo "process $child runs" && return 1; }
+        done
+}
+
+start "$TMPDIR/t.hyp"
+holds 'the page' serves 200 ''
+holds 'its policy allows scripts of the server only' sh -c "curl -s -D - -o /dev/null '$url' | grep -i \"^content-security-policy: default-src 'none'; script-src 'self';\""
+holds 'no header allows other sites' sh -c "! curl -s -D - -o /dev/null -H 'Origin: http://evil.example' '$url' | grep -i access-control"
+holds 'without the last slash the browser is sent to the page' same 302 "$(status "${url%/}")"
+holds 'a wrong token is refused' same 403 "$(status "http://127.0.0.1:$port/00000000000000000000000000000000/model")"
+holds 'no token is refused' same 403 "$(status "http://127.0.0.1:$port/")"
+holds 'another host is refused' same 403 "$(status -H 'Host: evil.example' "${url}model")"
+holds 'localhost is the same host' same 200 "$(status "http://localhost:$port/${url#http://*/}model")"
+holds 'POST is refused' same 405 "$(status -d x "${url}model")"
+holds 'a path is no page' same 404 "$(status --path-as-is "${url}../../../../etc/passwd")"
+holds 'an unknown page' serves 404 nothing.js
+holds 'a range that is nonsense' serves 400 'lanes?from=5&to=3&bucket=0&ids=0'
+holds 'a lane that is none' serves 400 'lanes?from=0&to=3&bucket=0&ids=99999'
+holds 'the model is JSON' sh -c "curl -s '${url}model' | jq -e '.schema == \"hyprof.timeline/1\"'"
+wait_for_index
+lane=$(curl -s "${url}model" | jq '[.tracks[].lanes[] | select(.kind == "zones")][0].id')
+holds 'a lane' serves 200 "lanes?from=0&to=1000000000&bucket=4&ids=$lane"
+holds 'it begins with its mark' same HYTL "$(head -c 4 "$TMPDIR/body")"
+holds 'the next zone' sh -c "curl -s '${url}find?lane=$lane&at=0&direction=next' | jq -e '.end_ns >= .begin_ns'"
+holds 'functions as the command shows them' answers_like functions --functions
+holds 'zones likewise' answers_like zones --zones
+holds 'a zone likewise' answers_like "zone&zone=z1&histogram=1" --zone z1 --histogram
+holds 'a question that is none' serves 400 'answer?question=rm'
+holds "a command's complaint comes as JSON" sh -c "curl -s '${url}answer?question=functions&thread=nobody' | jq -e '.error | length > 0'"
+holds 'a comparison needs two traces' serves 400 'answer?question=diff'
+
+server=$(pgrep -P "$pid" | head -n 1)
+holds 'the server has no capabilities' grep -q '^CapEff:	0000000000000000$' "/proc/$server/status"
+holds 'it cannot gain any' grep -q '^NoNewPrivs:	1$' "/proc/$server/status"
+children=$(pgrep -P "$pid")
+cp "$trace" "$TMPDIR/other" && printf x >>"$TMPDIR/other" && mv "$TMPDIR/other" "$TMPDIR/t.hyp"
+holds 'a trace that was replaced is noticed by the model' serves 409 model
+holds 'and by an answer' serves 409 'answer?question=functions'
+kill -INT "$pid"
+holds 'Ctrl-C is the ordinary end' wait "$pid"
+holds 'and ends all processes' children_are_gone
+
+cp "$trace" "$TMPDIR/t.hyp"
+start --before "$trace" --after "$TMPDIR/t.hyp"
+holds 'two traces are compared' serves 200 'answer?question=diff'
+children=$(pgrep -P "$pid")
+kill -TERM "$pid"
+wait "$pid" || true
+holds 'SIGTERM ends all as well' children_are_gone

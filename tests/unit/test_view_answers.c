@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A question of a page becomes the command line that asks the same; no value is taken for an option or a
+ * path.
+ */
+#include "base/error.h"
+#include "cli/commands/view_answers.h"
+#include "tests/unit/unit_test.h"
+#include "web/web_question.h"
+
+#include <string.h>
+
+static void expect(const char *query, const char *wanted)
+{
+        struct view_traces traces = { .trace = "t.hyp", .before = "b.hyp" };
+        char *argv[VIEW_ANSWERS_WORDS_MAX];
+        struct error err = ERROR_NONE;
+        struct web_question q;
+        char text[1024] = "";
+        int n;
+
+        web_question_init(&q);
+        ck_assert_int_eq(web_question_parse(&q, query, strlen(query), &err), 0);
+        n = view_answers_command(&traces, &q, argv);
+        ck_assert_int_gt(n, 0);
+        for (int i = 0; i < n; i++) {
+                strcat(text, i > 0 ? "|" : "");
+                strcat(text, argv[i]);
+        }
+        ck_assert_str_eq(text, wanted);
+        view_answers_free(argv);
+        web_question_deinit(&q);
+}
+
+START_TEST(questions_are_commands)
+{
+        expect("question=overview", "report|--json|--input=t.hyp");
+        expect("question=functions&from=5&top=10&side=before",
+               "report|--functions|--from=5ns|--limit=10|--json|--input=b.hyp");
+        expect("question=zone&zone=-x&group_by=thread&histogram=1",
+               "report|--zone=-x|--histogram|--group-by=thread|--json|--input=t.hyp");
+        expect("question=annotate&function=--source", "annotate|--json|--input=t.hyp|--|--source");
+        expect("question=why&zone=a&slower_than=7", "why|--zone=a|--slower-than=7ns|--json|--input=t.hyp");
+        expect("question=diff&per=z", "diff|--per=z|--json|--anyway|--before=b.hyp|--after=t.hyp");
+}
+END_TEST

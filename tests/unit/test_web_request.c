@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A request to the viewer is refused unless its host, token, method, address and each parameter are right,
+ * in this order.
+ */
+#include "base/error.h"
+#include "tests/unit/unit_test.h"
+#include "web/web_request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOKEN  "0123456789abcdef0123456789abcdef"
+#define HOST   "127.0.0.1:8080"
+#define PREFIX "/" TOKEN "/"
+
+static const struct web_site site = { .token = TOKEN, .port = 8080 };
+
+static int judge(const char *method, const char *host, const char *target)
+{
+        struct web_request_head head = { method, host, target };
+        struct web_request *request = malloc(sizeof(*request));
+        struct error err = ERROR_NONE;
+        int status;
+
+        ck_assert_ptr_nonnull(request);
+        status = web_request_parse(request, &site, &head, &err);
+        ck_assert_int_eq(status == 200, err.code == 0);
+        web_request_deinit(request);
+        free(request);
+        return status;
+}
+
+START_LOOP_TEST(heads_are_judged, 0, 15)
+{
+        static const struct {
+                int status;
+                const char *method, *host, *target;
+        } cases[] = {
+                { 200, "GET", HOST, PREFIX },
+                { 200, "GET", "localhost:8080", PREFIX },
+                { 403, "GET", "127.0.0.1:8081", PREFIX },
+                { 403, "GET", "127.0.0.1", PREFIX },
+                { 403, "GET", "evil.example:8080", PREFIX },
+                { 403, "GET", NULL, PREFIX },
+                { 403, "GET", HOST, "/" },
+                { 403, "GET", HOST, "/0123456789abcdef0123456789abcde/" },
+                { 403, "GET", HOST, "/0123456789abcdef0123456789abcdee/" },
+                { 403, "GET", HOST, "/1123456789abcdef0123456789abcdef/" },
+                { 403, "POST", HOST, "/" },
+                { 405, "POST", HOST, PREFIX },
+                { 405, "HEAD", HOST, PREFIX },
+                { 200, "GET", HOST, "/" TOKEN },
+                { 404, "GET", HOST, "/" TOKEN "x/" },
+        };
+
+        ck_assert_int_eq(judge(cases[_i].method, cases[_i].host, cases[_i].target), cases[_i].status);
+}
+END_TEST
+
+START_LOOP_TEST(addresses_are_judged, 0, 42)
+{
+        static const struct {
+                int status;
+                const char *rest;
+        } cases[] = {
+                { 200, "model" },
+                { 200, "page.css" },
+                { 404, "../secret" },
+                { 404, "a/b" },
+                { 404, ".hidden" },
+                { 404, "%2e%2e" },
+                { 400, "model?x=1" },
+                { 200, "lanes?from=0&to=1&bucket=0&ids=0" },
+                { 200, "lanes?from=0&to=9007199254740992&bucket=52&ids=1,2,4294967295" },
+                { 400, "lanes?from=1&to=1&bucket=0&ids=0" },
+                { 400, "lanes?from=0&to=9007199254740993&bucket=0&ids=0" },
+                { 400, "lanes?from=-1&to=1&bucket=0&ids=0" },
+                { 400, "lanes?from=0&to=1e9&bucket=0&ids=0" },
+                { 400, "lanes?from=0&to=99999999999999999999999&bucket=0&ids=0" },
+                { 400, "lanes?from=0&to=1&bucket=53&ids=0" },
+                { 400, "lanes?from=0&to=1&bucket=0&ids=" },
+                { 400, "lanes?from=0&to=1&bucket=0&ids=1,,2" },
+                { 400, "lanes?from=0&to=1&bucket=0&ids=4294967296" },
+                { 400, "lanes?from=0&to=1&bucket=0" },
+                { 400, "lanes?from=0&from=0&to=1&bucket=0&ids=0" },
+                { 400, "lanes?from&to=1&bucket=0&ids=0" },
+                { 400, "lanes?from=0&to=1&bucket=0&ids=0&what=1" },
+                { 200, "find?lane=1&at=5&direction=next" },
+                { 200, "find?lanes=1,2&at=5&direction=previous&what=3" },
+                { 400, "find?lanes=1&at=5&direction=up" },
+                { 200, "strings?ids=1,2" },
+                { 200, "stack?id=1" },
+                { 400, "stack?id=1,2" },
+                { 200, "jobs" },
+                { 200, "answer?question=functions" },
+                { 200, "answer?question=zone&zone=a%20b+c&from=0&to=5&job=7&histogram=1" },
+                { 400, "answer" },
+                { 400, "answer?question=rm" },
+                { 400, "answer?question=functions&question=zones" },
+                { 400, "answer?question=zone" },
+                { 400, "answer?question=zone&zone=" },
+                { 400, "answer?question=zone&zone=%00" },
+                { 400, "answer?question=zone&zone=%ff" },
+                { 400, "answer?question=zone&zone=%4" },
+                { 400, "answer?question=functions&from=5&to=5" },
+                { 400, "answer?question=functions&output=x" },
+                { 400, "answer?question=functions&severity=info" },
+        };
+        char target[512];
+
+        (void)snprintf(target, sizeof(target), "%s%s", PREFIX, cases[_i].rest);
+        ck_assert_int_eq(judge("GET", HOST, target), cases[_i].status);
+}
+END_TEST
+
+START_TEST(more_lanes_than_the_bound)
+{
+        char *target = malloc(16384);
+        size_t n;
+
+        ck_assert_ptr_nonnull(target);
+        n = (size_t)sprintf(target, "%slanes?from=0&to=1&bucket=0&ids=0", PREFIX);
+        for (int i = 1; i < WEB_REQUEST_LANES_MAX; i++)
+                n += (size_t)sprintf(target + n, ",%d", i);
+        ck_assert_int_eq(judge("GET", HOST, target), 200);
+        strcpy(target + n, ",1");
+        ck_assert_int_eq(judge("GET", HOST, target), 400);
+        free(target);
+}
+END_TEST
+
+START_TEST(values_are_decoded_and_keyed)
+{
+        static const char query[] = "question=zone&zone=a%2Fb%20%C3%A4&to=9&from=3&job=12";
+        struct byte_buffer key = { .data = NULL };
+        struct error err = ERROR_NONE;
+        struct web_question q;
+
+        web_question_init(&q);
+        ck_assert_int_eq(web_question_parse(&q, query, strlen(query), &err), 0);
+        ck_assert_str_eq(q.values[WEB_PARAMETER_ZONE], "a/b \xc3\xa4");
+        ck_assert_uint_eq(q.from_ns, 3);
+        ck_assert_uint_eq(q.to_ns, 9);
+        ck_assert_uint_eq(q.job, 12);
+        web_question_key(&q, &key);
+        byte_buffer_add_u8(&key, '\0');
+        ck_assert_str_eq((const char *)key.data, "zone&from=3&to=9&zone=a/b \xc3\xa4");
+        byte_buffer_deinit(&key);
+        web_question_deinit(&q);
+}
+END_TEST
