@@ -29,8 +29,10 @@ void tree_rows_add(struct view_document *d, const struct report *report,
                    const struct report_view_options *options, const struct tree_rows *rows);
 
 /*
- * tree_rows_add_zones() - the same from the top, below the zones that were open: a zone is a row around those of its calls
- * A zone's row has its handle, z7, no module, and as `function` its name.  Samples outside of all zones come last.
+ * tree_rows_add_zones() - the same from the top, below the zones that were open: a zone is a row around those
+ * of its calls
+ * A zone's row has its handle, z7, no module, and as `function` its name.  Samples outside of all zones come
+ * last.
  */
 void tree_rows_add_zones(struct view_document *d, const struct report *report,
                          const struct report_view_options *options);
