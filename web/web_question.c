@@ -38,6 +38,10 @@ static const struct parameter_row {
         [WEB_PARAMETER_SLOWEST] = { "slowest", VALUE_TEXT },
         [WEB_PARAMETER_SLOWER_THAN] = { "slower_than", VALUE_TIME },
         [WEB_PARAMETER_BY] = { "by", VALUE_TEXT },
+        [WEB_PARAMETER_LONGER_THAN] = { "longer_than", VALUE_TIME },
+        [WEB_PARAMETER_SHORTER_THAN] = { "shorter_than", VALUE_TIME },
+        [WEB_PARAMETER_ZONES_AS_FRAMES] = { "zones_as_frames", VALUE_FLAG },
+        [WEB_PARAMETER_DISASSEMBLER_STYLE] = { "disassembler_style", VALUE_TEXT },
         [WEB_PARAMETER_INLINED] = { "inlined", VALUE_FLAG },
         [WEB_PARAMETER_CONTEXT] = { "context", VALUE_TEXT },
         [WEB_PARAMETER_THRESHOLD] = { "threshold", VALUE_TEXT },
@@ -60,10 +64,13 @@ static const struct question_row {
 } questions[WEB_QUESTION_COUNT] = {
         [WEB_QUESTION_OVERVIEW] = { "overview", FILTERS, 0 },
         [WEB_QUESTION_FUNCTIONS] = { "functions", FILTERS | BIT(FUNCTION), 0 },
-        [WEB_QUESTION_TOP_DOWN] = { "top_down", TREE, 0 },
+        [WEB_QUESTION_TOP_DOWN] = { "top_down", TREE | BIT(ZONES_AS_FRAMES), 0 },
         [WEB_QUESTION_BOTTOM_UP] = { "bottom_up", TREE, 0 },
         [WEB_QUESTION_ZONES] = { "zones", FILTERS | BIT(HISTOGRAM), 0 },
-        [WEB_QUESTION_ZONE] = { "zone", FILTERS | BIT(HISTOGRAM) | BIT(GROUP_BY), BIT(ZONE) },
+        [WEB_QUESTION_ZONE] = { "zone",
+                                FILTERS | BIT(HISTOGRAM) | BIT(GROUP_BY) | BIT(LONGER_THAN) |
+                                        BIT(SHORTER_THAN),
+                                BIT(ZONE) },
         [WEB_QUESTION_THREADS] = { "threads", FILTERS, 0 },
         [WEB_QUESTION_MODULES] = { "modules", FILTERS, 0 },
         [WEB_QUESTION_OFF_CPU] = { "off_cpu", FILTERS, 0 },
@@ -74,7 +81,10 @@ static const struct question_row {
         [WEB_QUESTION_FRAMES] = { "frames", FILTERS, 0 },
         [WEB_QUESTION_PLOTS] = { "plots", FILTERS, 0 },
         [WEB_QUESTION_DEVICES] = { "devices", FILTERS, 0 },
-        [WEB_QUESTION_ANNOTATE] = { "annotate", FILTERS | BIT(FUNCTION) | BIT(INLINED) | BIT(CONTEXT), 0 },
+        [WEB_QUESTION_ANNOTATE] = { "annotate",
+                                    FILTERS | BIT(FUNCTION) | BIT(INLINED) | BIT(CONTEXT) |
+                                            BIT(DISASSEMBLER_STYLE),
+                                    0 },
         [WEB_QUESTION_WHY] = { "why", FILTERS | BIT(SLOWEST) | BIT(SLOWER_THAN) | BIT(BY), BIT(ZONE) },
         [WEB_QUESTION_DIFF] = { "diff",
                                 (FILTERS & ~BIT(SIDE)) | BIT(THRESHOLD) | BIT(PER) | BIT(ONLY) |
