@@ -15,7 +15,7 @@ packages_of() {
                     golang-go protobuf-compiler valgrind cmake meson ;;
         # Programs that open hyprof's exports.  Node.js of another source brings its own npm, and does not go with Debian's.
         consumers) echo chromium; command -v npm >/dev/null || echo npm ;;
-        lint)  echo clang clang-format clang-tidy cppcheck shellcheck codespell check ;;
+        lint)  echo node-typescript clang clang-format clang-tidy cppcheck shellcheck codespell check ;;
         fuzz)  echo clang libclang-rt-14-dev ;;
         bench) echo libunwind-dev linux-perf jq time python3 git sqlite3 clang nodejs ;;
         deb)   echo dpkg-dev debhelper fakeroot lintian ;;

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+'use strict';
+/*
+ * answer_screen.js - what the screens of answers have in common: ask, say how far it is, cancel, show, fail
+ *
+ * Way of the data:  viewer.state -> [answer_screen] -> source.answer() -> draw() of the screen
+ *
+ * A screen names its questions for a state; when they differ from those shown, they are asked.  An answer that is no
+ * longer wanted is cancelled.
+ */
+
+/** @typedef {{ question: string, params: { [key: string]: string } }} Question */
+
+/** After this long without an answer its progress is shown. */
+const ANSWER_PATIENCE_MS = 300;
+
+/**
+ * What is shown of a part of a trace: the parameters that all answers know.
+ * @param {ViewState} state
+ */
+function filterOf(state) {
+        /** @type {{ [key: string]: string }} */
+        const params = {};
+
+        for (const key of ['from', 'to', 'thread', 'process', 'cpu', 'zone', 'event', 'module']) {
+                const value = /** @type {{ [key: string]: string|undefined }} */ (state)[key];
+
+                if (value !== undefined && value !== '')
+                        params[key] = value;
+        }
+        return params;
+}
+
+/**
+ * The same without some of them.
+ * @param {ViewState} state
+ * @param {string[]} keys
+ */
+function filterWithout(state, keys) {
+        const params = filterOf(state);
+
+        for (const key of keys)
+                delete params[key];
+        return params;
+}
+
+/** One part of a screen, which has an answer of its own. */
+class AnswerPart {
+        /**
+         * @param {Viewer} viewer
+         * @param {string} name
+         * @param {(answer: Answer, state: ViewState) => (Node|null)[]} draw
+         */
+        constructor(viewer, name, draw) {
+                this.viewer = viewer;
+                this.name = name;
+                this.drawAnswer = draw;
+                this.asked = '';
+                /** @type {AbortController|null} */
+                this.running = null;
+                this.element = el('div', { class: 'answer', 'aria-busy': 'false' });
+        }
+
+        /** @param {Question|null} question @param {ViewState} state */
+        async show(question, state) {
+                const asked = question ? JSON.stringify(question) : '';
+
+                if (asked === this.asked)
+                        return;
+                this.asked = asked;
+                this.running?.abort();
+                this.running = null;
+                if (!question) {
+                        this.element.replaceChildren();
+                        return;
+                }
+                const running = this.running = new AbortController();
+                const progress = this.wait(running);
+                try {
+                        const answer = await this.viewer.source.answer(question.question, question.params,
+                                { signal: running.signal, onProgress: progress.show });
+
+                        if (this.running === running)
+                                this.element.replaceChildren(...this.all(answer, state));
+                } catch (error) {
+                        if (this.running === running)
+                                this.fail(running.signal.aborted ? 'cancelled' : wordsOf(error));
+                } finally {
+                        progress.stop();
+                        if (this.running === running) {
+                                this.running = null;
+                                this.element.setAttribute('aria-busy', 'false');
+                        }
+                }
+        }
+
+        /** @param {AbortController} running */
+        wait(running) {
+                const meter = el('progress', { max: '1', 'aria-label': `${this.name} is computed` });
+                const words = el('span', { role: 'status' }, `computing: ${this.name} `);
+                const cancel = el('button', { type: 'button' }, 'cancel');
+                const timer = setTimeout(() => this.element.replaceChildren(el('p', {}, words, meter, ' ', cancel)),
+                                         ANSWER_PATIENCE_MS);
+
+                this.element.setAttribute('aria-busy', 'true');
+                cancel.addEventListener('click', () => running.abort());
+                return {
+                        /** @param {number|null} share */
+                        show: (share) => {
+                                if (share !== null)
+                                        meter.setAttribute('value', String(share));
+                        },
+                        stop: () => clearTimeout(timer),
+                };
+        }
+
+        /** @param {Answer} answer @param {ViewState} state */
+        all(answer, state) {
+                const parts = [];
+
+                if (answer.answer)
+                        parts.push(el('p', { class: 'headline' }, answer.answer));
+                if (answer.is_approximate)
+                        parts.push(el('p', { class: 'doubt' }, 'approximate: this page does not hold all events of the range'));
+                if (answer.filter)
+                        parts.push(el('p', { class: 'muted' }, `of: ${answer.filter}`));
+                parts.push(...this.drawAnswer(answer, state).filter((part) => part !== null));
+                return /** @type {Node[]} */ (parts);
+        }
+
+        /** @param {string} words */
+        fail(words) {
+                const again = el('button', { type: 'button' }, 'try again');
+                const { asked } = this;
+
+                again.addEventListener('click', () => {
+                        this.asked = '';
+                        this.show(JSON.parse(asked), this.viewer.state);
+                });
+                this.element.replaceChildren(el('p', { class: 'error', role: 'alert' }, words, ' ', again));
+        }
+
+        stop() {
+                if (!this.running)
+                        return;
+                this.running.abort();
+                this.running = null;
+                this.asked = '';
+        }
+}
+
+/** @param {any} error */
+function wordsOf(error) {
+        return error instanceof Error ? error.message : String(error);
+}
+
+/** A screen of one or more parts. */
+class AnswerScreen {
+        /** @param {Viewer} viewer @param {string} id @param {string} title */
+        constructor(viewer, id, title) {
+                this.viewer = viewer;
+                /** @type {{ part: AnswerPart, ask: (state: ViewState) => Question|null }[]} */
+                this.parts = [];
+                this.tools = el('div', { class: 'data-tools' });
+                this.element = el('section', { id: `screen-${id}`, class: 'screen', 'aria-label': title }, this.tools);
+        }
+
+        /**
+         * @param {string} name
+         * @param {(state: ViewState) => Question|null} ask
+         * @param {(answer: Answer, state: ViewState) => (Node|null)[]} draw
+         */
+        addPart(name, ask, draw) {
+                const part = new AnswerPart(this.viewer, name, draw);
+
+                this.parts.push({ part, ask });
+                this.element.append(part.element);
+                return part;
+        }
+
+        /** @param {ViewState} state */
+        show(state) {
+                for (const { part, ask } of this.parts)
+                        part.show(ask(state), state);
+        }
+
+        /** What has not arrived when the screen is left is cancelled. */
+        hide() {
+                for (const { part } of this.parts)
+                        part.stop();
+        }
+
+        /**
+         * A table of an answer; null if it is not there or empty.
+         * @param {Answer} answer
+         * @param {string} key
+         * @param {Partial<DataTableOptions> & { name: string }} options
+         */
+        table(answer, key, options) {
+                const rows = answerRows(answer, key);
+
+                if (rows.length === 0)
+                        return null;
+                return new DataTable({ about: answerAbout(answer, key), rows, ...options }).element;
+        }
+
+        /**
+         * The facts of an answer as a list.
+         * @param {Answer} answer
+         * @param {string[]} keys
+         */
+        facts(answer, keys) {
+                const known = keys.filter((key) => isThere(answer[key]));
+
+                return el('dl', { class: 'fact-list' }, ...known.map((key) => el('div', {},
+                        el('dt', {}, answerTitleOf(key)), el('dd', {}, answerCell(answerTypeOf(key), answer[key])))));
+        }
+
+        /**
+         * A choice whose value is part of the state.
+         * @param {string} words
+         * @param {string} key
+         * @param {[value: string, words: string][]} choices  the first is what is meant without a value
+         */
+        choice(words, key, choices) {
+                const list = el('select', { 'data-state': key }, ...choices.map(([value, title]) => el('option', { value }, title)));
+
+                list.addEventListener('change', () => this.viewer.set({
+                        [key]: /** @type {HTMLSelectElement} */ (list).value || undefined }));
+                return el('label', {}, `${words} `, list);
+        }
+
+        /**
+         * Shows the state in the choices.
+         * @param {ViewState} state
+         */
+        settleChoices(state) {
+                for (const list of /** @type {NodeListOf<HTMLSelectElement>} */ (this.tools.querySelectorAll('select[data-state]')))
+                        list.value = /** @type {any} */ (state)[list.dataset.state ?? ''] ?? list.options[0]?.value ?? '';
+        }
+
+        /**
+         * To an instance on the timeline.
+         * @param {AnswerRow} row
+         */
+        jump(row) {
+                const begin = row.at_ns ?? row.begin_ns;
+
+                this.viewer.goToTime(begin, begin + Math.max(row.duration_ns ?? 0, 1), { at: begin, at_thread: row.thread });
+        }
+
+        /** The events that were sampled, as choices. */
+        eventChoices() {
+                return /** @type {[string, string][]} */ ([['', 'default'],
+                        ...this.viewer.model.events.map((/** @type {string} */ name) => [name, name])]);
+        }
+
+        threadChoices() {
+                return /** @type {[string, string][]} */ ([['', 'all threads'], ...this.viewer.model.threads.map(
+                        (/** @type {any} */ thread) => [thread.handle, `${thread.name} ${thread.tid ?? ''}`])]);
+        }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Colours: the page's own are variables of page.css; those of names are chosen here, so that text on them has a contrast
+// of at least 4.5 to 1 in light and dark.
+'use strict';
+
+/**
+ * The same text has the same number in all pages (FNV-1a).
+ * @param {string} text
+ */
+function hashOfText(text) {
+        let hash = 0x811c9dc5;
+        for (let i = 0; i < text.length; i++) {
+                hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
+        }
+        hash ^= hash >>> 15;
+        hash = Math.imul(hash, 0x2c1b3c6d) >>> 0;
+        return (hash ^ (hash >>> 13)) >>> 0;
+}
+
+/**
+ * @param {number} hue degrees
+ * @param {number} saturation 0 to 1
+ * @param {number} lightness 0 to 1
+ * @returns {[number, number, number]} 0 to 255
+ */
+function rgbOfHsl(hue, saturation, lightness) {
+        const chroma = (1 - Math.abs(2 * lightness - 1)) * saturation;
+        /** @param {number} n */
+        const part = (n) => {
+                const k = (n + hue / 30) % 12;
+                return Math.round(255 * (lightness - chroma / 2 * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+        };
+        return [part(0), part(8), part(4)];
+}
+
+/**
+ * Relative luminance of WCAG 2.
+ * @param {readonly number[]} rgb
+ */
+function luminanceOfRgb(rgb) {
+        const [r, g, b] = rgb.map((value) => {
+                const share = value / 255;
+                return share <= 0.04045 ? share / 12.92 : Math.pow((share + 0.055) / 1.055, 2.4);
+        });
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/**
+ * @param {readonly number[]} one
+ * @param {readonly number[]} other
+ * @returns {number} 1 to 21
+ */
+function contrastOfRgb(one, other) {
+        const [dark, light] = [luminanceOfRgb(one), luminanceOfRgb(other)].sort((a, b) => a - b);
+        return (light + 0.05) / (dark + 0.05);
+}
+
+/** @param {readonly number[]} rgb */
+function cssOfRgb(rgb) {
+        return '#' + rgb.map((value) => value.toString(16).padStart(2, '0')).join('');
+}
+
+/**
+ * Text of the colour is readable on it: black or white, whichever stands out more.
+ * @param {readonly number[]} rgb
+ */
+function textColorOn(rgb) {
+        return contrastOfRgb(rgb, [255, 255, 255]) > contrastOfRgb(rgb, [16, 18, 24]) ? '#ffffff' : '#101218';
+}
+
+const NAME_HUES = [210, 28, 152, 268, 340, 190, 48, 120, 300, 0, 232, 80];
+
+/**
+ * @typedef {{fill: string, edge: string, text: string}} NameColor
+ * @type {Map<string, NameColor>}
+ */
+const nameColors = new Map();
+
+/**
+ * Fill, edge and text of a box with this name.
+ * @param {string} text
+ * @param {boolean} isDark
+ * @returns {NameColor}
+ */
+function nameColorOf(text, isDark) {
+        const key = (isDark ? 'd' : 'l') + text;
+        let color = nameColors.get(key);
+        if (color === undefined) {
+                const hash = hashOfText(text);
+                const hue = (NAME_HUES[hash % NAME_HUES.length] + ((hash >>> 8) % 13) - 6 + 360) % 360;
+                const step = ((hash >>> 16) % 5) / 4;
+                color = isDark ? nameColorOfHsl(hue, 0.36 + 0.1 * step, 0.30 + 0.07 * step, 0.13)
+                        : nameColorOfHsl(hue, 0.50 + 0.2 * step, 0.74 + 0.07 * step, -0.17);
+                nameColors.set(key, color);
+        }
+        return color;
+}
+
+/**
+ * @param {number} hue
+ * @param {number} saturation
+ * @param {number} lightness
+ * @param {number} edge how much lighter the edge is
+ * @returns {NameColor}
+ */
+function nameColorOfHsl(hue, saturation, lightness, edge) {
+        const rgb = rgbOfHsl(hue, saturation, lightness);
+        return { fill: cssOfRgb(rgb), edge: cssOfRgb(rgbOfHsl(hue, saturation, lightness + edge)), text: textColorOn(rgb) };
+}
+
+/**
+ * Fill of a box with this name: what flame graphs and charts need.
+ * @param {string} text
+ * @returns {string}
+ */
+function colorOfName(text) {
+        return nameColorOf(text, isDarkPage()).fill;
+}
+
+/**
+ * A colour that the program gave its zone, 0xrrggbb, made readable: fill, edge and text.
+ * @param {number} value
+ * @param {boolean} isDark
+ * @returns {NameColor}
+ */
+function nameColorOfValue(value, isDark) {
+        const key = (isDark ? 'd#' : 'l#') + value;
+        let color = nameColors.get(key);
+        if (color === undefined) {
+                const rgb = [(value >> 16) & 255, (value >> 8) & 255, value & 255];
+                const edge = rgb.map((part) => Math.round(isDark ? part + (255 - part) * 0.25 : part * 0.75));
+                color = { fill: cssOfRgb(rgb), edge: cssOfRgb(edge), text: textColorOn(rgb) };
+                nameColors.set(key, color);
+        }
+        return color;
+}
+
+/** Whether the page is dark: what the person chose, else what the system says. */
+function isDarkPage() {
+        const chosen = document.documentElement.dataset.theme;
+        return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+}
+
+/**
+ * Variables of page.css for a canvas: themeColors().text, .accent ...
+ * @returns {Record<string, string>}
+ */
+function themeColors() {
+        const style = getComputedStyle(document.documentElement);
+        /** @type {Record<string, string>} */
+        const colors = {};
+        for (const name of THEME_COLOR_NAMES) {
+                colors[name] = style.getPropertyValue('--' + name).trim();
+        }
+        return colors;
+}
+
+const THEME_COLOR_NAMES = ['background', 'surface', 'raised', 'text', 'muted', 'line', 'accent', 'on-accent', 'selection',
+        'running', 'waiting', 'runnable', 'preempted', 'late', 'good', 'bad', 'folded', 'grid', 'mono', 'sans'];

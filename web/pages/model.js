@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// The model of a trace (hyprof.timeline/1): its tracks and names, found by number.
+'use strict';
+
+/**
+ * @typedef {{id: number, kind: string, depth: number, items: number}} LaneOfModel
+ * @typedef {{id: number, kind: string, title: string, process: number | null, thread: number | null,
+ *     unit: string | null, lanes: LaneOfModel[]}} TrackOfModel
+ * @typedef {{id: number, handle: string, process: number, tid: number, name: string, is_fiber: boolean}} ThreadOfModel
+ * @typedef {{id: number, pid: number, name: string}} ProcessOfModel
+ * @typedef {{id: number, handle: string, name: string, function: string, place: string, color: number | null}}
+ *     LocationOfModel
+ * @typedef {{name: string, module: string, is_kernel: boolean}} FunctionOfModel
+ * @typedef {{written_by: string, is_redacted: boolean, is_complete: boolean, dropped: string[],
+ *     merged_below_ns: number, has_samples: boolean}} FileOfModel
+ * @typedef {{schema: string, title: string, command: string[], host: string, duration_ns: number, progress: number,
+ *     warnings: string[], events: string[], processes: ProcessOfModel[], threads: ThreadOfModel[],
+ *     locations: LocationOfModel[], functions: FunctionOfModel[], wait_states: string[], tracks: TrackOfModel[],
+ *     file?: FileOfModel, has_before?: boolean, error?: string}} ModelDocument
+ */
+
+/** Kinds of the upper four bits of a state's `what`. */
+const STATE_RUNNING = 1;
+const STATE_WAITING = 2;
+const STATE_RUNNABLE = 3;
+const STATE_PREEMPTED = 4;
+
+class TraceModel {
+        /** @param {ModelDocument} document as it came, with what is missing taken as empty */
+        constructor(document) {
+                this.document = document;
+                this.title = document.title || '';
+                this.duration_ns = Math.max(1, document.duration_ns || 0);
+                this.progress = document.progress === undefined ? 1 : document.progress;
+                this.warnings = document.warnings || [];
+                this.events = document.events || [];
+                this.processes = document.processes || [];
+                this.threads = document.threads || [];
+                this.locations = document.locations || [];
+                this.functions = document.functions || [];
+                this.waitStates = document.wait_states || [];
+                this.tracks = document.tracks || [];
+                this.file = document.file || null;
+                this.threadsById = new Map(this.threads.map((thread) => [thread.id, thread]));
+                this.processesById = new Map(this.processes.map((process) => [process.id, process]));
+                this.tracksById = new Map(this.tracks.map((track) => [track.id, track]));
+                /** @type {Map<number, TrackOfModel>} by thread */
+                this.tracksByThread = new Map();
+                /** @type {Map<number, {track: TrackOfModel, lane: LaneOfModel}>} */
+                this.lanesById = new Map();
+                for (const track of this.tracks) {
+                        for (const lane of track.lanes) {
+                                this.lanesById.set(lane.id, { track, lane });
+                        }
+                        if (track.thread !== null && track.kind === 'thread') {
+                                this.tracksByThread.set(track.thread, track);
+                        }
+                }
+        }
+
+        /** @param {number} id */
+        thread(id) {
+                return this.threadsById.get(id) || null;
+        }
+
+        /** @param {string} handle such as t3 */
+        threadOfHandle(handle) {
+                return this.threads.find((thread) => thread.handle === handle) || null;
+        }
+
+        /** @param {number} id */
+        threadName(id) {
+                const thread = this.threadsById.get(id);
+                return thread ? thread.name || String(thread.tid) : 'thread ' + id;
+        }
+
+        /** @param {number} id */
+        location(id) {
+                return this.locations[id - 1] || null;
+        }
+
+        /** @param {number} id */
+        locationName(id) {
+                const location = this.locations[id - 1];
+                return location ? location.name || location.function || location.place : 'zone ' + id;
+        }
+
+        /** @param {number} index */
+        functionName(index) {
+                const found = this.functions[index];
+                return found ? found.name || '[unresolved]' : '[unresolved]';
+        }
+
+        /**
+         * The name of a thing of a lane.
+         * @param {string} kind of the lane
+         * @param {number} what
+         */
+        nameOf(kind, what) {
+                switch (kind) {
+                case 'zones':
+                case 'device':
+                        return this.locationName(what);
+                case 'ghosts':
+                        return this.functionName(what);
+                case 'cpu':
+                case 'holder':
+                case 'waiters':
+                        return this.threadName(what);
+                case 'states':
+                        return this.stateName(what);
+                case 'frames':
+                        return 'frame ' + formatCount(what);
+                default:
+                        return '';
+                }
+        }
+
+        /** @param {number} what of a state */
+        stateName(what) {
+                const value = what & 0x0fffffff;
+                switch (what >>> 28) {
+                case STATE_RUNNING:
+                        return 'running on CPU ' + value;
+                case STATE_WAITING:
+                        return 'waiting: ' + (this.waitStates[value] || 'unknown reason');
+                case STATE_RUNNABLE:
+                        return value ? 'runnable, woken by ' + this.threadName(value) : 'runnable';
+                case STATE_PREEMPTED:
+                        return 'preempted on CPU ' + value;
+                default:
+                        return 'unknown state';
+                }
+        }
+
+        /**
+         * All lanes of a kind.
+         * @param {string} kind
+         * @returns {{track: TrackOfModel, lane: LaneOfModel}[]}
+         */
+        lanesOfKind(kind) {
+                return [...this.lanesById.values()].filter((found) => found.lane.kind === kind);
+        }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+'use strict';
+/*
+ * screen_diff.js - two recordings compared: verdicts, a flame graph of the difference, histograms of a zone
+ *
+ * There only where the viewer was given two traces; `side` of a question says which of them it is about.
+ */
+
+class DiffScreen extends AnswerScreen {
+        static id = 'diff';
+        static title = 'Diff';
+        static key = 'd';
+
+        /**
+         * Whether there is something to compare.
+         * @param {TraceModel} model
+         */
+        static isThere(model) {
+                return model.document.has_before === true;
+        }
+
+        /** @param {Viewer} viewer */
+        constructor(viewer) {
+                super(viewer, 'diff', 'Diff');
+                this.addPart('the comparison', (state) => ({ question: 'diff', params: filterWithout(state, ['from', 'to']) }),
+                             (answer) => this.draw(answer));
+                this.calls = el('div', { class: 'answer' });
+                this.zone = el('div', { class: 'answer' });
+                this.element.append(this.calls, this.zone);
+                this.shown = '';
+        }
+
+        /** @param {ViewState} state */
+        show(state) {
+                const shown = JSON.stringify([filterWithout(state, ['from', 'to']), state.zone]);
+
+                super.show(state);
+                if (shown === this.shown)
+                        return;
+                this.shown = shown;
+                this.drawCalls(state).catch((error) => this.calls.replaceChildren(el('p', { class: 'error' }, wordsOf(error))));
+                this.drawZone(state).catch((error) => this.zone.replaceChildren(el('p', { class: 'error' }, wordsOf(error))));
+        }
+
+        /** @param {Answer} answer */
+        draw(answer) {
+                return [
+                        this.facts(answer, ['verdict', 'runs_before', 'runs_after', 'duration_before_ns', 'duration_after_ns',
+                                            'sampled_before_ns', 'sampled_after_ns', 'sampled_change', 'judged', 'significant']),
+                        this.table(answer, 'functions', { name: 'Functions', shown: 14 }),
+                        this.table(answer, 'zones', { name: 'Zones', shown: 14,
+                                about: 'Enter or a click lays the histograms of both over each other',
+                                onOpen: (row) => this.viewer.set({ zone: row.name }) }),
+                        this.table(answer, 'whole', { name: 'The whole run', shown: 3 }),
+                        ...(answer.hints ?? []).map((words) => el('p', { class: 'muted' }, words)),
+                ];
+        }
+
+        /** @param {string} question @param {{ [key: string]: string }} params */
+        both(question, params) {
+                return Promise.all(['before', 'after'].map((side) =>
+                        this.viewer.source.answer(question, { ...params, side }, {})));
+        }
+
+        /** @param {ViewState} state */
+        async drawCalls(state) {
+                const [before, after] = await this.both('top_down', filterWithout(state, ['from', 'to', 'zone']));
+                const root = mergedTree(answerRows(before, 'top_down'), answerRows(after, 'top_down'));
+
+                this.calls.replaceChildren(new FlameGraph({ name: 'Samples after, beside before', root,
+                                                            format: (value) => `${formatCount(value)} samples` }).element);
+        }
+
+        /** @param {ViewState} state */
+        async drawZone(state) {
+                if (state.zone === undefined) {
+                        this.zone.replaceChildren();
+                        return;
+                }
+                const [before, after] = await this.both('zone', { zone: state.zone });
+                /** @param {Answer} answer */
+                const bins = (answer) => /** @type {HistogramBin[]} */ (answerRows(answer, 'distribution'));
+
+                this.zone.replaceChildren(new HistogramChart({ name: `${state.zone}: before (outline), after (filled)`,
+                                                               bins: bins(after), over: bins(before) }).element);
+        }
+}
+screens.push(DiffScreen);
+
+/**
+ * mergedTree() - the calls of two recordings as one tree, by names: `value` after, `before` before
+ * @param {AnswerRow[]} before
+ * @param {AnswerRow[]} after
+ */
+function mergedTree(before, after) {
+        const root = callTree(after, { value: 'total_samples' }, 'all');
+        const other = callTree(before, { value: 'total_samples' }, 'all');
+        /** @param {CallNode} node */
+        const setBefore = (node) => {
+                node.before = 0;
+                node.children.forEach(setBefore);
+        };
+        /** @param {CallNode} into @param {CallNode} from */
+        const merge = (into, from) => {
+                into.before = (into.before ?? 0) + from.value;
+                for (const inner of from.children) {
+                        let child = into.children.find((c) => c.name === inner.name);
+
+                        if (!child) {
+                                child = { ...inner, value: 0, self: 0, before: 0, children: [], parent: into };
+                                into.children.push(child);
+                        }
+                        merge(child, inner);
+                }
+        };
+
+        setBefore(root);
+        merge(root, other);
+        return root;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+'use strict';
+/*
+ * screen_events.js - frames, messages, counters and plots
+ */
+
+class FramesScreen extends AnswerScreen {
+        static id = 'frames';
+        static title = 'Frames';
+        static key = 'r';
+
+        /** @param {Viewer} viewer */
+        constructor(viewer) {
+                super(viewer, 'frames', 'Frames');
+                this.addPart('frames', (state) => ({ question: 'frames', params: filterOf(state) }), (answer) => this.draw(answer));
+        }
+
+        /** @param {Answer} answer */
+        draw(answer) {
+                const bins = answerRows(answer, 'histogram');
+                const names = [...new Set(bins.map((bin) => bin.name))];
+
+                if (answerRows(answer, 'frames').length === 0)
+                        return [el('p', {}, 'The program marked no frames in this part.')];
+                return [
+                        this.table(answer, 'frames', { name: 'Frames', shown: 6 }),
+                        ...names.map((name) => new HistogramChart({ name: `durations of ${name}`, bins:
+                                /** @type {HistogramBin[]} */ (bins.filter((bin) => bin.name === name)) }).element),
+                        this.table(answer, 'slowest', { name: 'Slowest frames', shown: 10,
+                                about: 'Enter or a click selects it on the timeline',
+                                onOpen: (row) => this.select(row) }),
+                        this.table(answer, 'slowest_zones', { name: 'What was in the slowest frames', shown: 10 }),
+                        this.table(answer, 'zones', { name: 'Zones in frames', shown: 10,
+                                onOpen: (row) => row.handle && this.viewer.set({ screen: 'zones', zone: row.handle }) }),
+                ];
+        }
+
+        /**
+         * A frame becomes the selected range: all screens are of it.
+         * @param {AnswerRow} row
+         */
+        select(row) {
+                this.viewer.set({ from: String(row.at_ns), to: String(row.at_ns + row.duration_ns) });
+                this.jump(row);
+        }
+}
+screens.push(FramesScreen);
+
+class MessagesScreen extends AnswerScreen {
+        static id = 'messages';
+        static title = 'Messages';
+        static key = 'e';
+
+        /** @param {Viewer} viewer */
+        constructor(viewer) {
+                super(viewer, 'messages', 'Messages');
+                this.tools.append(
+                        this.choice('thread', 'thread', this.threadChoices()),
+                        this.choice('severity', 'severity', [['', 'all'], ['debug', 'debug and above'], ['info', 'info and above'],
+                                ['warning', 'warning and above'], ['error', 'error and above'], ['fatal', 'fatal']]));
+                this.addPart('messages', (state) => ({ question: 'messages', params: {
+                        ...filterOf(state), ...(state.severity ? { severity: state.severity } : {}) } }),
+                             (answer) => this.draw(answer));
+        }
+
+        /** @param {ViewState} state */
+        show(state) {
+                this.settleChoices(state);
+                super.show(state);
+        }
+
+        /** @param {Answer} answer */
+        draw(answer) {
+                if (answerRows(answer, 'messages').length === 0)
+                        return [el('p', {}, 'The program sent no messages in this part.')];
+                return [
+                        this.table(answer, 'messages', { name: 'Messages', shown: 26, about: 'Enter or a click shows it on the timeline',
+                                columns: ['at_ns', 'thread_name', 'severity', 'text', 'zones'], onOpen: (row) => this.jump(row) }),
+                        this.table(answer, 'severities', { name: 'By severity', shown: 6 }),
+                ];
+        }
+}
+screens.push(MessagesScreen);
+
+class CountersScreen extends AnswerScreen {
+        static id = 'counters';
+        static title = 'Counters';
+        static key = 'u';
+
+        /** @param {Viewer} viewer */
+        constructor(viewer) {
+                super(viewer, 'counters', 'Counters');
+                this.curves = new PlotPane(viewer, 'plot', 'counter');
+                this.element.append(this.curves.element);
+                this.addPart('counters', (state) => ({ question: 'overview', params: filterOf(state) }), (answer) => this.draw(answer));
+                this.addPart('plots', (state) => ({ question: 'plots', params: filterWithout(state, ['event', 'module']) }),
+                             (answer) => [this.table(answer, 'plots', { name: 'Plots', shown: 12,
+                                     columns: ['name', 'min', 'mean', 'max', 'first', 'last', 'unit', 'count'] })]);
+                this.addPart('CPUs', (state) => ({ question: 'cpus', params: filterOf(state) }), (answer) => [
+                        this.table(answer, 'cpus', { name: 'CPUs', shown: 10 }),
+                        this.table(answer, 'cpu_threads', { name: 'Threads on CPUs', shown: 10 })]);
+        }
+
+        /** @param {ViewState} state */
+        show(state) {
+                this.curves.show(state);
+                super.show(state);
+        }
+
+        /** @param {Answer} answer */
+        draw(answer) {
+                const has = answerRows(answer, 'counters').length + answerRows(answer, 'totals').length > 0;
+
+                return [
+                        has ? null : el('p', { class: 'muted' }, 'No counters were recorded: hyprof record -e cycles,instructions'),
+                        this.table(answer, 'totals', { name: 'Counted in all', shown: 10 }),
+                        this.table(answer, 'counters', { name: 'By function and zone', shown: 16 }),
+                        this.table(answer, 'sample_events', { name: 'Sampled events', shown: 6 }),
+                ];
+        }
+}
+screens.push(CountersScreen);

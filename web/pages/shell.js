@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+// What is around the screens: title, warnings, selected range, search box, tabs, keys, light and dark.
+'use strict';
+
+const THEMES = ['system', 'light', 'dark'];
+
+/**
+ * What is remembered between visits; a page from a file may have no storage.
+ * @param {string} name
+ * @returns {string | null}
+ */
+function recall(name) {
+        try {
+                return localStorage.getItem('hyprof.' + name);
+        } catch (_) {
+                return null;
+        }
+}
+
+/**
+ * @param {string} name
+ * @param {string} value
+ */
+function remember(name, value) {
+        try {
+                localStorage.setItem('hyprof.' + name, value);
+        } catch (_) {
+                // Then it holds for this visit.
+        }
+}
+
+class Shell {
+        /**
+         * @param {Viewer} viewer
+         * @param {HTMLElement} page
+         */
+        constructor(viewer, page) {
+                this.viewer = viewer;
+                this.page = page;
+                /** @type {Map<string, ViewerScreen>} made when first shown */
+                this.made = new Map();
+                /** @type {ViewerScreen | null} */
+                this.shown = null;
+                this.shownId = '';
+                /** @type {Map<string, HTMLElement>} */
+                this.tabs = new Map();
+                this.title = el('h1', { class: 'title' });
+                this.facts = el('p', { class: 'facts' });
+                this.rangeBox = el('div', { class: 'range-box' });
+                this.search = /** @type {HTMLInputElement} */ (el('input', { type: 'search', id: 'search',
+                        placeholder: 'Search  /', 'aria-label': 'Search', spellcheck: 'false', autocomplete: 'off',
+                        on: { input: () => this.onSearch(), keydown: (/** @type {KeyboardEvent} */ e) =>
+                                this.onSearchKey(e) } }));
+                this.searchHits = el('span', { class: 'search-hits', id: 'search-hits', role: 'status' });
+                this.themeButton = button('', () => this.nextTheme(), { class: 'quiet' });
+                this.warnings = el('div', { class: 'warnings', id: 'warnings' });
+                this.tabList = el('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Screens' });
+                this.main = el('main', { class: 'main', id: 'main' });
+                this.help = this.makeHelp();
+        }
+
+        build() {
+                fill(this.page,
+                        el('header', { class: 'head' },
+                                el('div', { class: 'names' }, this.title, this.facts),
+                                el('div', { class: 'tools' }, this.rangeBox,
+                                        el('div', { class: 'search-box' }, this.search, this.searchHits),
+                                        this.themeButton,
+                                        button('?', () => this.showHelp(), { class: 'quiet', title: 'Keys (?)',
+                                                'aria-label': 'Keys' }))),
+                        this.warnings,
+                        el('nav', { class: 'tab-bar' }, this.tabList),
+                        this.main,
+                        el('div', { id: 'live', class: 'off-screen', 'aria-live': 'polite', role: 'status' }),
+                        this.help);
+                this.buildTabs();
+                this.setTheme(recall('theme') || 'system');
+                document.addEventListener('keydown', (event) => this.onKey(event));
+                matchMedia('(prefers-color-scheme: dark)').addEventListener('change',
+                        () => this.viewer.emit('theme', null));
+                this.viewer.on('change', () => this.update());
+                this.viewer.on('model', () => this.update());
+                this.viewer.on('failure', (error) => this.addWarning(error.message));
+                this.update();
+        }
+
+        /** The screens that this trace has something for. */
+        offered() {
+                return screens.filter((screen) => !screen.isThere || screen.isThere(this.viewer.model));
+        }
+
+        buildTabs() {
+                for (const screen of this.offered()) {
+                        const tab = el('button', { type: 'button', role: 'tab', id: 'tab-' + screen.id,
+                                'aria-controls': 'screen-' + screen.id, class: 'tab',
+                                title: screen.key ? screen.title + ' (' + screen.key.toUpperCase() +
+                                        ' with Shift)' : screen.title,
+                                on: { click: () => this.viewer.go(screen.id) } }, screen.title);
+                        tab.addEventListener('keydown', (event) => this.onTabKey(event, screen));
+                        this.tabs.set(screen.id, tab);
+                        this.tabList.appendChild(tab);
+                }
+        }
+
+        /**
+         * @param {KeyboardEvent} event
+         * @param {ScreenClass} screen
+         */
+        onTabKey(event, screen) {
+                const at = screens.indexOf(screen);
+                const steps = /** @type {Record<string, number>} */ ({ ArrowRight: 1, ArrowLeft: -1, Home: -at,
+                        End: screens.length - 1 - at });
+                if (event.key in steps) {
+                        const next = screens[(at + steps[event.key] + screens.length) % screens.length];
+                        this.viewer.go(next.id);
+                        /** @type {HTMLElement} */ (this.tabs.get(next.id)).focus();
+                        event.preventDefault();
+                        event.stopPropagation();
+                }
+        }
+
+        /** Shows what the state says. */
+        update() {
+                this.updateHead();
+                this.updateRange();
+                this.updateWarnings();
+                if (document.activeElement !== this.search) {
+                        this.search.value = this.viewer.state.text || '';
+                }
+                const wanted = screens.find((screen) => screen.id === this.viewer.state.screen) || screens[0];
+                if (wanted) {
+                        this.showScreen(wanted);
+                }
+        }
+
+        updateHead() {
+                const { model } = this.viewer;
+                this.title.textContent = model.title || 'hyprof';
+                document.title = (model.title ? model.title + ' - ' : '') + 'hyprof';
+                const { document: facts } = model;
+                const parts = [facts.host, formatDuration(model.duration_ns), model.events.join(', '),
+                        formatPlural(model.threads.length, 'thread')];
+                if (model.progress < 1) {
+                        parts.push('reading the trace: ' + Math.floor(model.progress * 100) + '%');
+                }
+                this.facts.textContent = parts.filter(Boolean).join('  ·  ');
+                this.facts.classList.toggle('is-reading', model.progress < 1);
+        }
+
+        updateRange() {
+                const { from, to, isAll } = this.viewer.range();
+                if (isAll) {
+                        fill(this.rangeBox, el('span', { class: 'muted' }, 'whole recording'));
+                        return;
+                }
+                const step = (to - from) / 1000;
+                fill(this.rangeBox,
+                        el('span', { class: 'range', title: 'All screens show this time range' },
+                                formatTime(from, step), ' to ', formatTime(to, step),
+                                        el('b', null, formatDuration(to - from))),
+                        button('Show', () => this.viewer.goToTime(from, to), { class: 'quiet', 'aria-label':
+                                'Show the selected range on the timeline' }),
+                        button('Clear', () => this.viewer.select(), { class: 'quiet',
+                                'aria-label': 'Clear the selected range',
+                                title: 'Esc' }));
+        }
+
+        updateWarnings() {
+                const { model } = this.viewer;
+                const dropped = model.file ? model.file.dropped : [];
+                const texts = [...model.warnings, ...dropped];
+                const key = texts.join('\n');
+                if (this.warnings.dataset.key === key) {
+                        return;
+                }
+                this.warnings.dataset.key = key;
+                fill(this.warnings);
+                if (texts.length) {
+                        this.warnings.appendChild(el('details', { open: texts.length === 1 },
+                                el('summary', null, texts.length === 1
+                                        ? 'Warning' : formatPlural(texts.length, 'warning')),
+                                el('ul', null, texts.map((text) => el('li', null, text)))));
+                }
+        }
+
+        /** @param {string} text */
+        addWarning(text) {
+                this.warnings.appendChild(el('p', { role: 'alert', class: 'failure' }, text));
+        }
+
+        /** @param {ScreenClass} wanted */
+        showScreen(wanted) {
+                let screen = this.made.get(wanted.id);
+                if (!screen) {
+                        screen = new wanted(this.viewer);
+                        screen.element.id = 'screen-' + wanted.id;
+                        screen.element.setAttribute('role', 'tabpanel');
+                        screen.element.setAttribute('aria-labelledby', 'tab-' + wanted.id);
+                        this.made.set(wanted.id, screen);
+                        this.main.appendChild(screen.element);
+                }
+                if (this.shownId !== wanted.id) {
+                        if (this.shown && this.shown.hide) {
+                                this.shown.hide();
+                        }
+                        for (const [id, other] of this.made) {
+                                other.element.hidden = id !== wanted.id;
+                        }
+                        for (const [id, tab] of this.tabs) {
+                                const isShown = id === wanted.id;
+                                setAttributes(tab, { 'aria-selected': String(isShown), tabindex: isShown
+                                        ? '0' : '-1' });
+                        }
+                        fill(this.searchHits);
+                }
+                this.shown = screen;
+                this.shownId = wanted.id;
+                screen.show(this.viewer.state);
+        }
+
+        onSearch() {
+                this.viewer.set({ text: this.search.value });
+        }
+
+        /** @param {KeyboardEvent} event */
+        onSearchKey(event) {
+                if (event.key === 'Escape') {
+                        this.search.value = '';
+                        this.viewer.set({ text: null });
+                        this.focusScreen();
+                        event.stopPropagation();
+                } else if (event.key === 'Enter') {
+                        this.viewer.emit('search', event.shiftKey ? 'previous' : 'next');
+                        event.preventDefault();
+                }
+        }
+
+        focusScreen() {
+                this.search.blur();
+                if (this.shown && this.shown.focus) {
+                        this.shown.focus();
+                }
+        }
+
+        /** @param {KeyboardEvent} event */
+        onKey(event) {
+                if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey
+                        || isTextField(event.target)
+                        || /** @type {HTMLDialogElement} */ (this.help).open) {
+                        return;
+                }
+                if (this.shown && this.shown.onKey && this.shown.onKey(event)) {
+                        event.preventDefault();
+                } else if (this.onOwnKey(event)) {
+                        event.preventDefault();
+                }
+        }
+
+        /**
+         * @param {KeyboardEvent} event
+         * @returns {boolean}
+         */
+        onOwnKey(event) {
+                if (event.key === '/') {
+                        this.search.focus();
+                        this.search.select();
+                } else if (event.key === '?') {
+                        this.showHelp();
+                } else if (event.key === 'Escape') {
+                        this.viewer.select();
+                } else if (/^[1-9]$/.test(event.key) && screens[Number(event.key) - 1]) {
+                        this.viewer.go(screens[Number(event.key) - 1].id);
+                } else {
+                        const byKey = screens.find((screen) => screen.key && event.shiftKey
+                                && screen.key.toUpperCase() === event.key);
+                        if (!byKey) {
+                                return false;
+                        }
+                        this.viewer.go(byKey.id);
+                }
+                return true;
+        }
+
+        nextTheme() {
+                const at = THEMES.indexOf(recall('theme') || document.documentElement.dataset.theme || 'system');
+                this.setTheme(THEMES[(at + 1) % THEMES.length]);
+        }
+
+        /** @param {string} theme */
+        setTheme(theme) {
+                const known = THEMES.includes(theme) ? theme : 'system';
+                remember('theme', known);
+                if (known === 'system') {
+                        delete document.documentElement.dataset.theme;
+                } else {
+                        document.documentElement.dataset.theme = known;
+                }
+                const signs = /** @type {Record<string, string>} */ ({ system: '◐', light: '☀', dark: '☾' });
+                this.themeButton.textContent = signs[known];
+                setAttributes(this.themeButton, { title: 'Colours: ' + known, 'aria-label': 'Colours: ' + known });
+                this.viewer.emit('theme', known);
+        }
+
+        makeHelp() {
+                const rows = KEY_HELP.map(([keys, what]) => el('tr', null, el('th', { scope: 'row' },
+                        keys.split(' ').map((key) => el('kbd', null, key))), el('td', null, what)));
+                return el('dialog', { class: 'help', 'aria-label': 'Keys' }, el('h2', null, 'Keys'),
+                        el('table', null, el('tbody', null, rows)),
+                        el('form', { method: 'dialog' }, el('button', { class: 'quiet' }, 'Close')));
+        }
+
+        showHelp() {
+                /** @type {HTMLDialogElement} */ (this.help).showModal();
+        }
+}
+
+/** Keys and what they do, for the help; screens add theirs. */
+const KEY_HELP = [
+        ['1 … 9', 'show a screen; or Shift and its letter'],
+        ['/', 'search'],
+        ['Enter', 'in the search box: the next hit; with Shift, the one before'],
+        ['Esc', 'end the search; clear the selected time range'],
+        ['Tab', 'the next thing that takes keys'],
+        ['?', 'this help'],
+];

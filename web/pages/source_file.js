@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// Where the page's data comes from in a file that `hyprof html` wrote: elements of the page itself.
+'use strict';
+
+const FILE_LANES_MAGIC = 0x4e4c5948;
+const ESCAPED = 0xffffffff;
+
+/** @param {string} text base64 */
+function bytesOfBase64(text) {
+        const fromBase64 = /** @type {any} */ (Uint8Array).fromBase64;
+        if (fromBase64) {
+                return fromBase64.call(Uint8Array, text);
+        }
+        const binary = atob(text.replace(/\s+/g, ''));
+        const bytes = new Uint8Array(binary.length);
+        for (let i = 0; i < binary.length; i++) {
+                bytes[i] = binary.charCodeAt(i);
+        }
+        return bytes;
+}
+
+/**
+ * @param {Uint8Array} bytes
+ * @returns {Promise<ArrayBuffer>}
+ */
+async function gunzip(bytes) {
+        const stream = new Blob([bytes]).stream().pipeThrough(new (/** @type {any} */ (globalThis).DecompressionStream)('gzip'));
+        return new Response(stream).arrayBuffer();
+}
+
+/** Reads u32 columns in which 0xffffffff stands for the next of the escapes. */
+class EscapedColumns {
+        /**
+         * @param {ColumnReader} reader
+         * @param {number} n
+         * @param {number} nEscapes
+         */
+        constructor(reader, n, nEscapes) {
+                this.reader = reader;
+                this.n = n;
+                this.escapes = reader.doubles(nEscapes);
+                this.nUsed = 0;
+        }
+
+        /** @returns {Float64Array} */
+        next() {
+                const words = this.reader.words(this.n);
+                const values = new Float64Array(this.n);
+                for (let i = 0; i < this.n; i++) {
+                        values[i] = words[i] === ESCAPED ? this.escapes[this.nUsed++] : words[i];
+                }
+                return values;
+        }
+
+        /** Sums from the first on. */
+        nextSums() {
+                const values = this.next();
+                for (let i = 1; i < this.n; i++) {
+                        values[i] += values[i - 1];
+                }
+                return values;
+        }
+}
+
+/**
+ * @param {ArrayBuffer} buffer the data element `lanes`
+ * @returns {Map<number, () => WholeLane>} decoded when first asked for
+ */
+function decodeFileLanes(buffer) {
+        const reader = new ColumnReader(buffer, FILE_LANES_MAGIC);
+        const [nLanes] = reader.words(2);
+        /** @type {Map<number, () => WholeLane>} */
+        const lanes = new Map();
+        for (let i = 0; i < nLanes; i++) {
+                const [id, isPoints, n, mergedLog2, nEscapes] = reader.words(6);
+                const at = reader.at;
+                /** @type {WholeLane | null} */
+                let whole = null;
+                lanes.set(id, () => {
+                        if (!whole) {
+                                const own = new ColumnReader(buffer, FILE_LANES_MAGIC);
+                                own.at = at;
+                                whole = isPoints ? decodeFilePoints(own, n, mergedLog2, nEscapes)
+                                        : decodeFileSpans(own, n, mergedLog2, nEscapes);
+                        }
+                        return whole;
+                });
+                skipFileLane(reader, isPoints, n, mergedLog2, nEscapes);
+        }
+        return lanes;
+}
+
+/**
+ * @param {ColumnReader} reader
+ * @param {number} isPoints
+ * @param {number} n
+ * @param {number} mergedLog2
+ * @param {number} nEscapes
+ */
+function skipFileLane(reader, isPoints, n, mergedLog2, nEscapes) {
+        reader.take(nEscapes * 8);
+        const columns = isPoints ? (mergedLog2 ? [4, 8, 8, 8, 8, 4] : [4, 8]) : new Array(mergedLog2 ? 6 : 3).fill(4);
+        for (const size of columns) {
+                reader.take(n * size);
+        }
+}
+
+/**
+ * @param {ColumnReader} reader
+ * @param {number} n
+ * @param {number} mergedLog2
+ * @param {number} nEscapes
+ * @returns {WholeLane}
+ */
+function decodeFileSpans(reader, n, mergedLog2, nEscapes) {
+        const columns = new EscapedColumns(reader, n, nEscapes);
+        const begin = columns.nextSums();
+        const length = columns.next();
+        const what = Uint32Array.from(columns.next());
+        const end = length.map((value, i) => begin[i] + value);
+        const none = new Float64Array(0);
+        if (!mergedLog2) {
+                return { isPoints: false, n, begin, end, what, longestBegin: begin, longestNs: length,
+                        count: new Uint32Array(n).fill(1), values: none, min: none, max: none, last: none };
+        }
+        const longestBegin = columns.next().map((value, i) => begin[i] + value);
+        return { isPoints: false, n, begin, end, what, longestBegin, longestNs: columns.next(),
+                count: Uint32Array.from(columns.next()), values: none, min: none, max: none, last: none };
+}
+
+/**
+ * @param {ColumnReader} reader
+ * @param {number} n
+ * @param {number} mergedLog2
+ * @param {number} nEscapes
+ * @returns {WholeLane}
+ */
+function decodeFilePoints(reader, n, mergedLog2, nEscapes) {
+        const columns = new EscapedColumns(reader, n, nEscapes);
+        const begin = columns.nextSums();
+        const values = reader.doubles(n);
+        const none = new Float64Array(0);
+        const lane = { isPoints: true, n, begin, end: begin, what: new Uint32Array(0), longestBegin: none, longestNs: none,
+                values, min: values, max: values, last: values, count: new Uint32Array(n).fill(1) };
+        if (mergedLog2) {
+                lane.min = reader.doubles(n);
+                lane.max = reader.doubles(n);
+                lane.last = reader.doubles(n);
+                lane.count = Uint32Array.from(columns.next());
+        }
+        return lane;
+}
+
+/**
+ * The key under which an answer is in the file.
+ * @param {string} question
+ * @param {Record<string, any>} parameters
+ */
+function fileAnswerKey(question, parameters) {
+        const names = Object.keys(parameters).filter((name) => !['job'].includes(name) && parameters[name] !== undefined
+                && parameters[name] !== null && parameters[name] !== '' && parameters[name] !== false).sort();
+        return question + names.map((name) => '&' + name + '=' + (parameters[name] === true ? '1' : parameters[name])).join('');
+}
+
+/** @implements {TraceSource} */
+class FileSource {
+        constructor() {
+                /** @type {Map<string, Promise<ArrayBuffer | null>>} */
+                this.parts = new Map();
+                /** @type {Map<string, Promise<any>>} */
+                this.values = new Map();
+                /** @type {Promise<Map<number, () => WholeLane>> | null} */
+                this.wholeLanes = null;
+        }
+
+        /**
+         * A data element, unpacked once; null if the file has none of the name.
+         * @param {string} name
+         * @returns {Promise<ArrayBuffer | null>}
+         */
+        part(name) {
+                let part = this.parts.get(name);
+                if (!part) {
+                        const element = document.getElementById('data-' + name);
+                        part = element ? gunzip(bytesOfBase64((element.textContent || '').trim())) : Promise.resolve(null);
+                        this.parts.set(name, part);
+                        if (element) {
+                                element.textContent = '';
+                        }
+                }
+                return part;
+        }
+
+        /** @param {string} name */
+        json(name) {
+                let value = this.values.get(name);
+                if (!value) {
+                        value = this.part(name).then((bytes) => bytes ? JSON.parse(new TextDecoder().decode(bytes)) : null);
+                        this.values.set(name, value);
+                }
+                return value;
+        }
+
+        async model() {
+                return new TraceModel(await this.json('model'));
+        }
+
+        /** @returns {Promise<Map<number, () => WholeLane>>} */
+        allLanes() {
+                if (!this.wholeLanes) {
+                        this.wholeLanes = this.part('lanes').then((bytes) => bytes ? decodeFileLanes(bytes) : new Map());
+                }
+                return this.wholeLanes;
+        }
+
+        /**
+         * @param {number[]} ids
+         * @param {number} from
+         * @param {number} to
+         * @param {number} bucketLog2
+         */
+        async lanes(ids, from, to, bucketLog2) {
+                const all = await this.allLanes();
+                /** @type {Map<number, LaneItems>} */
+                const found = new Map();
+                for (const id of ids) {
+                        const lane = all.get(id);
+                        found.set(id, lane ? foldLane(lane(), from, to, bucketLog2) : noItems());
+                }
+                return found;
+        }
+
+        /**
+         * @param {number[]} lanes
+         * @param {number} at
+         * @param {'next' | 'previous'} direction
+         * @param {number | null} [what]
+         * @returns {Promise<FoundSpan | null>}
+         */
+        async find(lanes, at, direction, what) {
+                const all = await this.allLanes();
+                /** @type {FoundSpan | null} */
+                let best = null;
+                for (const id of lanes) {
+                        const lane = all.get(id);
+                        const found = lane ? findInLane(lane(), at, direction, what === undefined ? null : what) : null;
+                        const isBetter = found && (!best || (direction === 'next' ? found.begin_ns < best.begin_ns
+                                : found.begin_ns > best.begin_ns));
+                        if (found && isBetter) {
+                                best = Object.assign({ lane: id }, found);
+                        }
+                }
+                return best;
+        }
+
+        /**
+         * @param {number[]} ids
+         * @returns {Promise<string[]>}
+         */
+        async strings(ids) {
+                const all = new Map(await this.json('strings') || []);
+                return ids.map((id) => /** @type {string} */ (all.get(id)) || '');
+        }
+
+        /**
+         * @param {number} _id
+         * @returns {Promise<{frames: StackFrame[]}>}
+         */
+        async stack(_id) {
+                return { frames: [] };
+        }
+
+        /**
+         * @param {string} question
+         * @param {Record<string, any>} [parameters]
+         * @param {AnswerOptions} [_options]
+         */
+        async answer(question, parameters, _options) {
+                const answers = await this.json('answers') || {};
+                const found = answers[fileAnswerKey(question, parameters || {})];
+                if (!found) {
+                        throw new Error('this file does not hold this answer: open the trace with hyprof view for it');
+                }
+                return found;
+        }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// Where the page's data comes from while `hyprof view` serves it: requests to the page's own address.
+'use strict';
+
+/**
+ * @typedef {{signal?: AbortSignal, onProgress?: (share: number | null, elapsed_ms: number) => void}} AnswerOptions
+ * @typedef {{begin_ns: number, end_ns: number, what: number, lane?: number}} FoundSpan
+ * @typedef {{name: string, module: string, place: string, is_inlined: boolean, is_kernel: boolean}} StackFrame
+ * @typedef {{model(): Promise<TraceModel>,
+ *     lanes(ids: number[], from: number, to: number, bucketLog2: number): Promise<Map<number, LaneItems>>,
+ *     find(lanes: number[], at: number, direction: 'next' | 'previous', what?: number | null):
+ *         Promise<FoundSpan | null>,
+ *     strings(ids: number[]): Promise<string[]>,
+ *     stack(id: number): Promise<{frames: StackFrame[]}>,
+ *     answer(question: string, parameters?: Record<string, any>, options?: AnswerOptions): Promise<any>}} TraceSource
+ */
+
+/** How often the page asks how far an answer is, which takes longer. */
+const PROGRESS_STEP_MS = 300;
+
+/** @implements {TraceSource} */
+class ServerSource {
+        constructor() {
+                this.nJobs = 0;
+        }
+
+        /**
+         * @param {string} path
+         * @param {Record<string, any>} [parameters]
+         * @param {AbortSignal} [signal]
+         */
+        async request(path, parameters, signal) {
+                const query = new URLSearchParams();
+                for (const [name, value] of Object.entries(parameters || {})) {
+                        if (value !== undefined && value !== null && value !== '' && value !== false) {
+                                query.set(name, value === true ? '1' : String(value));
+                        }
+                }
+                const text = query.toString();
+                let reply;
+                try {
+                        reply = await fetch(text ? path + '?' + text : path, { signal });
+                } catch (error) {
+                        if (signal && signal.aborted) {
+                                throw error;
+                        }
+                        throw new Error('hyprof view does not answer: it has ended, or the connection was lost');
+                }
+                if (!reply.ok) {
+                        throw new Error(await this.wordsOf(reply));
+                }
+                return reply;
+        }
+
+        /** @param {Response} reply */
+        async wordsOf(reply) {
+                try {
+                        return (await reply.json()).error || 'hyprof view answered ' + reply.status;
+                } catch (_) {
+                        return 'hyprof view answered ' + reply.status;
+                }
+        }
+
+        async model() {
+                return new TraceModel(await (await this.request('model')).json());
+        }
+
+        /**
+         * @param {number[]} ids
+         * @param {number} from
+         * @param {number} to
+         * @param {number} bucketLog2
+         */
+        async lanes(ids, from, to, bucketLog2) {
+                const reply = await this.request('lanes', { from: Math.floor(from), to: Math.ceil(to), bucket: bucketLog2,
+                        ids: ids.join(',') });
+                return decodeLanes(await reply.arrayBuffer());
+        }
+
+        /**
+         * @param {number[]} lanes
+         * @param {number} at
+         * @param {'next' | 'previous'} direction
+         * @param {number | null} [what]
+         * @returns {Promise<FoundSpan | null>}
+         */
+        async find(lanes, at, direction, what) {
+                const found = await (await this.request('find', { lanes: lanes.join(','), at: Math.round(at), direction,
+                        what })).json();
+                return found && found.begin_ns !== undefined ? found : null;
+        }
+
+        /**
+         * @param {number[]} ids
+         * @returns {Promise<string[]>}
+         */
+        async strings(ids) {
+                return ids.length ? (await this.request('strings', { ids: ids.join(',') })).json() : [];
+        }
+
+        /**
+         * @param {number} id
+         * @returns {Promise<{frames: StackFrame[]}>}
+         */
+        async stack(id) {
+                return (await this.request('stack', { id })).json();
+        }
+
+        /**
+         * The document of a question; aborting the signal ends the work on it.
+         * @param {string} question
+         * @param {Record<string, any>} [parameters]
+         * @param {AnswerOptions} [options]
+         */
+        async answer(question, parameters, options) {
+                const { signal, onProgress } = options || {};
+                const job = ++this.nJobs;
+                const timer = onProgress ? setInterval(() => this.progressOf(job, onProgress), PROGRESS_STEP_MS) : 0;
+                try {
+                        const reply = await this.request('answer', Object.assign({ question, job }, parameters), signal);
+                        return await reply.json();
+                } finally {
+                        clearInterval(timer);
+                }
+        }
+
+        /**
+         * @param {number} job
+         * @param {(share: number | null, elapsed_ms: number) => void} onProgress
+         */
+        async progressOf(job, onProgress) {
+                try {
+                        /** @type {{job: number, elapsed_ms: number, progress: number | null}[]} */
+                        const jobs = await (await this.request('jobs')).json();
+                        const own = jobs.find((one) => one.job === job);
+                        if (own) {
+                                onProgress(own.progress === undefined ? null : own.progress, own.elapsed_ms);
+                        }
+                } catch (_) {
+                        // The answer itself says why it failed.
+                }
+        }
+}

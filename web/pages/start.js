@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The last script: finds the source of the data, waits until there is a model, and builds the page.
+'use strict';
+
+/** How often the page asks for the model while the index is being built. */
+const MODEL_STEP_MS = 500;
+
+/** @param {number} ms */
+function waitFor(ms) {
+        return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/**
+ * While the index is being built the page is there already, and grows.
+ * @param {Viewer} viewer
+ */
+async function followModel(viewer) {
+        while (viewer.model.progress < 1) {
+                await waitFor(MODEL_STEP_MS);
+                try {
+                        viewer.model = await viewer.source.model();
+                        viewer.emit('model', viewer.model);
+                } catch (error) {
+                        viewer.emit('failure', error);
+                        return;
+                }
+        }
+}
+
+async function startPage() {
+        const page = /** @type {HTMLElement} */ (document.getElementById('page'));
+        const source = document.getElementById('data-model') ? new FileSource() : new ServerSource();
+        try {
+                const viewer = new Viewer(source, await source.model());
+                const shell = new Shell(viewer, page);
+                shell.build();
+                /** @type {any} */ (globalThis).hyprofViewer = viewer;
+                await followModel(viewer);
+        } catch (error) {
+                fill(page, el('p', { class: 'failure', role: 'alert' }, /** @type {Error} */ (error).message));
+        }
+}
+
+startPage();

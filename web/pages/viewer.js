@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// The state of the view: flat texts in the address's fragment, so that a link shows the same again.
+'use strict';
+
+/**
+ * @typedef {Record<string, string>} ViewState screen, from, to (the selected range in ns), view_from, view_to (what the
+ *     timeline shows), zone, thread, function, event, text ...
+ * @typedef {{readonly element: HTMLElement, show(state: ViewState): void, hide?(): void,
+ *     onKey?(event: KeyboardEvent): boolean, focus?(): void}} ViewerScreen
+ * @typedef {{new (viewer: Viewer): ViewerScreen, id: string, title: string, key?: string,
+ *     isThere?(model: TraceModel): boolean}} ScreenClass
+ */
+
+/**
+ * All screens, in the order of their tabs: each file of a screen pushes its class.
+ * @type {ScreenClass[]}
+ */
+const screens = [];
+
+/** Changes of these alone replace the entry of the browser's history: panning is not a step to go back over. */
+const UNREMEMBERED_KEYS = ['view_from', 'view_to', 'text'];
+
+class Viewer {
+        /**
+         * @param {TraceSource} source
+         * @param {TraceModel} model
+         */
+        constructor(source, model) {
+                this.source = source;
+                this.model = model;
+                /** @type {ViewState} */
+                this.state = Viewer.parse(location.hash);
+                /** @type {Map<string, ((value: any) => void)[]>} */
+                this.handlers = new Map();
+                addEventListener('hashchange', () => this.readFragment());
+        }
+
+        /**
+         * @param {string} fragment
+         * @returns {ViewState}
+         */
+        static parse(fragment) {
+                /** @type {ViewState} */
+                const state = {};
+                for (const [name, value] of new URLSearchParams(fragment.replace(/^#/, ''))) {
+                        if (/^[a-z_]{1,32}$/.test(name)) {
+                                state[name] = value;
+                        }
+                }
+                return state;
+        }
+
+        /** @param {ViewState} state */
+        static fragment(state) {
+                const names = Object.keys(state).sort((a, b) => (a === 'screen' ? -1 : b === 'screen' ? 1 : a < b
+                        ? -1 : 1));
+                return '#' + names.map((name) => name + '=' + encodeURIComponent(state[name])).join('&');
+        }
+
+        readFragment() {
+                if (location.hash !== Viewer.fragment(this.state)) {
+                        this.state = Viewer.parse(location.hash);
+                        this.emit('change', this.state);
+                }
+        }
+
+        /**
+         * 'change': the state did; 'model': the trace was read further; 'theme': colours did.
+         * @param {string} event
+         * @param {(value: any) => void} handler
+         */
+        on(event, handler) {
+                this.handlers.set(event, [...(this.handlers.get(event) || []), handler]);
+        }
+
+        /**
+         * @param {string} event
+         * @param {any} value
+         */
+        emit(event, value) {
+                for (const handler of this.handlers.get(event) || []) {
+                        handler(value);
+                }
+        }
+
+        /**
+         * @param {Record<string, string | number | boolean | null | undefined>} changes null or undefined takes away
+         * @returns {ViewState}
+         */
+        changed(changes) {
+                const state = Object.assign({}, this.state);
+                for (const [name, value] of Object.entries(changes)) {
+                        if (value === undefined || value === null || value === '' || value === false) {
+                                delete state[name];
+                        } else {
+                                state[name] = value === true ? '1' : String(value);
+                        }
+                }
+                return state;
+        }
+
+        /**
+         * Changes the state, the address, and what is shown.
+         * @param {Record<string, string | number | boolean | null | undefined>} changes
+         */
+        set(changes) {
+                const state = this.changed(changes);
+                const fragment = Viewer.fragment(state);
+                if (fragment === Viewer.fragment(this.state)) {
+                        return;
+                }
+                const isRemembered = Object.keys(changes).some((name) => !UNREMEMBERED_KEYS.includes(name)
+                        && state[name] !== this.state[name]);
+                this.state = state;
+                if (isRemembered) {
+                        history.pushState(null, '', fragment);
+                } else {
+                        history.replaceState(null, '', fragment);
+                }
+                this.emit('change', state);
+        }
+
+        /**
+         * Shows a screen.
+         * @param {string} screen
+         * @param {Record<string, string | number | boolean | null | undefined>} [changes]
+         */
+        go(screen, changes) {
+                this.set(Object.assign({ screen }, changes || {}));
+        }
+
+        /**
+         * The fragment of a link that makes these changes.
+         * @param {Record<string, string | number | boolean | null | undefined>} changes
+         */
+        link(changes) {
+                return Viewer.fragment(this.changed(changes));
+        }
+
+        /**
+         * Selects a time range for all screens; without one, the whole recording.
+         * @param {number | null} [from] ns
+         * @param {number | null} [to] ns
+         */
+        select(from, to) {
+                if (from === null || from === undefined || to === null || to === undefined) {
+                        this.set({ from: null, to: null });
+                        return;
+                }
+                const [first, last] = [Math.min(from, to), Math.max(from, to)].map((ns) =>
+                        Math.round(Math.max(0, Math.min(this.model.duration_ns, ns))));
+                this.set({ from: first, to: Math.max(first + 1, last) });
+        }
+
+        /**
+         * @param {string} name
+         * @returns {number | null}
+         */
+        number(name) {
+                const text = this.state[name];
+                const value = text === undefined ? NaN : Number(text);
+                return isFinite(value) ? value : null;
+        }
+
+        /** The selected time range; the whole recording if none is. */
+        range() {
+                const [from, to] = [this.number('from'), this.number('to')];
+                if (from === null || to === null || !(to > from)) {
+                        return { from: 0, to: this.model.duration_ns, isAll: true };
+                }
+                return { from: Math.max(0, from), to: Math.min(this.model.duration_ns, to), isAll: false };
+        }
+
+        /** What a question asks for so that it is about the selected range: {} or {from, to}. */
+        rangeParameters() {
+                const { from, to, isAll } = this.range();
+                return isAll ? {} : { from: Math.round(from), to: Math.round(to) };
+        }
+
+        /**
+         * Shows a range on the timeline, with some room beside it.
+         * @param {number} from
+         * @param {number} to
+         * @param {Record<string, string | number | boolean | null | undefined>} [changes]
+         */
+        goToTime(from, to, changes) {
+                const room = Math.max(20, (to - from) * 0.5);
+                this.go('timeline', Object.assign({ view_from: Math.max(0, Math.round(from - room)),
+                        view_to: Math.min(this.model.duration_ns, Math.round(to + room)) }, changes || {}));
+        }
+
+        /**
+         * Says it to screen readers.
+         * @param {string} text
+         */
+        announce(text) {
+                const live = document.getElementById('live');
+                if (live && live.textContent !== text) {
+                        live.textContent = text;
+                }
+        }
+}
