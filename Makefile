@@ -519,7 +519,8 @@ $(B)/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay_main.o $(INTERNA
 endif
 
 # Unwinding has the recorder of its test, and two peers, one where it is installed.
-BENCH_AID = $(if $(filter bench_unwind,$(1)),$(B)/obj/tests/unit/live_stacks.o)
+BENCH_AID = $(if $(filter bench_unwind,$(1)),$(B)/obj/tests/unit/live_stacks.o) \
+            $(if $(filter bench_report bench_timeline,$(1)),$(B)/obj/tests/bench/zone_trace.o)
 $(B)/bench/bench_unwind: private LIBS += -ldw $(shell pkg-config --libs libunwind-generic 2>/dev/null)
 
 $(B)/bench/%: $(B)/obj/tests/bench/%.o $$(call BENCH_AID,$$*) $(INTERNAL) $(CLIENT_A)

@@ -9,14 +9,11 @@
  */
 #include "analyze/report/report.h"
 #include "analyze/walk/loaded_trace.h"
-#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "export/tables/tracy_csv.h"
 #include "format/event_decoder.h"
-#include "format/event_encoder.h"
-#include "format/trace_dictionary.h"
 #include "format/trace_reader.h"
-#include "format/trace_writer.h"
+#include "tests/bench/zone_trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,24 +24,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define N_ZONES          UINT64_C(10000000)
-#define N_ZONES_LARGE    UINT64_C(100000000)
-#define N_TRIES          3
-#define N_THREADS        4
-#define N_LOCATIONS      48
-#define N_STACKS         500
-#define ZONES_PER_RUN    1000 /* of one thread, then comes the next */
-#define ZONES_PER_CHUNK  64000
-#define ZONES_PER_SAMPLE 100
-
-struct bench {
-        struct trace_dictionary dictionary;
-        struct event_encoder encoder;
-        struct trace_writer *writer;
-        uint64_t random;
-        uint64_t now_ns[N_THREADS];
-        uint32_t event;
-};
+#define N_ZONES       UINT64_C(10000000)
+#define N_ZONES_LARGE UINT64_C(100000000)
+#define N_TRIES       3
+#define N_THREADS     4
 
 static void must(int r, const struct error *err)
 {
@@ -52,131 +35,6 @@ static void must(int r, const struct error *err)
                 return;
         (void)fprintf(stderr, "bench_report: %s\n", err->text);
         abort();
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-        *state ^= *state >> 12;
-        *state ^= *state << 25;
-        *state ^= *state >> 27;
-        return *state * UINT64_C(0x2545f4914f6cdd1d);
-}
-
-static uint32_t add_row(struct bench *b, enum trace_table table, const void *row)
-{
-        struct error err = { .text = "a table is full" };
-        uint32_t id = 0;
-
-        must(trace_dictionary_add(&b->dictionary, table, row, &id), &err);
-        return id;
-}
-
-static uint32_t add_string(struct bench *b, const char *stem, uint32_t number)
-{
-        struct error err = { .text = "the table of strings is full" };
-        uint32_t id = 0;
-        char text[64];
-        int n = snprintf(text, sizeof(text), "%s%" PRIu32, stem, number);
-
-        must(trace_dictionary_add_string(&b->dictionary, text, (size_t)n, &id), &err);
-        return id;
-}
-
-static void add_tables(struct bench *b)
-{
-        struct trace_process process = { .pid = 100 };
-        struct trace_module module = { .path = add_string(b, "/bin/program", 0), .kind = TRACE_MODULE_FILE };
-        struct trace_sample_event event = { .name = add_string(b, "cpu-clock", 0) };
-        struct trace_zone_path path = { .parent = 0 };
-
-        (void)add_row(b, TRACE_TABLE_PROCESSES, &process);
-        for (uint32_t i = 0; i < N_THREADS; i++)
-                (void)add_row(b, TRACE_TABLE_THREADS, &(struct trace_thread){ .process = 1, .tid = 100 + i });
-        (void)add_row(b, TRACE_TABLE_MODULES, &module);
-        b->event = add_row(b, TRACE_TABLE_SAMPLE_EVENTS, &event);
-        for (uint32_t i = 0; i < N_LOCATIONS; i++) {
-                struct trace_location location = { .name = add_string(b, "zone", i), .line = i };
-
-                path.location = add_row(b, TRACE_TABLE_LOCATIONS, &location);
-                (void)add_row(b, TRACE_TABLE_ZONE_PATHS, &path);
-        }
-        for (uint32_t i = 0; i < N_STACKS; i++) {
-                struct trace_frame frame = { .module = 1, .offset = UINT64_C(16) * i };
-                struct trace_symbol symbol = { .function = add_string(b, "function", i / 4) };
-                struct trace_stack stack = { .parent = i % 20 != 0 ? i : 0 };
-
-                symbol.frame = stack.frame = add_row(b, TRACE_TABLE_FRAMES, &frame);
-                (void)add_row(b, TRACE_TABLE_STACKS, &stack);
-                (void)add_row(b, TRACE_TABLE_SYMBOLS, &symbol);
-        }
-}
-
-static void add_event(struct bench *b, uint32_t thread, enum trace_op op, uint64_t first)
-{
-        struct trace_event event = { .op = op };
-
-        b->now_ns[thread] += 20 + next_random(&b->random) % 200;
-        event.time_ns = b->now_ns[thread];
-        if (op == TRACE_OP_ZONE_BEGIN) {
-                event.zone_begin.location = first;
-        } else if (op == TRACE_OP_SAMPLE) {
-                event.sample.event = b->event;
-                event.sample.path = first;
-                event.sample.stack = 1 + next_random(&b->random) % N_STACKS;
-                event.sample.weight = 1000000;
-        }
-        event_encoder_add(&b->encoder, &event);
-}
-
-/* Zones three deep: an outer one, then some of two inner levels. */
-static void add_run(struct bench *b, uint32_t thread)
-{
-        event_encoder_begin_run(&b->encoder, thread + 1);
-        add_event(b, thread, TRACE_OP_ZONE_BEGIN, 1);
-        for (uint32_t i = 1; i < ZONES_PER_RUN; i += 2) {
-                uint64_t location = 2 + next_random(&b->random) % (N_LOCATIONS - 2);
-
-                add_event(b, thread, TRACE_OP_ZONE_BEGIN, location);
-                add_event(b, thread, TRACE_OP_ZONE_BEGIN, location + 1);
-                if (next_random(&b->random) % (ZONES_PER_SAMPLE / 2) == 0)
-                        add_event(b, thread, TRACE_OP_SAMPLE, location + 1);
-                add_event(b, thread, TRACE_OP_ZONE_END, 0);
-                add_event(b, thread, TRACE_OP_ZONE_END, 0);
-        }
-        add_event(b, thread, TRACE_OP_ZONE_END, 0);
-        add_event(b, thread, TRACE_OP_SWITCH_OUT, 0);
-        add_event(b, thread, TRACE_OP_SWITCH_IN, 0);
-        event_encoder_end_run(&b->encoder);
-}
-
-static void write_trace(int fd, uint64_t n_zones)
-{
-        struct bench b = { .random = 42 };
-        struct error err = { .text = "out of memory" };
-
-        trace_dictionary_init(&b.dictionary, 0);
-        event_encoder_init(&b.encoder);
-        must(trace_writer_new(fd, &b.writer, &err), &err);
-        add_tables(&b);
-        must(trace_writer_put_tables(b.writer, &b.dictionary, &err), &err);
-        for (uint64_t done = 0; done < n_zones;) {
-                struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS };
-                struct byte_buffer body = { .data = NULL };
-
-                for (uint64_t i = 0; i < ZONES_PER_CHUNK && done < n_zones; i += ZONES_PER_RUN) {
-                        add_run(&b, (uint32_t)(done / ZONES_PER_RUN % N_THREADS));
-                        done += ZONES_PER_RUN;
-                }
-                must(event_encoder_take(&b.encoder, &body, &header.first_ns, &header.last_ns,
-                                        &header.n_items),
-                     &err);
-                must(trace_writer_put(b.writer, header, body.data, body.used_bytes, &err), &err);
-                byte_buffer_deinit(&body);
-        }
-        must(trace_writer_finish(b.writer, &err), &err);
-        trace_writer_free(b.writer);
-        event_encoder_deinit(&b.encoder);
-        trace_dictionary_deinit(&b.dictionary);
 }
 
 struct bench_case {
@@ -294,7 +152,7 @@ static void make_trace(char *path, uint64_t n_zones)
                 perror(path);
                 exit(EXIT_FAILURE);
         }
-        write_trace(fd, n_zones);
+        zone_trace_write(fd, n_zones, N_THREADS);
         if (fstat(fd, &status) == 0)
                 (void)printf("%11" PRIu64 "  trace of %.0f MB\n", n_zones, (double)status.st_size / 1e6);
         (void)close(fd);
