@@ -67,7 +67,8 @@ static int timeline_builder_report(struct timeline_builder *b, uint64_t time_ns,
         const struct timeline_index *t = b->index;
         double part = 0;
 
-        b->n_until_progress = CALLS_PER_PROGRESS;
+        b->n_until_progress = b->options.calls_per_progress ? b->options.calls_per_progress
+                                                            : CALLS_PER_PROGRESS;
         if (!b->options.progress)
                 return 0;
         if (time_ns > t->start_ns && t->duration_ns != 0)
@@ -263,6 +264,8 @@ int timeline_builder_build(struct timeline_index *index, struct loaded_trace *tr
 
         if (options)
                 b.options = *options;
+        if (b.options.calls_per_progress != 0)
+                b.n_until_progress = b.options.calls_per_progress;
         sink = builder_sink(&b);
         if (r == 0)
                 r = trace_walk_init(&b.walk, trace, NULL, &sink);

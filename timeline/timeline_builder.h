@@ -46,6 +46,7 @@ struct timeline_build_options {
          */
         int (*progress)(void *context, double part);
         void *context;
+        uint32_t calls_per_progress; /* zones and events between two calls; 0 = 65536 */
 };
 
 struct timeline_builder {

@@ -3,6 +3,7 @@
 
 #include "sampler/kernel/privileges.h"
 #include "symbolize/symbols/index_cache.h"
+#include "timeline/timeline_cache.h"
 
 #include <pwd.h>
 #include <stddef.h>
@@ -60,6 +61,22 @@ bool cache_folder_open(struct index_cache *cache)
         char *folder = cache_folder_find_folder(uid);
         bool is_open = folder && index_cache_open_for(cache, folder, uid, gid, NULL) == 0;
 
+        free(folder);
+        return is_open;
+}
+
+bool cache_folder_open_timeline(struct timeline_cache *cache)
+{
+        struct invoking_user user = invoking_user_read();
+        uid_t uid = user.known ? user.uid : geteuid();
+        gid_t gid = user.known ? user.gid : getegid();
+        char *folder = cache_folder_find_folder(uid), *path;
+        bool is_open = false;
+
+        if (folder && asprintf(&path, "%s/timeline", folder) >= 0) {
+                is_open = timeline_cache_open(cache, path, uid, gid, NULL) == 0;
+                free(path);
+        }
         free(folder);
         return is_open;
 }

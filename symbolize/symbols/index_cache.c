@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbolize/symbols/index_cache.h"
 
-#include "base/array.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -11,24 +10,20 @@
 #include "symbolize/symbols/image_spool.h"
 #include "symbolize/symbols/module_images.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/fsuid.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define KEY_FILE     "key"
 #define ENTRY_SUFFIX ".index"
-#define PART_SUFFIX  ".part" /* of an incomplete entry; one this old was abandoned */
-#define PART_AGE_S   3600
+#define PART_SUFFIX  KEPT_FOLDER_PART_SUFFIX
 
 #define ENTRY_MAGIC      UINT64_C(0x3178646e69707968) /* "hypindx1" */
 #define IDENTITY_NUMBERS 6                            /* the magic, and of the file: see below */
@@ -38,61 +33,10 @@
 
 /* ---- the folder ---------------------------------------------------------------------------------------- */
 
-/* With all folders above it that are not there. */
-static int index_cache_make_folder(const char *folder, struct error *err)
-{
-        char *path = strdup(folder);
-
-        if (!path)
-                return error_set(err, -ENOMEM, "no memory for a path");
-        for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-                *slash = '\0';
-                (void)mkdir(path, 0700); /* the last one tells */
-                *slash = '/';
-        }
-        (void)mkdir(path, 0700);
-        free(path);
-        return 0;
-}
-
-/* With the rights of its owner, for files only.  Returns the descriptor, or -errno. */
-static int index_cache_open_folder(const struct index_cache *c, const char *folder, struct error *err)
-{
-        int fd, r;
-
-        (void)setfsgid(c->owner_gid);
-        (void)setfsuid(c->owner_uid);
-        r = index_cache_make_folder(folder, err);
-        fd = r == 0 ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-        if (r == 0 && fd < 0)
-                r = error_errno(err, "%s", folder);
-        (void)setfsuid(geteuid());
-        (void)setfsgid(getegid());
-        return r < 0 ? r : fd;
-}
-
-/* Files that root makes for another user belong to that user. */
-static void index_cache_give(const struct index_cache *c, int fd)
-{
-        if (c->owner_uid != geteuid())
-                (void)!fchown(fd, c->owner_uid, c->owner_gid); /* not all file systems have owners */
-}
-
-static int check_folder(const struct index_cache *c, int fd, const char *folder, struct error *err)
-{
-        struct stat status;
-
-        if (fstat(fd, &status) < 0)
-                return error_errno(err, "%s", folder);
-        if (status.st_uid != c->owner_uid || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-                return error_set(err, -EPERM, "%s: others can write into it", folder);
-        return 0;
-}
-
 static bool read_key(struct index_cache *c)
 {
         size_t n_bytes = 0;
-        int fd = openat(c->folder_fd, KEY_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+        int fd = openat(c->folder.fd, KEY_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
         bool is_read = fd >= 0 && io_read_full(fd, c->key.bytes, sizeof(c->key.bytes), &n_bytes, NULL) == 0 &&
                        n_bytes == sizeof(c->key.bytes);
 
@@ -109,22 +53,22 @@ static int index_cache_make_key(struct index_cache *c, struct error *err)
         if (getrandom(c->key.bytes, sizeof(c->key.bytes), 0) != (ssize_t)sizeof(c->key.bytes))
                 return error_errno(err, "random bytes");
         (void)snprintf(name, sizeof(name), "key-%ld" PART_SUFFIX, (long)getpid());
-        (void)unlinkat(c->folder_fd, name, 0);
-        fd = openat(c->folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        (void)unlinkat(c->folder.fd, name, 0);
+        fd = openat(c->folder.fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd < 0)
                 return error_errno(err, "making the key of the cache");
-        index_cache_give(c, fd);
+        kept_folder_give(&c->folder, fd);
         r = io_write_all(fd, c->key.bytes, sizeof(c->key.bytes), err);
         io_close(&fd);
-        if (r == 0 && linkat(c->folder_fd, name, c->folder_fd, KEY_FILE, 0) < 0 &&
+        if (r == 0 && linkat(c->folder.fd, name, c->folder.fd, KEY_FILE, 0) < 0 &&
             (errno != EEXIST || !read_key(c))) {
                 /* One that is damaged, or a file system without links. */
-                if (renameat(c->folder_fd, name, c->folder_fd, KEY_FILE) < 0)
+                if (renameat(c->folder.fd, name, c->folder.fd, KEY_FILE) < 0)
                         r = error_errno(err, "making the key of the cache");
                 else if (!read_key(c))
                         r = error_set(err, -EIO, "the key of the cache cannot be read");
         }
-        (void)unlinkat(c->folder_fd, name, 0);
+        (void)unlinkat(c->folder.fd, name, 0);
         return r;
 }
 
@@ -138,16 +82,9 @@ int index_cache_open_for(struct index_cache *c, const char *folder, uint32_t uid
 {
         int r;
 
-        *c = (struct index_cache){ .folder_fd = -1,
-                                   .owner_uid = uid,
-                                   .owner_gid = gid,
-                                   .bytes_max = INDEX_CACHE_BYTES_MAX,
+        *c = (struct index_cache){ .bytes_max = INDEX_CACHE_BYTES_MAX,
                                    .entry_bytes_max = INDEX_CACHE_ENTRY_MAX };
-        r = index_cache_open_folder(c, folder, err);
-        if (r < 0)
-                return r;
-        c->folder_fd = r;
-        r = check_folder(c, c->folder_fd, folder, err);
+        r = kept_folder_open(&c->folder, folder, uid, gid, err);
         if (r == 0 && !read_key(c))
                 r = index_cache_make_key(c, err);
         if (r < 0)
@@ -167,12 +104,12 @@ int index_cache_prepare(struct index_cache *c, struct error *err)
 
                 (void)snprintf(file, sizeof(c->spares->files[i]), "spare-%ld-%d" PART_SUFFIX, (long)getpid(),
                                i);
-                (void)unlinkat(c->folder_fd, file, 0);
-                fd = openat(c->folder_fd, file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+                (void)unlinkat(c->folder.fd, file, 0);
+                fd = openat(c->folder.fd, file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
                 if (fd < 0)
                         file[0] = '\0';
                 else
-                        index_cache_give(c, fd);
+                        kept_folder_give(&c->folder, fd);
                 io_close(&fd);
         }
         return 0;
@@ -182,7 +119,7 @@ static void close_spares(struct index_cache *c)
 {
         for (int i = 0; c->spares && i < INDEX_CACHE_SPARES; i++)
                 if (c->spares->files[i][0] != '\0')
-                        (void)unlinkat(c->folder_fd, c->spares->files[i], 0);
+                        (void)unlinkat(c->folder.fd, c->spares->files[i], 0);
         free(c->spares);
         c->spares = NULL;
 }
@@ -190,7 +127,7 @@ static void close_spares(struct index_cache *c)
 void index_cache_close(struct index_cache *c)
 {
         close_spares(c);
-        io_close(&c->folder_fd);
+        kept_folder_close(&c->folder);
 }
 
 /* ---- names --------------------------------------------------------------------------------------------- */
@@ -318,7 +255,7 @@ static bool is_made_of(const void *entry, int fd)
 int index_cache_map(const struct index_cache *c, const struct index_cache_name *name, int fd,
                     struct index_cache_entry *ret_entry)
 {
-        int entry_fd = openat(c->folder_fd, name->text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+        int entry_fd = openat(c->folder.fd, name->text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
         struct stat status;
         void *map = MAP_FAILED;
         size_t n_bytes = 0;
@@ -360,7 +297,7 @@ static bool take_spare(const struct index_cache *c, struct index_cache_writer *w
                         continue;
                 memcpy(w->file, c->spares->files[i], sizeof(w->file));
                 c->spares->files[i][0] = '\0';
-                w->fd = openat(c->folder_fd, w->file, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+                w->fd = openat(c->folder.fd, w->file, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
                 return w->fd >= 0;
         }
         return false;
@@ -378,11 +315,11 @@ int index_cache_begin(const struct index_cache *c, const struct index_cache_name
                 return 0;
         }
         (void)snprintf(w.file, sizeof(w.file), "%.16s-%ld" PART_SUFFIX, name->text, (long)getpid());
-        (void)unlinkat(c->folder_fd, w.file, 0);
-        w.fd = openat(c->folder_fd, w.file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        (void)unlinkat(c->folder.fd, w.file, 0);
+        w.fd = openat(c->folder.fd, w.file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (w.fd < 0)
                 return error_errno(err, "writing into the cache");
-        index_cache_give(c, w.fd);
+        kept_folder_give(&c->folder, w.fd);
         *ret_writer = w;
         return 0;
 }
@@ -408,86 +345,7 @@ void index_cache_abort(const struct index_cache *c, struct index_cache_writer *w
         if (w->fd < 0)
                 return;
         io_close(&w->fd);
-        (void)unlinkat(c->folder_fd, w->file, 0);
-}
-
-/* An entry of the folder. */
-struct old_file {
-        char name[64];
-        uint64_t n_bytes;
-        int64_t time_s;
-};
-
-struct old_files {
-        struct old_file *files; /* heap */
-        size_t n_files, capacity;
-        uint64_t n_bytes;
-};
-
-static bool index_cache_ends_with(const char *name, const char *suffix)
-{
-        size_t n = strlen(name), n_suffix = strlen(suffix);
-
-        return n >= n_suffix && strcmp(name + n - n_suffix, suffix) == 0;
-}
-
-static void take_file(const struct index_cache *c, struct old_files *all, const char *name)
-{
-        struct old_file file = { .n_bytes = 0 };
-        struct stat status;
-
-        if (strlen(name) >= sizeof(file.name) ||
-            (!index_cache_ends_with(name, ENTRY_SUFFIX) && !index_cache_ends_with(name, PART_SUFFIX)) ||
-            fstatat(c->folder_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
-                return;
-        if (index_cache_ends_with(name, PART_SUFFIX)) {
-                if (status.st_mtim.tv_sec < time(NULL) - PART_AGE_S)
-                        (void)unlinkat(c->folder_fd, name, 0);
-                return;
-        }
-        if (array_reserve(&all->files, &all->capacity, all->n_files + 1, sizeof(*all->files)) < 0)
-                return;
-        memcpy(file.name, name, strlen(name) + 1);
-        file.n_bytes = (uint64_t)status.st_size;
-        file.time_s = status.st_mtim.tv_sec;
-        all->files[all->n_files++] = file;
-        all->n_bytes += file.n_bytes;
-}
-
-static int compare_ages(const void *a, const void *b)
-{
-        const struct old_file *x = a, *y = b;
-
-        if (x->time_s != y->time_s)
-                return x->time_s < y->time_s ? -1 : 1;
-        return strcmp(x->name, y->name);
-}
-
-/* The oldest go, but not the one that was just made. */
-static void remove_oldest(const struct index_cache *c, const char *newest)
-{
-        struct old_files all = { .files = NULL };
-        int fd = openat(c->folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
-        const struct dirent *entry;
-
-        if (!folder) {
-                io_close(&fd);
-                return;
-        }
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
-        while ((entry = readdir(folder)))
-                take_file(c, &all, entry->d_name);
-        (void)closedir(folder);
-        if (all.n_files > 0)
-                qsort(all.files, all.n_files, sizeof(*all.files), compare_ages);
-        for (size_t i = 0; i < all.n_files && all.n_bytes > c->bytes_max; i++) {
-                if (strcmp(all.files[i].name, newest) == 0 ||
-                    unlinkat(c->folder_fd, all.files[i].name, 0) < 0)
-                        continue;
-                all.n_bytes -= all.files[i].n_bytes;
-        }
-        free(all.files);
+        (void)unlinkat(c->folder.fd, w->file, 0);
 }
 
 int index_cache_commit(const struct index_cache *c, struct index_cache_writer *w, struct error *err)
@@ -497,12 +355,12 @@ int index_cache_commit(const struct index_cache *c, struct index_cache_writer *w
                 return 0;
         }
         io_close(&w->fd);
-        if (renameat(c->folder_fd, w->file, c->folder_fd, w->name.text) < 0) {
+        if (renameat(c->folder.fd, w->file, c->folder.fd, w->name.text) < 0) {
                 int r = error_errno(err, "an entry of the cache");
 
-                (void)unlinkat(c->folder_fd, w->file, 0);
+                (void)unlinkat(c->folder.fd, w->file, 0);
                 return r;
         }
-        remove_oldest(c, w->name.text);
+        kept_folder_remove_oldest(&c->folder, ENTRY_SUFFIX, w->name.text, c->bytes_max);
         return 0;
 }

@@ -15,6 +15,7 @@
 #define SYMBOLIZE_SYMBOLS_INDEX_CACHE_H
 
 #include "base/content_hash.h"
+#include "base/kept_folder.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,8 +40,7 @@ struct index_cache_spares {
 };
 
 struct index_cache {
-        int folder_fd;
-        uint32_t owner_uid, owner_gid;     /* of the folder and of all files in it */
+        struct kept_folder folder;
         struct index_cache_spares *spares; /* heap; NULL = new files can be made */
         uint64_t bytes_max, entry_bytes_max;
         struct content_key key;

@@ -286,7 +286,7 @@ static int symbol_process_run_one(struct trace_dictionary *dictionary,
                 .user = { options->run_as_uid, options->run_as_gid },
                 .kallsyms_fd = kallsyms_fd,
                 .spool_fd = options->spool ? options->spool->fd : -1,
-                .cache_fd = options->cache ? options->cache->folder_fd : -1,
+                .cache_fd = options->cache ? options->cache->folder.fd : -1,
                 .wants_findings = options->findings != NULL,
         };
         r = options->spool ? image_spool_seal(options->spool, err) : 0;

@@ -273,7 +273,7 @@ void symbolizer_set_fds(struct symbolizer *s, int kallsyms_fd, int spool_fd, int
 {
         s->options.kallsyms_fd = kallsyms_fd;
         s->spool.fd = spool_fd;
-        s->cache.folder_fd = cache_fd;
+        s->cache.folder.fd = cache_fd;
 }
 
 /* ---- symbols of a module ------------------------------------------------------------------------------- */

@@ -229,7 +229,7 @@ START_TEST(test_key)
         for (size_t i = 0; i < sizeof(cache.key.bytes); i++)
                 cache.key.bytes[i] ^= 1;
         ck_assert(!is_same_name(name, name_of(module, NULL)));
-        ck_assert_int_eq(unlinkat(cache.folder_fd, "key", 0), 0);
+        ck_assert_int_eq(unlinkat(cache.folder.fd, "key", 0), 0);
         index_cache_close(&cache);
         ck_assert_int_eq(index_cache_open(&cache, inner, NULL), 0);
         ck_assert(!is_same_name(name, name_of(module, NULL)));
@@ -242,7 +242,7 @@ START_TEST(test_folder_of_others)
         index_cache_close(&cache);
         ck_assert_int_eq(chmod(inner, 0770), 0);
         ck_assert_int_eq(index_cache_open(&cache, inner, NULL), -EPERM);
-        ck_assert_int_eq(cache.folder_fd, -1);
+        ck_assert_int_eq(cache.folder.fd, -1);
         ck_assert_int_eq(index_cache_open(&cache, "/dev/null/x", NULL), -ENOTDIR);
 }
 END_TEST
@@ -260,7 +260,7 @@ START_TEST(test_oldest_go_first)
                 (void)snprintf(path, sizeof(path), "/lib/%d", i);
                 names[i] = name_of(add_module(path, "1234"), NULL);
                 save(&names[i], fd, (uint8_t)i, INDEX_BYTES);
-                ck_assert_int_eq(utimensat(cache.folder_fd, names[i].text, times, 0), 0);
+                ck_assert_int_eq(utimensat(cache.folder.fd, names[i].text, times, 0), 0);
         }
         ck_assert_uint_eq(count_files(".index"), 3);
         ck_assert(!finds(&names[0], fd, 0));

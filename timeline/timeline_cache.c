@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "timeline/timeline_cache.h"
+
+#include "analyze/walk/loaded_trace.h"
+#include "base/content_hash.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "timeline/timeline_index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ENTRY_SUFFIX ".timeline"
+
+struct timeline_entry_name {
+        char text[48];
+};
+
+int timeline_cache_open(struct timeline_cache *c, const char *folder, uint32_t uid, uint32_t gid,
+                        struct error *err)
+{
+        *c = (struct timeline_cache){ .bytes_max = TIMELINE_CACHE_BYTES_MAX };
+        return kept_folder_open(&c->folder, folder, uid, gid, err);
+}
+
+void timeline_cache_close(struct timeline_cache *c)
+{
+        kept_folder_close(&c->folder);
+}
+
+/* A trace has one file, whatever its content is by now. */
+static struct timeline_entry_name entry_name(const struct timeline_identity *identity, const char *suffix)
+{
+        const uint64_t numbers[] = { identity->device, identity->inode };
+        struct timeline_entry_name name;
+
+        (void)snprintf(name.text, sizeof(name.text), "%016" PRIx64 "%s",
+                       content_hash(numbers, sizeof(numbers)), suffix);
+        return name;
+}
+
+void timeline_cache_forget(const struct timeline_cache *c, const struct timeline_identity *identity)
+{
+        (void)unlinkat(c->folder.fd, entry_name(identity, ENTRY_SUFFIX).text, 0);
+}
+
+int timeline_cache_load(const struct timeline_cache *c, const struct timeline_identity *identity,
+                        struct timeline_index *ret_index)
+{
+        struct timeline_entry_name name = entry_name(identity, ENTRY_SUFFIX);
+        int fd = openat(c->folder.fd, name.text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+        struct stat status;
+        int r;
+
+        if (fd < 0)
+                return 0;
+        if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_uid != c->folder.owner_uid) {
+                io_close(&fd);
+                return 0;
+        }
+        (void)futimens(fd, NULL); /* it is of use: others are older */
+        r = timeline_directory_open(ret_index, fd, identity, NULL);
+        if (r == 0)
+                return 1;
+        timeline_index_deinit(ret_index);
+        if (r == -ESTALE || r == -EBADMSG || r == -ENODATA)
+                timeline_cache_forget(c, identity);
+        return 0;
+}
+
+/* A file for a new index: in the cache under a name that is not its own yet, else without a name. */
+static int entry_begin(const struct timeline_cache *c, const struct timeline_entry_name *part,
+                       struct error *err)
+{
+        int fd = -1;
+
+        if (c) {
+                (void)unlinkat(c->folder.fd, part->text, 0);
+                fd = openat(c->folder.fd, part->text, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                            0600);
+                if (fd >= 0)
+                        kept_folder_give(&c->folder, fd);
+        }
+        return fd >= 0 ? fd : io_open_unnamed(err);
+}
+
+/* Other processes see it only when it is complete.  Its descriptor stays good whatever becomes of its name. */
+static void entry_end(const struct timeline_cache *c, const struct timeline_identity *identity,
+                      const struct timeline_entry_name *part, const struct timeline_index *index,
+                      bool is_good)
+{
+        struct timeline_entry_name name = entry_name(identity, ENTRY_SUFFIX);
+
+        if (!is_good || index->pages.size_bytes > c->bytes_max ||
+            renameat(c->folder.fd, part->text, c->folder.fd, name.text) < 0)
+                (void)unlinkat(c->folder.fd, part->text, 0);
+        else
+                kept_folder_remove_oldest(&c->folder, ENTRY_SUFFIX, name.text, c->bytes_max);
+}
+
+int timeline_cache_make(const struct timeline_cache *c, const struct timeline_identity *identity,
+                        struct loaded_trace *trace, const struct timeline_build_options *options,
+                        struct timeline_index *ret_index, bool *ret_is_made, struct error *err)
+{
+        struct timeline_entry_name part;
+        char suffix[32];
+        int r;
+
+        if (ret_is_made)
+                *ret_is_made = false;
+        if (c && timeline_cache_load(c, identity, ret_index) == 1)
+                return 0;
+        if (ret_is_made)
+                *ret_is_made = true;
+        (void)snprintf(suffix, sizeof(suffix), "-%ld" KEPT_FOLDER_PART_SUFFIX, (long)getpid());
+        part = entry_name(identity, suffix);
+        *ret_index = (struct timeline_index){ .pages = { .fd = -1 } };
+        r = entry_begin(c, &part, err);
+        if (r < 0)
+                return r;
+        r = timeline_index_init(ret_index, r, trace->start_ns, trace->end_ns - trace->start_ns);
+        if (r < 0)
+                (void)error_set(err, r, "the index of the time line: out of memory");
+        if (r == 0)
+                r = timeline_builder_build(ret_index, trace, options, err);
+        if (r == 0)
+                r = timeline_directory_save(ret_index, identity, err);
+        if (c)
+                entry_end(c, identity, &part, ret_index, r == 0);
+        return r;
+}
