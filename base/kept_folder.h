@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base/kept_folder.h - a folder of files that can be made again: it has an owner and a bound, and the oldest files go first
+ * base/kept_folder.h - a folder of files that can be made again: it has an owner and a bound, and the oldest
+ * files go first
  *
  * Way of the data:  index_cache, timeline_cache -> [kept_folder] -> files
  *
@@ -22,7 +23,8 @@ struct kept_folder {
 
 /*
  * kept_folder_open() - make the folder if it is not there, with all folders above it
- * It must belong to the owner, and no other user may be able to write into it.  Root that works for a user looks for it
+ * It must belong to the owner, and no other user may be able to write into it.  Root that works for a user
+ * looks for it
  * and makes it with the user's rights, so that no name in it leads root astray.
  * Returns 0, -EPERM, -ENOTDIR, -errno.
  */

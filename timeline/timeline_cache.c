@@ -88,7 +88,9 @@ static int entry_begin(const struct timeline_cache *c, const struct timeline_ent
         return fd >= 0 ? fd : io_open_unnamed(err);
 }
 
-/* Other processes see it only when it is complete.  Its descriptor stays good whatever becomes of its name. */
+/*
+ * Other processes see it only when it is complete.  Its descriptor stays good whatever becomes of its name.
+ */
 static void entry_end(const struct timeline_cache *c, const struct timeline_identity *identity,
                       const struct timeline_entry_name *part, const struct timeline_index *index,
                       bool is_good)

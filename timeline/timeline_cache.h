@@ -4,7 +4,8 @@
  *
  * Way of the data:  cli (the folder) -> [timeline_cache] -> timeline_directory, timeline_builder -> web
  *
- * One file a trace, named after its device and inode, so that an index of an older content is replaced.  The folder has
+ * One file a trace, named after its device and inode, so that an index of an older content is replaced.  The
+ * folder has
  * a bound; the indexes that were not used for the longest time go first.
  */
 #ifndef TIMELINE_TIMELINE_CACHE_H
@@ -49,7 +50,8 @@ void timeline_cache_forget(const struct timeline_cache *c, const struct timeline
  * timeline_cache_make() - the index of a trace, from the cache or made, saved and kept there
  * @c:  NULL = there is no cache: the index lies in a file without a name, in $TMPDIR
  * @ret_is_made:  whether it was made now; may be NULL
- * A cache that cannot be written makes no difference but the next time.  Until the end, `ret_index` is of no use.
+ * A cache that cannot be written makes no difference but the next time.  Until the end, `ret_index` is of no
+ * use.
  * Returns 0, -ECANCELED, what timeline_builder_build() returns.  To be deinitialised in any case.
  */
 int timeline_cache_make(const struct timeline_cache *c, const struct timeline_identity *identity,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/files/cache_folder.h - the folders where indexes of debug information and of time lines are kept for the next time
+ * cli/files/cache_folder.h - the folders where indexes of debug information and of time lines are kept for
+ * the next time
  *
  * Way of the data:  environment -> [cache_folder] -> index_cache, timeline_cache
  *

@@ -4,7 +4,8 @@
  *
  * Way of the data:  [zone_trace] -> file -> bench_report, bench_timeline
  *
- * Zones three deep, 20 to 220 ns between two events of a thread; a sample for every 100 zones, and a context switch for
+ * Zones three deep, 20 to 220 ns between two events of a thread; a sample for every 100 zones, and a context
+ * switch for
  * every 1000.
  */
 #ifndef TESTS_BENCH_ZONE_TRACE_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline/timeline_cache.c, timeline_directory.c: an index is found again for its trace only, and a damaged one is made again */
+/*
+ * timeline/timeline_cache.c, timeline_directory.c: an index is found again for its trace only, and a damaged
+ * one is made again
+ */
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
 #include "tests/unit/trace_builder.h"
