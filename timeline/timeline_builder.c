@@ -31,7 +31,11 @@ static int builder_reserve(struct timeline_builder *b)
                 return -ENOMEM;
         memset(b->threads + b->n_threads, 0, (n_threads - b->n_threads) * sizeof(*b->threads));
         b->n_threads = n_threads;
-        return timeline_states_reserve(&b->states, n_threads);
+        if (timeline_states_reserve(&b->states, n_threads) < 0)
+                return -ENOMEM;
+        if (timeline_ghosts_reserve(&b->ghosts, n_threads) < 0)
+                return -ENOMEM;
+        return timeline_shared_reserve(&b->shared);
 }
 
 static int make_thread_track(struct timeline_builder *b, uint32_t id)
@@ -96,7 +100,18 @@ static int builder_take_zone(void *context, struct walked_thread *thread, const 
                 return track == -EOVERFLOW ? 0 : track;
         r = timeline_lane_list_add(&b->threads[thread->id - 1].zones, b->index, (uint32_t)track,
                                    TIMELINE_LANE_ZONES, zone->depth, &span, err);
+        if (r == 0 && b->has_locks && zone->closed)
+                r = ordered_events_end_zone(&b->shared.events, &b->walk, thread, zone->end_ns, err);
         return r < 0 ? r : builder_count(b, zone->end_ns, err);
+}
+
+/* Only of a trace with locks: a thread that begins a zone does not wait for one. */
+static int builder_take_begin(void *context, struct walked_thread *thread, const struct trace_event *event,
+                              struct error *err)
+{
+        struct timeline_builder *b = context;
+
+        return ordered_events_begin_zone(&b->shared.events, &b->walk, thread, event->time_ns, err);
 }
 
 static int add_sample(struct timeline_builder *b, uint32_t track, uint32_t thread,
@@ -124,6 +139,10 @@ static int builder_take_sample(void *context, struct walked_thread *thread, cons
         r = timeline_states_event(&b->states, (uint32_t)track, thread, event, err);
         if (r == 0)
                 r = add_sample(b, (uint32_t)track, thread->id, event, err);
+        if (r == 0)
+                r = timeline_ghosts_sample(&b->ghosts, (uint32_t)track, thread->id, event, err);
+        if (r == 0)
+                r = timeline_rates_sample(&b->rates, thread, event, err);
         return r < 0 ? r : builder_count(b, event->time_ns, err);
 }
 
@@ -131,11 +150,12 @@ static int builder_take_wait(void *context, struct walked_thread *thread, const 
                              struct error *err)
 {
         struct timeline_builder *b = context;
-        int track = thread_track_of(b, thread->id, err);
+        int track = thread_track_of(b, thread->id, err), r;
 
         if (track < 0)
                 return track == -EOVERFLOW ? 0 : track;
-        return timeline_states_wait(&b->states, (uint32_t)track, thread, wait, err);
+        r = timeline_states_wait(&b->states, (uint32_t)track, thread, wait, err);
+        return r == 0 ? timeline_ghosts_wait(&b->ghosts, (uint32_t)track, thread->id, wait, err) : r;
 }
 
 static int add_message(struct timeline_builder *b, uint32_t track, uint32_t thread,
@@ -163,6 +183,8 @@ static int builder_take_event(void *context, struct walked_thread *thread, const
         r = timeline_states_event(&b->states, (uint32_t)track, thread, event, err);
         if (r == 0 && (event->op == TRACE_OP_MESSAGE || event->op == TRACE_OP_MESSAGE_TEXT))
                 r = add_message(b, (uint32_t)track, thread->id, event, err);
+        if (r == 0)
+                r = ordered_events_add(&b->shared.events, &b->walk, thread, event, err);
         return r < 0 ? r : builder_count(b, event->time_ns, err);
 }
 
@@ -172,6 +194,7 @@ static struct trace_sink builder_sink(struct timeline_builder *b)
 {
         return (struct trace_sink){
                 .context = b,
+                .begin_zone = b->has_locks ? builder_take_begin : NULL,
                 .zone = builder_take_zone,
                 .sample = builder_take_sample,
                 .wait = builder_take_wait,
@@ -180,12 +203,18 @@ static struct trace_sink builder_sink(struct timeline_builder *b)
 }
 
 static int builder_begin(struct timeline_builder *b, struct timeline_index *index,
-                         const struct trace_dictionary *dictionary)
+                         const struct trace_dictionary *dictionary, bool is_growing)
 {
         *b = (struct timeline_builder){ .index = index,
                                         .dictionary = dictionary,
                                         .n_until_progress = CALLS_PER_PROGRESS };
+        b->has_locks = is_growing || trace_dictionary_count(dictionary, TRACE_TABLE_LOCKS) != 0;
         timeline_states_init(&b->states, index);
+        b->states.rates = &b->rates;
+        if (timeline_rates_init(&b->rates, index, dictionary) < 0 ||
+            timeline_ghosts_init(&b->ghosts, index, dictionary) < 0 ||
+            timeline_shared_init(&b->shared, index, dictionary) < 0)
+                return -ENOMEM;
         return builder_reserve(b);
 }
 
@@ -193,7 +222,7 @@ int timeline_builder_init(struct timeline_builder *b, struct timeline_index *ind
                           const struct trace_dictionary *dictionary, struct error *err)
 {
         struct trace_sink sink;
-        int r = builder_begin(b, index, dictionary);
+        int r = builder_begin(b, index, dictionary, true);
 
         sink = builder_sink(b);
         if (r == 0)
@@ -210,6 +239,9 @@ void timeline_builder_deinit(struct timeline_builder *b)
         }
         free(b->threads);
         timeline_states_deinit(&b->states);
+        timeline_shared_deinit(&b->shared);
+        timeline_ghosts_deinit(&b->ghosts);
+        timeline_rates_deinit(&b->rates);
         trace_walk_deinit(&b->walk);
         *b = (struct timeline_builder){ .threads = NULL };
 }
@@ -240,12 +272,19 @@ static int builder_end(struct timeline_builder *b, uint64_t end_ns, struct error
                         continue;
                 if (timeline_builder_name(b, thread) < 0)
                         r = builder_no_memory(err);
+                if (r == 0)
+                        r = timeline_ghosts_finish(&b->ghosts, b->threads[i].track - 1, thread->id, end_ns,
+                                                   err);
                 if (r == 0 && b->walk.n_switches != 0)
                         r = timeline_states_finish_thread(
                                 &b->states, b->threads[i].track - 1, thread,
                                 thread->has_ended ? thread->timeline.last_ns : end_ns, err);
         }
-        return r == 0 && b->walk.n_switches != 0 ? timeline_states_finish(&b->states, end_ns, err) : r;
+        if (r == 0 && b->walk.n_switches != 0)
+                r = timeline_states_finish(&b->states, end_ns, err);
+        if (r == 0)
+                r = timeline_rates_finish(&b->rates, end_ns, err);
+        return r == 0 ? timeline_shared_finish(&b->shared, end_ns, err) : r;
 }
 
 int timeline_builder_finish(struct timeline_builder *b, uint64_t end_ns, struct error *err)
@@ -260,7 +299,7 @@ int timeline_builder_build(struct timeline_index *index, struct loaded_trace *tr
 {
         struct timeline_builder b;
         struct trace_sink sink;
-        int r = builder_begin(&b, index, trace->dictionary);
+        int r = builder_begin(&b, index, trace->dictionary, false);
 
         if (options)
                 b.options = *options;

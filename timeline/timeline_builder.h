@@ -22,7 +22,10 @@
 #define TIMELINE_TIMELINE_BUILDER_H
 
 #include "analyze/walk/trace_walk.h"
+#include "timeline/timeline_ghosts.h"
 #include "timeline/timeline_index.h"
+#include "timeline/timeline_rates.h"
+#include "timeline/timeline_shared.h"
 #include "timeline/timeline_states.h"
 
 #include <stdbool.h>
@@ -58,7 +61,11 @@ struct timeline_builder {
         uint32_t n_threads;
         size_t threads_capacity;
         struct timeline_states states;
+        struct timeline_shared shared;
+        struct timeline_ghosts ghosts;
+        struct timeline_rates rates;
         uint32_t n_until_progress;
+        bool has_locks; /* or may have: then each zone is looked at for waits that were given up */
 };
 
 /*

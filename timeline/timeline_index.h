@@ -161,6 +161,9 @@ int timeline_index_lane(struct timeline_index *t, uint32_t track, enum timeline_
 int timeline_index_add_span(struct timeline_index *t, uint32_t lane, const struct timeline_raw_span *span,
                             struct error *err);
 
+/* Whether a span that begins then would not be moved. */
+bool timeline_index_is_free(const struct timeline_index *t, uint32_t lane, uint64_t begin_raw_ns);
+
 /* The next value of a lane.  Returns the same; one that is no number is counted and left out. */
 int timeline_index_add_value(struct timeline_index *t, uint32_t lane, uint64_t raw_ns, double value,
                              struct error *err);

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "format/trace_event.h"
+#include "timeline/timeline_rates.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -52,9 +53,11 @@ static int states_take_cpu(void *context, uint64_t cpu, uint32_t thread, uint64_
 {
         const struct timeline_raw_span span = { .begin_ns = begin_ns, .end_ns = end_ns, .what = thread };
         struct timeline_states *s = context;
-        struct timeline_cpu *place;
+        struct timeline_cpu *place = NULL;
         int r = find_cpu(s, cpu, &place);
 
+        if (s->rates)
+                timeline_rates_busy(s->rates, begin_ns, end_ns);
         if (r == -EOVERFLOW) {
                 s->index->n_left_out++;
                 return 0;

@@ -20,6 +20,7 @@
 
 struct error;
 struct thread_wait;
+struct timeline_rates;
 struct trace_event;
 struct walked_thread;
 
@@ -37,6 +38,7 @@ struct timeline_cpu {
 
 struct timeline_states {
         struct timeline_index *index;
+        struct timeline_rates *rates; /* borrowed; gets the busy times of CPUs; may be NULL */
         struct cpu_lanes cpus;
         struct timeline_thread_states *threads; /* heap; by thread id - 1 */
         size_t capacity;

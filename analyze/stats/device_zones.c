@@ -306,7 +306,7 @@ int device_zones_take(struct device_zones *z, struct loaded_trace *trace, const 
         struct event_walk walk;
         int r = event_walk_take(&walk, trace, filter, &request, err);
 
-        z->n_late = walk.order.n_late;
+        z->n_late = walk.events.order.n_late;
         event_walk_deinit(&walk);
         device_zones_finish(z);
         return r;

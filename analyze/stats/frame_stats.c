@@ -234,7 +234,7 @@ int frame_stats_take(struct frame_stats *s, struct loaded_trace *trace, const st
         s->naming = &walk.walk.paths;
         r = event_walk_take(&walk, trace, filter, &request, err);
         frame_stats_finish(s);
-        s->n_late = walk.order.n_late;
+        s->n_late = walk.events.order.n_late;
         s->naming = NULL;
         s->paths = walk.walk.paths;
         walk.walk.paths = (struct zone_paths){ .states = NULL };

@@ -9,6 +9,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+_Static_assert(LOCK_STATS_PARTIES_MAX <= 64, "free_place() has a bit for each");
 
 int lock_stats_init(struct lock_stats *s, uint32_t n_locks)
 {
@@ -16,6 +19,21 @@ int lock_stats_init(struct lock_stats *s, uint32_t n_locks)
         intern_init(&s->keys, sizeof(struct lock_row_key), LOCK_STATS_ROWS_MAX);
         s->locks = calloc((size_t)n_locks + 1, sizeof(*s->locks));
         return s->locks ? 0 : -ENOMEM;
+}
+
+int lock_stats_reserve(struct lock_stats *s, uint32_t n_locks)
+{
+        struct lock_state *larger;
+
+        if (n_locks <= s->n_locks)
+                return 0;
+        larger = reallocarray(s->locks, (size_t)n_locks + 1, sizeof(*larger));
+        if (!larger)
+                return -ENOMEM;
+        memset(larger + s->n_locks, 0, ((size_t)n_locks + 1 - s->n_locks) * sizeof(*larger));
+        s->locks = larger;
+        s->n_locks = n_locks;
+        return 0;
 }
 
 void lock_stats_deinit(struct lock_stats *s)
@@ -103,6 +121,15 @@ static uint32_t find_party(const struct lock_parties *p, uint32_t thread)
         return p->n;
 }
 
+static uint32_t free_place(const struct lock_parties *p)
+{
+        uint64_t taken = 0;
+
+        for (uint32_t i = 0; i < p->n; i++)
+                taken |= UINT64_C(1) << p->items[i].place;
+        return (uint32_t)__builtin_ctzll(~taken);
+}
+
 static int lock_stats_enter(struct lock_stats *s, struct lock_parties *p, const struct ordered_event *event)
 {
         if (p->n == LOCK_STATS_PARTIES_MAX) {
@@ -111,10 +138,12 @@ static int lock_stats_enter(struct lock_stats *s, struct lock_parties *p, const 
         }
         if (array_reserve(&p->items, &p->capacity, p->n + 1, sizeof(*p->items)) < 0)
                 return -ENOMEM;
-        p->items[p->n++] = (struct lock_party){ .since_ns = event->time_ns,
-                                                .thread = event->thread,
-                                                .path = event->path,
-                                                .shared = event->value[0] != 0 };
+        p->items[p->n] = (struct lock_party){ .since_ns = event->time_ns,
+                                              .thread = event->thread,
+                                              .path = event->path,
+                                              .place = free_place(p),
+                                              .shared = event->value[0] != 0 };
+        p->n++;
         return 0;
 }
 
@@ -132,6 +161,18 @@ static int lock_stats_leave(struct lock_stats *s, uint32_t lock, struct lock_par
 
         p->items[index] = p->items[--p->n];
         state->n_contended += party.contended;
+        if (s->take) {
+                const struct lock_span span = { .begin_ns = party.since_ns,
+                                                .end_ns = party.since_ns + ns,
+                                                .lock = lock,
+                                                .thread = party.thread,
+                                                .place = party.place,
+                                                .holds = holds };
+                int r = s->take(s->context, &span, NULL);
+
+                if (r < 0)
+                        return r;
+        }
         if (histogram_add(holds ? &state->holds_ns : &state->waits_ns, ns) < 0)
                 return -ENOMEM;
         return lock_stats_add_row(s, &key, &party, ns);
@@ -262,7 +303,7 @@ int lock_stats_take(struct lock_stats *s, struct loaded_trace *trace, const stru
         };
         int r;
 
-        *walk = (struct event_walk){ .stacks = NULL };
+        *walk = (struct event_walk){ .walk = { .threads = NULL } };
         if (lock_stats_init(s, trace_dictionary_count(trace->dictionary, TRACE_TABLE_LOCKS)) < 0)
                 return error_set(err, -ENOMEM, "adding up locks: out of memory");
         r = event_walk_take(walk, trace, filter, &request, err);

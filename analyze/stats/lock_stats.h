@@ -36,6 +36,7 @@ struct lock_party {
         uint64_t since_ns;
         uint64_t blocked_ns; /* of others, while it held it */
         uint32_t thread, path;
+        uint32_t place; /* the lowest number that no other of these has at the same time */
         bool shared, contended;
 };
 
@@ -71,7 +72,21 @@ struct lock_row {
         uint64_t n_contended; /* of who waited */
 };
 
+/* A wait or a hold that is over. */
+struct lock_span {
+        uint64_t begin_ns, end_ns;
+        uint32_t lock, thread;
+        uint32_t place; /* of struct lock_party: spans of a place do not overlap */
+        bool holds;
+};
+
+/* Returns 0 or -errno, which ends the walk. */
+typedef int lock_stats_take_span(void *context, const struct lock_span *span, struct error *err);
+
 struct lock_stats {
+        lock_stats_take_span
+                *take; /* NULL = only sums are wanted; set by the caller after lock_stats_init() */
+        void *context;
         struct lock_state *locks; /* heap; by lock id - 1 */
         uint32_t n_locks;         /* of the table */
         uint32_t n_used;          /* that were obtained or waited for */
@@ -87,6 +102,9 @@ struct lock_stats {
 /* All unused.  Returns 0 or -ENOMEM; to be deinitialised in any case. */
 int lock_stats_init(struct lock_stats *s, uint32_t n_locks);
 void lock_stats_deinit(struct lock_stats *s);
+
+/* For locks that were not known yet.  Returns 0 or -ENOMEM. */
+int lock_stats_reserve(struct lock_stats *s, uint32_t n_locks);
 
 /*
  * Events of the ops LOCK_WAIT to LOCK_NAME, and EVENT_WALK_GIVE_UP, in the order of

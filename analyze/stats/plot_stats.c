@@ -133,7 +133,7 @@ int plot_stats_take(struct plot_stats *s, struct loaded_trace *trace, const stru
                 to_ns = filter->to_ns;
         plot_stats_init(s, from_ns, to_ns);
         r = event_walk_take(&walk, trace, filter, &request, err);
-        s->n_late = walk.order.n_late;
+        s->n_late = walk.events.order.n_late;
         event_walk_deinit(&walk);
         return r;
 }

@@ -6,6 +6,7 @@
  * frames and names (firefox_tables), 8 bytes for each of the zones that --max-markers keeps, the memory
  * blocks that live at a time.
  */
+#include "analyze/stats/device_tracks.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/zone_stats.h"
@@ -14,7 +15,6 @@
 #include "export/firefox/firefox_profile.h"
 #include "export/firefox/firefox_tables.h"
 #include "export/firefox/firefox_threads.h"
-#include "export/shared/device_tracks.h"
 #include "export/shared/export_event.h"
 #include "export/shared/export_format.h"
 #include "export/shared/time_order.h"

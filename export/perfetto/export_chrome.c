@@ -8,13 +8,13 @@
  * when it ends.  No samples: Perfetto ignores them here, and speedscope would take the file for another
  * format.  Memory: the spool's buffers, and the zones that are open.
  */
+#include "analyze/stats/device_tracks.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
 #include "analyze/walk/zone_stats.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "export/shared/device_tracks.h"
 #include "export/shared/event_spool.h"
 #include "export/shared/export_format.h"
 #include "export/shared/export_frames.h"

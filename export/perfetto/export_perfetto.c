@@ -5,6 +5,7 @@
  * each thread has a sequence.  Samples of the event that was asked for are PerfSamples, which every version
  * knows; other events, waits and allocations are StackSamples, each kind with a flame graph of its own.
  */
+#include "analyze/stats/device_tracks.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"
@@ -16,7 +17,6 @@
 #include "export/perfetto/perfetto_packets.h"
 #include "export/perfetto/perfetto_samples.h"
 #include "export/perfetto/perfetto_tracks.h"
-#include "export/shared/device_tracks.h"
 #include "export/shared/event_callstack.h"
 #include "export/shared/export_event.h"
 #include "export/shared/export_format.h"

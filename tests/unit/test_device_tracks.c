@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/shared/device_tracks.c, export/shared/lock_waits.c: zones of devices come by their begin, outermost
+ * analyze/stats/device_tracks.c, export/shared/lock_waits.c: zones of devices come by their begin, outermost
  * first; a wait ends with its lock
  */
-#include "export/shared/device_tracks.h"
+#include "analyze/stats/device_tracks.h"
 
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"

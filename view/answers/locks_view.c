@@ -282,7 +282,7 @@ void locks_view_fill(struct view_document *d, const struct lock_stats *s, const 
 
         event_names_init(&n, d, trace, &walk->walk.paths, options);
         answer = locks_view_answer(&n, s);
-        event_names_heading(&n, &answer, TRACE_LOSS_DROPPED_LOCKS, walk->order.n_late);
+        event_names_heading(&n, &answer, TRACE_LOSS_DROPPED_LOCKS, walk->events.order.n_late);
         view_document_add_number(d, "n_locks", "locks", VIEW_COUNT, s->n_used);
         view_document_add_number(d, "n_open_waits", "waits at the end", VIEW_COUNT, s->n_open_waits);
         view_document_add_number(d, "n_open_holds", "held at the end", VIEW_COUNT, s->n_open_holds);

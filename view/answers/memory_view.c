@@ -332,7 +332,7 @@ void memory_view_fill(struct view_document *d, const struct memory_stats *s, con
 
         event_names_init(&n, d, trace, &walk->walk.paths, options);
         answer = memory_view_answer(&n, s);
-        event_names_heading(&n, &answer, TRACE_LOSS_DROPPED_MEMORY, walk->order.n_late);
+        event_names_heading(&n, &answer, TRACE_LOSS_DROPPED_MEMORY, walk->events.order.n_late);
         memory_view_add_warnings(&n, s);
         add_pools(&n, s);
         add_peak_hint(&n, s);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export/shared/device_tracks.h - zones of devices by their begin, outermost first, for
+ * analyze/stats/device_tracks.h - zones of devices by their begin, outermost first, for
  * formats that draw them
  *
- * Way of the data:  device_zones -> [device_tracks] -> export_firefox, export_chrome
+ * Way of the data:  device_zones -> [device_tracks] -> export_firefox, export_chrome, timeline_shared
  *
  * A zone is known when its times have come, which is late and in any order.  DEVICE_TRACKS_ZONES_MAX are
  * kept, and the older half is handed out when they are that many; even later ones are handed out of order.  A
  * pass through the trace of its own.  Memory: these zones.  Not thread-safe.
  */
-#ifndef EXPORT_SHARED_DEVICE_TRACKS_H
-#define EXPORT_SHARED_DEVICE_TRACKS_H
+#ifndef ANALYZE_STATS_DEVICE_TRACKS_H
+#define ANALYZE_STATS_DEVICE_TRACKS_H
 
 #include "analyze/stats/device_zones.h"
 
@@ -30,6 +30,18 @@ struct device_tracks {
 };
 
 /*
+ * The object does not move from here on; to be deinitialised in any case.  Without devices in the dictionary,
+ * events of
+ * them are left out.  Returns 0 or -ENOMEM.
+ */
+int device_tracks_init(struct device_tracks *t, const struct trace_dictionary *dictionary,
+                       device_zones_take_zone *take, void *context);
+
+/* Events of the ops DEVICE_* in the order of time.  Return as device_zones_add(). */
+int device_tracks_add(struct device_tracks *t, const struct ordered_event *event, struct error *err);
+int device_tracks_finish(struct device_tracks *t, struct error *err);
+
+/*
  * device_tracks_take() - go through the trace, if it has devices at all
  * @take:  as of device_zones
  * Returns as device_zones_take().  To be deinitialised in any case.
@@ -41,4 +53,4 @@ void device_tracks_deinit(struct device_tracks *t);
 /* How many zones were not handed out. */
 uint64_t device_tracks_left_out(const struct device_tracks *t);
 
-#endif /* EXPORT_SHARED_DEVICE_TRACKS_H */
+#endif /* ANALYZE_STATS_DEVICE_TRACKS_H */

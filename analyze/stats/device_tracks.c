@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/shared/device_tracks.h"
+#include "analyze/stats/device_tracks.h"
 
+#include "analyze/trace/event_order.h"
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
@@ -51,18 +52,41 @@ static int device_tracks_take_zone(void *context, const struct device_zone *zone
                        : 0;
 }
 
+int device_tracks_init(struct device_tracks *t, const struct trace_dictionary *dictionary,
+                       device_zones_take_zone *take, void *context)
+{
+        *t = (struct device_tracks){ .take = take, .context = context };
+        if (trace_dictionary_count(dictionary, TRACE_TABLE_DEVICES) == 0)
+                return 0;
+        t->kept = malloc(DEVICE_TRACKS_ZONES_MAX * sizeof(*t->kept));
+        if (device_zones_init(&t->zones, dictionary, device_tracks_take_zone, t) < 0 || !t->kept)
+                return -ENOMEM;
+        return 0;
+}
+
+int device_tracks_add(struct device_tracks *t, const struct ordered_event *event, struct error *err)
+{
+        return t->kept && event->subject <= t->zones.clocks.n_clocks ? device_zones_add(&t->zones, event, err)
+                                                                     : 0;
+}
+
+int device_tracks_finish(struct device_tracks *t, struct error *err)
+{
+        if (!t->kept)
+                return 0;
+        device_zones_finish(&t->zones);
+        return device_tracks_hand_out(t, t->n_kept, err);
+}
+
 int device_tracks_take(struct device_tracks *t, struct loaded_trace *trace, const struct trace_filter *filter,
                        device_zones_take_zone *take, void *context, struct error *err)
 {
-        int r;
+        int r = device_tracks_init(t, trace->dictionary, take, context);
 
-        *t = (struct device_tracks){ .take = take, .context = context };
-        if (trace_dictionary_count(trace->dictionary, TRACE_TABLE_DEVICES) == 0)
+        if (r < 0)
+                return error_set(err, r, "no memory for the zones of devices");
+        if (!t->kept)
                 return 0;
-        t->kept = malloc(DEVICE_TRACKS_ZONES_MAX * sizeof(*t->kept));
-        r = device_zones_init(&t->zones, trace->dictionary, device_tracks_take_zone, t);
-        if (r < 0 || !t->kept)
-                return error_set(err, -ENOMEM, "no memory for the zones of devices");
         r = device_zones_take(&t->zones, trace, filter, err);
         return r == 0 ? device_tracks_hand_out(t, t->n_kept, err) : r;
 }

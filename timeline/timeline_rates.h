@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timeline/timeline_rates.h - counters of threads as rates, and how many CPUs were busy
+ *
+ * Way of the data:  trace_walk (samples), cpu_lanes -> [timeline_rates] -> timeline_index
+ *
+ * A value of a counter is the count between two samples of a thread, divided by the time that the thread ran
+ * in
+ * between.  Events whose weight is a time (cpu-clock) are no counters.  The load is known at the end only:
+ *           the mean in
+ * each of some ten thousand equal parts of the recording.
+ */
+#ifndef TIMELINE_TIMELINE_RATES_H
+#define TIMELINE_TIMELINE_RATES_H
+
+#include "base/intern.h"
+#include "timeline/timeline_lane_list.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct trace_dictionary;
+struct trace_event;
+struct walked_thread;
+
+#define TIMELINE_LOAD_BINS (UINT32_C(1) << 16) /* at most */
+
+struct timeline_counter {
+        uint64_t ran_ns; /* by the thread, at the sample before */
+        uint32_t track;
+        struct timeline_lane_list lanes; /* one */
+};
+
+struct timeline_rates {
+        struct timeline_index *index;
+        const struct trace_dictionary *dictionary;
+        struct intern keys;                /* thread, event */
+        struct timeline_counter *counters; /* heap; by id - 1 */
+        size_t capacity;
+        uint64_t *busy_ns; /* heap; by part of the time */
+        unsigned bin_log2; /* a part has 2^this ns */
+        uint32_t n_bins;   /* that anything was in */
+};
+
+/* To be deinitialised in any case.  Returns 0 or -ENOMEM. */
+int timeline_rates_init(struct timeline_rates *c, struct timeline_index *index,
+                        const struct trace_dictionary *dictionary);
+void timeline_rates_deinit(struct timeline_rates *c);
+
+/* A sample of any event.  Returns as timeline_index_add_value(). */
+int timeline_rates_sample(struct timeline_rates *c, const struct walked_thread *thread,
+                          const struct trace_event *event, struct error *err);
+
+/* A CPU was busy. */
+void timeline_rates_busy(struct timeline_rates *c, uint64_t begin_ns, uint64_t end_ns);
+
+/* The load until @end_ns, if any CPU is known to have been busy.  Returns as timeline_index_add_value(). */
+int timeline_rates_finish(struct timeline_rates *c, uint64_t end_ns, struct error *err);
+
+#endif /* TIMELINE_TIMELINE_RATES_H */

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+#include "timeline/timeline_shared.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_event.h"
+#include "format/trace_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sets of frames with gaps are others than those without, of the same name. */
+#define HAS_GAPS (UINT32_C(1) << 31)
+
+static int shared_no_memory(struct error *err)
+{
+        return error_set(err, -ENOMEM, "the index of the time line: out of memory");
+}
+
+/* ---- tracks -------------------------------------------------------------------------------------------- */
+
+static uint32_t process_of(const struct timeline_shared *s, uint32_t thread)
+{
+        const struct trace_thread *row = trace_dictionary_row(s->dictionary, TRACE_TABLE_THREADS, thread);
+
+        return row->process;
+}
+
+/*
+ * The state of a track, and its id.
+ * Returns 1 if it is new, 0, -EOVERFLOW (too many tracks, after it was counted) or -ENOMEM.
+ */
+static int find_track(struct timeline_shared *s, const struct timeline_track_key *key, uint32_t process,
+                      uint32_t *ret_track, struct error *err)
+{
+        uint32_t n_before = s->index->n_tracks;
+        size_t before = s->capacity;
+        int track = timeline_index_track(s->index, key);
+
+        if (track == -EOVERFLOW) {
+                s->index->n_left_out++;
+                return track;
+        }
+        if (track < 0 || array_reserve(&s->tracks, &s->capacity, (size_t)track + 1, sizeof(*s->tracks)) < 0)
+                return shared_no_memory(err);
+        if (s->capacity > before)
+                memset(s->tracks + before, 0, (s->capacity - before) * sizeof(*s->tracks));
+        *ret_track = (uint32_t)track;
+        if (s->index->n_tracks == n_before)
+                return 0;
+        s->index->tracks[track].process = process;
+        return 1;
+}
+
+static int timeline_shared_name(struct timeline_shared *s, uint32_t track, uint32_t title,
+                                struct text_view unit, const char *otherwise, struct error *err)
+{
+        struct text_view text = trace_dictionary_text(s->dictionary, title);
+
+        if (title == 0)
+                text = (struct text_view){ .bytes = otherwise, .n_bytes = strlen(otherwise) };
+        if (timeline_index_set_title(s->index, track, text) < 0 ||
+            timeline_index_set_unit(s->index, track, unit) < 0)
+                return shared_no_memory(err);
+        return 0;
+}
+
+static int shared_add_span(struct timeline_shared *s, struct timeline_lane_list *lanes, uint32_t track,
+                           enum timeline_lane_kind kind, uint32_t depth, const struct timeline_raw_span *span,
+                           struct error *err)
+{
+        return timeline_lane_list_add(lanes, s->index, track, kind, depth, span, err);
+}
+
+static int shared_add_value(struct timeline_shared *s, uint32_t track, uint64_t time_ns, double value,
+                            struct error *err)
+{
+        int lane = timeline_lane_list_get(&s->tracks[track].lanes, s->index, track, TIMELINE_LANE_PLOT, 0);
+
+        if (lane == -EOVERFLOW) {
+                s->index->n_left_out++;
+                return 0;
+        }
+        if (lane < 0)
+                return shared_no_memory(err);
+        return timeline_index_add_value(s->index, (uint32_t)lane, time_ns, value, err);
+}
+
+/* ---- locks --------------------------------------------------------------------------------------------- */
+
+static int shared_take_lock(void *context, const struct lock_span *lock, struct error *err)
+{
+        const struct timeline_raw_span span = { lock->begin_ns, lock->end_ns, lock->thread };
+        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_LOCK, .number = lock->lock };
+        struct timeline_shared *s = context;
+        const struct trace_lock *row = trace_dictionary_row(s->dictionary, TRACE_TABLE_LOCKS, lock->lock);
+        struct timeline_shared_track *state;
+        uint32_t track;
+        int r = find_track(s, &key, row->process, &track, err);
+
+        if (r < 0)
+                return r == -EOVERFLOW ? 0 : r;
+        state = &s->tracks[track];
+        return lock->holds ? shared_add_span(s, &state->lanes, track, TIMELINE_LANE_HOLDER, lock->place,
+                                             &span, err)
+                           : shared_add_span(s, &state->waiters, track, TIMELINE_LANE_WAITERS, lock->place,
+                                             &span, err);
+}
+
+/* The last name counts, so all are named at the end. */
+static int name_locks(struct timeline_shared *s, struct error *err)
+{
+        for (uint32_t i = 0; i < s->index->n_tracks; i++) {
+                const struct timeline_track *track = &s->index->tracks[i];
+                const struct trace_lock *row;
+                const struct trace_location *location;
+                uint32_t name;
+
+                if (track->kind != TIMELINE_TRACK_LOCK || track->title_bytes != 0)
+                        continue;
+                row = trace_dictionary_row(s->dictionary, TRACE_TABLE_LOCKS, track->number);
+                location = trace_dictionary_row(s->dictionary, TRACE_TABLE_LOCATIONS, row->location);
+                name = s->locks.locks[track->number - 1].name;
+                if (name == 0)
+                        name = location->name != 0 ? location->name : location->function;
+                if (timeline_index_set_title(s->index, i, trace_dictionary_text(s->dictionary, name)) < 0)
+                        return shared_no_memory(err);
+        }
+        return 0;
+}
+
+/* ---- plots, frames, memory ----------------------------------------------------------------------------- */
+
+/* The last row of a name counts. */
+static struct text_view plot_unit(const struct timeline_shared *s, uint32_t name)
+{
+        static const char *const units[] = { "", "bytes", "%", "W" };
+        struct text_view unit = { .bytes = "", .n_bytes = 0 };
+
+        for (uint32_t i = trace_dictionary_count(s->dictionary, TRACE_TABLE_PLOTS); i > 0; i--) {
+                const struct trace_plot *row = trace_dictionary_row(s->dictionary, TRACE_TABLE_PLOTS, i);
+
+                if (row->name != name)
+                        continue;
+                if (row->unit != 0)
+                        return trace_dictionary_text(s->dictionary, row->unit);
+                if (row->format < sizeof(units) / sizeof(units[0]))
+                        unit = (struct text_view){ .bytes = units[row->format],
+                                                   .n_bytes = strlen(units[row->format]) };
+                break;
+        }
+        return unit;
+}
+
+static int shared_take_plot(struct timeline_shared *s, const struct ordered_event *event, struct error *err)
+{
+        uint32_t process = process_of(s, event->thread), track;
+        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_PLOT,
+                                                .owner = process,
+                                                .number = event->subject };
+        int r = find_track(s, &key, process, &track, err);
+        double value = (double)(int64_t)event->value[0];
+
+        if (event->op == TRACE_OP_PLOT_F64)
+                memcpy(&value, &event->value[0], sizeof(value));
+        if (r == 1)
+                r = timeline_shared_name(s, track, event->subject, plot_unit(s, event->subject), "", err);
+        if (r < 0)
+                return r == -EOVERFLOW ? 0 : r;
+        return shared_add_value(s, track, event->time_ns, value, err);
+}
+
+static int shared_take_frame(struct timeline_shared *s, const struct ordered_event *event, struct error *err)
+{
+        bool has_gaps = event->op != TRACE_OP_FRAME_MARK;
+        uint32_t process = process_of(s, event->thread), track;
+        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_FRAMES,
+                                                .owner = process,
+                                                .number = event->subject | (has_gaps ? HAS_GAPS : 0) };
+        int r = find_track(s, &key, process, &track, err);
+        struct timeline_shared_track *state;
+
+        if (r == 1)
+                r = timeline_shared_name(s, track, event->subject, (struct text_view){ .bytes = NULL },
+                                         "frames", err);
+        if (r < 0)
+                return r == -EOVERFLOW ? 0 : r;
+        state = &s->tracks[track];
+        if (state->is_open && event->op != TRACE_OP_FRAME_BEGIN) {
+                const struct timeline_raw_span span = { state->begin_ns, event->time_ns, ++state->n_frames };
+
+                r = shared_add_span(s, &state->lanes, track, TIMELINE_LANE_FRAMES, 0, &span, err);
+        }
+        state->is_open = event->op != TRACE_OP_FRAME_END;
+        state->begin_ns = event->time_ns;
+        return r;
+}
+
+static int shared_take_memory(struct timeline_shared *s, const struct ordered_event *event, struct error *err)
+{
+        static const struct text_view bytes = { .bytes = "bytes", .n_bytes = 5 };
+        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_MEMORY, .number = event->subject };
+        struct ordered_event plain = *event;
+        uint32_t track, pool;
+        int r;
+
+        plain.stack = plain.path = 0; /* one site is enough */
+        if (memory_stats_add(&s->memory, &plain) < 0)
+                return shared_no_memory(err);
+        pool = intern_find(&s->memory.pool_names, &event->subject, sizeof(event->subject));
+        if (pool == 0)
+                return 0;
+        r = find_track(s, &key, process_of(s, event->thread), &track, err);
+        if (r == 1)
+                r = timeline_shared_name(s, track, event->subject, bytes, "memory", err);
+        if (r < 0)
+                return r == -EOVERFLOW ? 0 : r;
+        return shared_add_value(s, track, event->time_ns, (double)s->memory.pools[pool - 1].live_bytes, err);
+}
+
+/* ---- devices ------------------------------------------------------------------------------------------- */
+
+/* The first lane from its depth on that is free by then. */
+static int shared_take_device(void *context, const struct device_zone *zone, struct error *err)
+{
+        const struct timeline_raw_span span = { zone->begin_ns, zone->end_ns, zone->location };
+        const struct timeline_track_key key = { .kind = TIMELINE_TRACK_DEVICE, .number = zone->device };
+        struct timeline_shared *s = context;
+        const struct trace_device *row = trace_dictionary_row(s->dictionary, TRACE_TABLE_DEVICES,
+                                                              zone->device);
+        uint32_t track;
+        int r = find_track(s, &key, row->process, &track, err);
+
+        if (r == 1)
+                r = timeline_shared_name(s, track, row->name, (struct text_view){ .bytes = NULL }, "device",
+                                         err);
+        if (r < 0)
+                return r == -EOVERFLOW ? 0 : r;
+        for (uint32_t depth = zone->depth; depth < TIMELINE_DEVICE_DEPTH_MAX; depth++) {
+                struct timeline_lane_list *lanes = &s->tracks[track].lanes;
+
+                r = timeline_lane_list_get(lanes, s->index, track, TIMELINE_LANE_DEVICE, depth);
+                if (r < 0 || timeline_index_is_free(s->index, (uint32_t)r, zone->begin_ns))
+                        return shared_add_span(s, lanes, track, TIMELINE_LANE_DEVICE, depth, &span, err);
+        }
+        s->index->n_left_out++;
+        return 0;
+}
+
+/* ---- all together -------------------------------------------------------------------------------------- */
+
+static int shared_take_event(void *context, const struct ordered_event *event, struct error *err)
+{
+        struct timeline_shared *s = context;
+
+        switch (event->op) {
+        case TRACE_OP_PLOT_I64:
+        case TRACE_OP_PLOT_F64:
+                return shared_take_plot(s, event, err);
+        case TRACE_OP_FRAME_MARK:
+        case TRACE_OP_FRAME_BEGIN:
+        case TRACE_OP_FRAME_END:
+                return shared_take_frame(s, event, err);
+        case TRACE_OP_MEMORY_ALLOC:
+        case TRACE_OP_MEMORY_FREE:
+        case TRACE_OP_MEMORY_DISCARD:
+                return shared_take_memory(s, event, err);
+        case TRACE_OP_DEVICE_ZONE_BEGIN:
+        case TRACE_OP_DEVICE_ZONE_END:
+        case TRACE_OP_DEVICE_TIME:
+        case TRACE_OP_DEVICE_SPAN:
+                return device_tracks_add(&s->devices, event, err);
+        default:
+                return lock_stats_add(&s->locks, event) < 0 ? shared_no_memory(err) : 0;
+        }
+}
+
+#define OPS(first, last) ((EVENT_WALK_OP((last) + 1) - 1) & ~(EVENT_WALK_OP(first) - 1))
+
+int timeline_shared_init(struct timeline_shared *s, struct timeline_index *index,
+                         const struct trace_dictionary *dictionary)
+{
+        const struct event_walk_request request = {
+                .ops = OPS(TRACE_OP_LOCK_WAIT, TRACE_OP_LOCK_NAME) | EVENT_WALK_OP(TRACE_OP_PLOT_I64) |
+                       EVENT_WALK_OP(TRACE_OP_PLOT_F64) | EVENT_WALK_OP(TRACE_OP_FRAME_MARK) |
+                       EVENT_WALK_OP(TRACE_OP_FRAME_BEGIN) | EVENT_WALK_OP(TRACE_OP_FRAME_END) |
+                       OPS(TRACE_OP_MEMORY_ALLOC, TRACE_OP_MEMORY_DISCARD) |
+                       OPS(TRACE_OP_DEVICE_ZONE_BEGIN, TRACE_OP_DEVICE_SPAN),
+                .take = shared_take_event,
+                .context = s,
+                .wants_give_up = true,
+        };
+        int r;
+
+        *s = (struct timeline_shared){ .index = index, .dictionary = dictionary };
+        ordered_events_init(&s->events, &request);
+        memory_stats_init(&s->memory, 0);
+        r = lock_stats_init(&s->locks, 0);
+        s->locks.take = shared_take_lock;
+        s->locks.context = s;
+        if (r == 0)
+                r = device_tracks_init(&s->devices, dictionary, shared_take_device, s);
+        return r == 0 ? timeline_shared_reserve(s) : r;
+}
+
+void timeline_shared_deinit(struct timeline_shared *s)
+{
+        for (size_t i = 0; i < s->capacity; i++) {
+                timeline_lane_list_deinit(&s->tracks[i].lanes);
+                timeline_lane_list_deinit(&s->tracks[i].waiters);
+        }
+        free(s->tracks);
+        ordered_events_deinit(&s->events);
+        lock_stats_deinit(&s->locks);
+        memory_stats_deinit(&s->memory);
+        device_tracks_deinit(&s->devices);
+        s->tracks = NULL;
+        s->capacity = 0;
+}
+
+int timeline_shared_reserve(struct timeline_shared *s)
+{
+        int r = ordered_events_reserve(&s->events,
+                                       trace_dictionary_count(s->dictionary, TRACE_TABLE_THREADS));
+
+        return r == 0 ? lock_stats_reserve(&s->locks,
+                                           trace_dictionary_count(s->dictionary, TRACE_TABLE_LOCKS))
+                      : r;
+}
+
+int timeline_shared_finish(struct timeline_shared *s, uint64_t end_ns, struct error *err)
+{
+        int r = ordered_events_finish(&s->events, err);
+
+        if (r == 0 && lock_stats_finish(&s->locks, end_ns) < 0)
+                r = shared_no_memory(err);
+        if (r == 0)
+                r = device_tracks_finish(&s->devices, err);
+        return r == 0 ? name_locks(s, err) : r;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timeline/timeline_shared.h - what several threads have in common: locks, plots, frames, memory, devices
+ *
+ * Way of the data:  ordered_events -> lock_stats, memory_stats, device_tracks -> [timeline_shared] ->
+ *                   timeline_index
+ *
+ *      locks    who holds a lock, and who waits for it; as many lanes as hold it or wait at once
+ *      plots    a track for each name in a process
+ *      frames   a lane for each set: from one mark to the next, or from a beginning to an end
+ *      memory   bytes in use in a pool, after each change
+ *      devices  zones by depth; where zones of a depth overlap, the later one is a lane further down
+ *
+ * Memory: that of the statistics which commands use as well, and some bytes a track.
+ */
+#ifndef TIMELINE_TIMELINE_SHARED_H
+#define TIMELINE_TIMELINE_SHARED_H
+
+#include "analyze/stats/device_tracks.h"
+#include "analyze/stats/lock_stats.h"
+#include "analyze/stats/memory_stats.h"
+#include "analyze/walk/ordered_events.h"
+#include "timeline/timeline_lane_list.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct trace_dictionary;
+
+#define TIMELINE_DEVICE_DEPTH_MAX 256 /* zones of a device that overlap at more levels are left out */
+
+/* State of a track while it grows. */
+struct timeline_shared_track {
+        struct timeline_lane_list lanes;
+        struct timeline_lane_list waiters; /* of a lock */
+        uint64_t begin_ns;                 /* of the frame that is open */
+        uint32_t n_frames;
+        bool is_open;
+};
+
+struct timeline_shared {
+        struct timeline_index *index;
+        const struct trace_dictionary *dictionary;
+        struct ordered_events events; /* for the builder to hand events to */
+        struct lock_stats locks;
+        struct memory_stats memory;
+        struct device_tracks devices;
+        struct timeline_shared_track *tracks; /* heap; by track id */
+        size_t capacity;
+};
+
+/* To be deinitialised in any case.  The object does not move from here on.  Returns 0 or -ENOMEM. */
+int timeline_shared_init(struct timeline_shared *s, struct timeline_index *index,
+                         const struct trace_dictionary *dictionary);
+void timeline_shared_deinit(struct timeline_shared *s);
+
+/* Room for the threads and locks that the dictionary has by now.  Returns 0 or -ENOMEM. */
+int timeline_shared_reserve(struct timeline_shared *s);
+
+/* Nothing more comes.  Locks that are held are held until then.  Returns as timeline_index_add_span(). */
+int timeline_shared_finish(struct timeline_shared *s, uint64_t end_ns, struct error *err);
+
+#endif /* TIMELINE_TIMELINE_SHARED_H */
