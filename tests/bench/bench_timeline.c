@@ -2,11 +2,11 @@
 /*
  * bench_timeline [ZONES=10000000 [LARGE=100000000]] - what the index of the time line costs
  *
- * Traces of half of ZONES, of ZONES and of LARGE (0 = none) on 12 threads, with a sample for every 100 zones,
- * are written to /tmp (HYPROF_BENCH_FOLDER) and made into an index, which is saved, opened again and asked for
- * 1,000 random views: each of all lanes but those of ghost zones, 2,000 pixels wide, from the whole trace to one
- * microsecond.  Shown are seconds that passed, seconds of processor time, and the target.  With `taskset -c 0`
- * it is one core.
+ * Traces of half of ZONES, of ZONES and of LARGE (0 = none) on 12 threads, with a sample for every 100
+ * zones, are written to /tmp (HYPROF_BENCH_FOLDER) and made into an index, which is saved, opened again
+ * and asked for 1,000 random views: each of all lanes but those of ghost zones, 2,000 pixels wide, from
+ * the whole trace to one microsecond.  Shown are seconds that passed, seconds of processor time, and the
+ * target.  With `taskset -c 0` it is one core.
  */
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
