@@ -3,6 +3,7 @@
 
 #include "base/large_memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,35 @@ static void add_little_endian(struct byte_buffer *b, uint64_t v, size_t n)
         for (size_t i = 0; i < n; i++)
                 at[i] = (uint8_t)(v >> (8 * i));
         b->used_bytes += n;
+}
+
+size_t byte_buffer_add_vformat(struct byte_buffer *b, const char *format, va_list args)
+{
+        va_list again;
+        uint8_t *at = NULL;
+        int n;
+
+        va_copy(again, args);
+        n = vsnprintf(NULL, 0, format, again);
+        va_end(again);
+        if (n >= 0)
+                at = byte_buffer_reserve(b, (size_t)n + 1);
+        if (!at) {
+                b->failed = true;
+                return 0;
+        }
+        (void)vsnprintf((char *)at, (size_t)n + 1, format, args);
+        b->used_bytes += (size_t)n;
+        return (size_t)n;
+}
+
+void byte_buffer_add_format(struct byte_buffer *b, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        (void)byte_buffer_add_vformat(b, format, args);
+        va_end(args);
 }
 
 void byte_buffer_add_u16(struct byte_buffer *b, uint16_t v)

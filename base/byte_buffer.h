@@ -12,6 +12,7 @@
 #ifndef BASE_BYTE_BUFFER_H
 #define BASE_BYTE_BUFFER_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +36,12 @@ void byte_buffer_clear(struct byte_buffer *b);
 uint8_t *byte_buffer_reserve(struct byte_buffer *b, size_t n);
 
 void byte_buffer_add(struct byte_buffer *b, const void *data, size_t n);
+/* printf, without the NUL. */
+void byte_buffer_add_format(struct byte_buffer *b, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+/* The same; returns how many bytes that were. */
+size_t byte_buffer_add_vformat(struct byte_buffer *b, const char *format, va_list args)
+        __attribute__((format(printf, 2, 0)));
 void byte_buffer_add_u16(struct byte_buffer *b, uint16_t v);
 void byte_buffer_add_u32(struct byte_buffer *b, uint32_t v);
 void byte_buffer_add_u64(struct byte_buffer *b, uint64_t v);

@@ -2,8 +2,7 @@
 /*
  * analyze/annotate/annotation.h - a function's instructions and source lines, with the samples at each
  *
- * Way of the data:  sampled_trace, function_choice, listing_process -> [annotation] ->
- *                   annotate_text, annotation_view
+ * Way of the data:  sampled_trace, function_choice, listing_process -> [annotation] -> annotation_view
  *
  * A sample counts for the instruction at its address: the next one to run when the interrupt came, often one
  * or a few after the one that took the time (skid).  Callers' frames do not count.

@@ -2,8 +2,7 @@
 /*
  * analyze/trace/source_texts.h - lines of source text, from the trace or from files
  *
- * Way of the data:  trace_reader (ATTACHMENT chunks), files -> [source_texts] ->
- *                   annotate_text, annotation_view
+ * Way of the data:  trace_reader (ATTACHMENT chunks), files -> [source_texts] -> annotation_view
  *
  * Texts that the program handed over or the recorder kept come first: by name, then by the end of the
  * path, where one is the end of the other.  Else the present file counts, which may differ from the

@@ -15,7 +15,6 @@
 #include "cli/options/search_options.h"
 #include "cli/terminal/complaint.h"
 #include "cli/terminal/standard_output.h"
-#include "cli/views/annotate_text.h"
 #include "symbolize/debug/symbol_search.h"
 #include "view/answers/annotation_view.h"
 #include "view/text/shell_word.h"
@@ -381,8 +380,9 @@ static struct annotation_view_options cmd_annotate_choose_rows(const struct anno
         bool is_text = args->output.document.format == DOCUMENT_TEXT;
 
         return (struct annotation_view_options){
-                /* Lines of CSV are one of its sections. */
-                .with_source = !args->assembly || args->source || !is_text,
+                .with_source = !args->assembly || args->source,
+                /* Lines of CSV are one of its sections; text has them between the instructions. */
+                .with_lines = !is_text || (args->source && !args->assembly),
                 .with_code = !args->source || args->assembly,
                 .show_all = is_short || args->context == CONTEXT_ALL,
                 .n_context = args->context == CONTEXT_UNSET ? CONTEXT_DEFAULT : args->context,
@@ -394,37 +394,16 @@ static struct annotation_view_options cmd_annotate_choose_rows(const struct anno
         };
 }
 
-/* The listing has a layout of its own, below the facts.  Returns an exit status, or -ENOMEM. */
-static int print_listing(const struct annotation *a, struct source_texts *sources,
-                         const struct view_document *facts, const struct annotation_view_options *view,
-                         const struct arguments *args)
-{
-        struct annotate_text_options options = {
-                .view = view,
-                .is_colored = args->output.document.color,
-                .n_columns = text_width_of_terminal(STDOUT_FILENO),
-        };
-        int status = output_options_print(&args->output, facts);
-        int r = status == EXIT_STATUS_OK ? annotate_text_print(a, sources, &options, stdout) : 0;
-
-        return r < 0 ? r : status;
-}
-
-/* Returns 0, an exit status after a complaint, or -ENOMEM. */
+/* Returns 0, or an exit status after a complaint. */
 static int cmd_annotate_print(const struct annotation *a, struct source_texts *sources,
                               const struct annotation_view_options *options, const struct arguments *args)
 {
-        bool is_text = args->output.document.format == DOCUMENT_TEXT;
-        struct annotation_view_options tables = *options;
         struct view_document document;
         int r;
 
-        tables.with_code = tables.with_code && !is_text;
-        tables.with_source = tables.with_source && !is_text;
         view_document_init(&document, ANNOTATION_VIEW_SCHEMA);
-        annotation_view_fill(&document, a, sources, &tables);
-        r = is_text ? print_listing(a, sources, &document, options, args)
-                    : output_options_print(&args->output, &document);
+        annotation_view_fill(&document, a, sources, options);
+        r = output_options_print(&args->output, &document);
         view_document_deinit(&document);
         return r;
 }

@@ -12,7 +12,7 @@
 
 struct option_table;
 
-/* [annotate] -> sampled_trace, function_choice, annotation -> annotation_view, annotate_text */
+/* [annotate] -> sampled_trace, function_choice, annotation -> annotation_view */
 int cmd_annotate(int argc, char **argv);
 const struct option_table *cmd_annotate_options(void);
 

@@ -107,6 +107,7 @@ int output_options_adopt(struct output_options *o, const struct common_options *
 void output_options_complete(struct output_options *o)
 {
         o->document.n_columns = text_width_of(stdout);
+        o->document.is_terminal = text_width_of_terminal(STDOUT_FILENO) != 0;
         o->document.color = o->document.format == DOCUMENT_TEXT &&
                             text_color_is_wanted(o->color, STDOUT_FILENO);
 }

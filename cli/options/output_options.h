@@ -55,7 +55,8 @@ struct view_document;
 #define OUTPUT_LIMIT_UNSET UINT32_MAX
 
 struct output_options {
-        struct document_options document; /* n_columns and color are filled in by output_options_complete() */
+        struct document_options
+                document; /* n_columns, color and is_terminal are filled in by output_options_complete() */
         enum text_color_when color;
         bool has_format; /* it was asked for */
         uint32_t limit;  /* 0 = all; OUTPUT_LIMIT_UNSET = the user said nothing */

@@ -99,6 +99,22 @@ START_TEST(test_reserve_gives_room_where_the_end_is)
 }
 END_TEST
 
+/* Words as long as they are, without the NUL of printf. */
+START_TEST(test_words)
+{
+        struct byte_buffer b = { .data = NULL };
+        char name[1000];
+
+        memset(name, 'n', sizeof(name));
+        byte_buffer_add_format(&b, "%d %s", 12, "zones");
+        byte_buffer_add_format(&b, "%s", "");
+        byte_buffer_add_format(&b, "%.*s", (int)sizeof(name), name);
+        ck_assert_uint_eq(b.used_bytes, 8 + sizeof(name));
+        ck_assert_mem_eq(b.data, "12 zonesn", 9);
+        byte_buffer_deinit(&b);
+}
+END_TEST
+
 /* NULL means out of memory, so no room in an empty buffer must still be somewhere. */
 START_TEST(test_reserve_of_nothing_is_no_failure)
 {

@@ -7,6 +7,7 @@
 #include "analyze/walk/function_table.h"
 #include "analyze/walk/sampled_trace.h"
 #include "format/trace_rows.h"
+#include "view/answers/annotation_listing.h"
 #include "view/answers/report_heading.h"
 #include "view/text/text_number.h"
 
@@ -17,11 +18,19 @@
 
 #define BUILD_ID_BYTES_MAX 64
 
+#define RATIO_COLUMNS                                                                       \
+        { .key = "ipc", .title = "IPC", .type = VIEW_REAL },                                \
+                { .key = "cache_misses_per_1000", .title = "c-miss/k", .type = VIEW_REAL }, \
+        {                                                                                   \
+                .key = "branch_misses_per_1000", .title = "b-miss/k", .type = VIEW_REAL     \
+        }
+
 /* The numbers come first in both, and counters after all. */
 static const struct view_column instruction_columns[] = {
         { .key = "share", .title = "percent", .type = VIEW_SHARE },
         { .key = "n_samples", .title = "samples", .type = VIEW_COUNT },
         { .key = "weight", .title = "weight", .type = VIEW_COUNT },
+        RATIO_COLUMNS,
         { .key = "address", .title = "address", .type = VIEW_STRING },
         { .key = "instruction", .title = "instruction", .type = VIEW_STRING },
         { .key = "branch", .title = "branch", .type = VIEW_STRING },
@@ -33,12 +42,14 @@ static const struct view_column instruction_columns[] = {
         { .key = "inlined_into", .title = "inlined into", .type = VIEW_STACK },
         { .key = "n_bytes", .title = "bytes", .type = VIEW_COUNT },
 };
+#define N_INSTRUCTION_NUMBERS 6 /* the address follows */
 #define N_INSTRUCTION_COLUMNS ((uint32_t)(sizeof(instruction_columns) / sizeof(instruction_columns[0])))
 
 static const struct view_column line_columns[] = {
         { .key = "share", .title = "percent", .type = VIEW_SHARE },
         { .key = "n_samples", .title = "samples", .type = VIEW_COUNT },
         { .key = "weight", .title = "weight", .type = VIEW_COUNT },
+        RATIO_COLUMNS,
         { .key = "file", .title = "file", .type = VIEW_STRING },
         { .key = "line", .title = "line", .type = VIEW_ID },
         { .key = "text", .title = "source", .type = VIEW_STRING },
@@ -156,12 +167,27 @@ static void annotation_view_add_counters(struct view_document *d, struct view_co
         }
 }
 
-static void put_sum(struct view_document *d, struct view_table *t, const struct annotation *a,
-                    const struct sample_sum *sum)
+static void annotation_view_put_ratio(struct view_document *d, struct view_table *t, double ratio)
 {
+        if (ratio >= 0)
+                view_table_put_real(d, t, ratio);
+        else
+                view_table_put_unknown(d, t);
+}
+
+/* @rows: the counters of all rows */
+static void put_sum(struct view_document *d, struct view_table *t, const struct annotation *a,
+                    const struct sample_sum *sum, const uint64_t *rows, size_t index)
+{
+        struct report_ratios ratios = report_counters_ratios(&a->counters,
+                                                             rows + index * a->counters.n_counters);
+
         view_table_put_real(d, t, report_share(sum->weight, a->sum.weight));
         view_table_put_number(d, t, sum->n_samples);
         view_table_put_number(d, t, sum->weight);
+        annotation_view_put_ratio(d, t, ratios.instructions_per_cycle);
+        annotation_view_put_ratio(d, t, ratios.cache_misses);
+        annotation_view_put_ratio(d, t, ratios.branch_misses);
 }
 
 static void annotation_view_put_string(struct view_document *d, struct view_table *t,
@@ -258,7 +284,7 @@ static void annotation_view_put_instruction(struct view_document *d, struct view
         const struct listing_symbol *symbol = row->n_symbols != 0 ? &a->listing.symbols[row->first_symbol]
                                                                   : &unknown;
 
-        put_sum(d, t, a, &a->instructions[index].sum);
+        put_sum(d, t, a, &a->instructions[index].sum, a->instruction_counters, index);
         put_address(d, t, row->svma);
         annotation_view_put_string(d, t, a, row->text);
         put_branch(d, t, a, row);
@@ -270,27 +296,50 @@ static void annotation_view_put_instruction(struct view_document *d, struct view
         put_counters(d, t, a, a->instruction_counters, index);
 }
 
+/* "of the function's samples, by their weight (ns); * is the hottest ..." */
+static void annotation_view_set_about(struct view_document *d, struct view_table *t,
+                                      const struct annotation *a, const char *more)
+{
+        const struct trace_sample_event *event = trace_dictionary_row(a->trace->dictionary,
+                                                                      TRACE_TABLE_SAMPLE_EVENTS, a->event);
+        struct text_view unit = trace_dictionary_text(a->trace->dictionary, event->unit);
+
+        view_table_set_about(d, t, "of the function's samples, by their weight%s%.*s%s%s",
+                             unit.n_bytes != 0 ? " (" : "", (int)unit.n_bytes,
+                             unit.n_bytes != 0 ? unit.bytes : "", unit.n_bytes != 0 ? ")" : "", more);
+}
+
 static void add_instructions(struct view_document *d, const struct annotation *a,
-                             const struct annotation_view_options *options)
+                             struct source_texts *sources, const struct annotation_view_options *options)
 {
         struct view_column all[N_INSTRUCTION_COLUMNS + REPORT_COUNTERS_MAX];
         uint8_t *shown = annotation_view_choose(a, options, &a->instructions[0].sum,
                                                 sizeof(a->instructions[0]), a->listing.n_instructions);
+        struct annotation_listing listing;
         struct view_table *t;
 
         annotation_view_add_counters(d, all, instruction_columns, N_INSTRUCTION_COLUMNS, &a->counters);
+        if (annotation_listing_has_file_offsets(a))
+                all[N_INSTRUCTION_NUMBERS].title = "in file";
         t = view_document_add_table(d, "instructions", "Instructions", all,
                                     N_INSTRUCTION_COLUMNS + a->counters.n_counters);
-        view_table_set_about(d, t,
-                             "of the function's samples, by their weight; function, file and line are "
-                             "of the innermost function that was inlined there");
+        annotation_view_set_about(
+                d, t, a,
+                "; * is the hottest; function, file and line are of the innermost function that was inlined there.  A "
+                "sample marks the instruction that runs next, often one or a few after the one that took the time "
+                "(skid)");
+        annotation_listing_init(&listing, d, t, a, sources, options->with_source);
         d->failed = d->failed || !shown;
-        for (size_t i = 0; shown && i < a->listing.n_instructions; i++) {
+        for (uint32_t i = 0; shown && i < a->listing.n_instructions; i++) {
+                annotation_listing_add_instruction(&listing, i, shown[i]);
                 if (shown[i])
                         annotation_view_put_instruction(d, t, a, i);
                 else if (t)
                         t->n_left_out++;
         }
+        annotation_listing_finish(&listing, "instructions");
+        if (t)
+                t->listing = &annotation_listing_of_code;
         free(shown);
 }
 
@@ -313,6 +362,8 @@ static void annotation_view_add_parts(struct view_document *d, const struct anno
                 view_table_put_bool(d, t, (part->flags & LISTING_PART_GUESSED) != 0);
                 view_table_put_bool(d, t, (part->flags & LISTING_PART_CUT) != 0);
         }
+        if (t)
+                t->is_in_listing = true;
 }
 
 /* ---- lines --------------------------------------------------------------------------------------------- */
@@ -328,7 +379,7 @@ static void annotation_view_put_line(struct view_document *d, struct view_table 
         const struct source_text *text = source_texts_find(sources, annotation_string(a, row->file));
 
         d->failed = d->failed || !text;
-        put_sum(d, t, a, &row->sum);
+        put_sum(d, t, a, &row->sum, a->line_counters, index);
         annotation_view_put_string(d, t, a, row->file);
         put_line_number(d, t, row->line);
         if (text && row->line != 0 && row->line <= text->n_lines)
@@ -347,17 +398,25 @@ static void annotation_view_add_lines(struct view_document *d, const struct anno
         struct view_column all[N_LINE_COLUMNS + REPORT_COUNTERS_MAX];
         uint8_t *shown = annotation_view_choose(a, options, &a->lines[0].sum, sizeof(a->lines[0]),
                                                 a->n_lines);
+        struct annotation_listing listing;
         struct view_table *t;
 
         annotation_view_add_counters(d, all, line_columns, N_LINE_COLUMNS, &a->counters);
         t = view_document_add_table(d, "lines", "Lines", all, N_LINE_COLUMNS + a->counters.n_counters);
-        view_table_set_about(d, t, "of the function's samples, by their weight");
+        annotation_view_set_about(d, t, a, "; * is the hottest");
+        annotation_listing_init(&listing, d, t, a, sources, true);
         d->failed = d->failed || !shown;
-        for (size_t i = 0; shown && i < a->n_lines; i++) {
+        for (uint32_t i = 0; shown && i < a->n_lines; i++) {
+                annotation_listing_add_line(&listing, i, shown[i]);
                 if (shown[i])
                         annotation_view_put_line(d, t, a, sources, i);
                 else if (t)
                         t->n_left_out++;
+        }
+        annotation_listing_finish(&listing, "lines");
+        if (t) {
+                t->listing = &annotation_listing_of_lines;
+                t->is_in_listing = options->with_code;
         }
         free(shown);
 }
@@ -505,7 +564,7 @@ static void add_sums(struct view_document *d, const struct annotation *a)
         view_document_add_number(d, "n_samples", NULL, VIEW_COUNT, a->sum.n_samples);
         view_document_add_number(d, "weight", NULL, VIEW_COUNT, a->sum.weight);
         view_document_add_real(d, "share", NULL, VIEW_SHARE, report_share(a->sum.weight, all->weight));
-        view_document_add_number(d, "self_samples", has_inlined ? "in itself, as reports count them" : NULL,
+        view_document_add_number(d, "self_samples", has_inlined ? "in itself, as in reports" : NULL,
                                  VIEW_COUNT, a->self.n_samples);
         view_document_add_number(d, "inlined_samples",
                                  a->inlined.n_samples != 0 ? "where it was inlined" : NULL, VIEW_COUNT,
@@ -579,8 +638,8 @@ void annotation_view_fill(struct view_document *d, const struct annotation *a, s
                                   annotation_find_handle(&functions, a->trace->dictionary, &a->function),
                                   options->filter);
         if (options->with_code)
-                add_instructions(d, a, options);
-        if (options->with_source)
+                add_instructions(d, a, sources, options);
+        if (options->with_lines)
                 annotation_view_add_lines(d, a, sources, options);
         if (options->with_code)
                 annotation_view_add_parts(d, a);

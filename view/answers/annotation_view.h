@@ -4,8 +4,8 @@
  *
  * Way of the data:  annotation, source_texts -> [annotation_view] -> view_document
  *
- * A long function has only the rows near samples in it, the same ones in every format.  Text has the listing
- * with arrows of cli/views/annotate_text in the place of the tables of instructions and lines.
+ * A long function has only the rows near samples in it, the same ones in every format.  In text the tables of
+ * instructions and of lines are listings (annotation_listing).
  */
 #ifndef VIEW_ANSWERS_ANNOTATION_VIEW_H
 #define VIEW_ANSWERS_ANNOTATION_VIEW_H
@@ -20,7 +20,6 @@
 
 #define ANNOTATION_VIEW_SCHEMA "hyprof.annotation/2"
 
-/* The columns of both tables, followed by one for each counter. */
 #define ANNOTATION_VIEW_FUNCTIONS 10 /* that are listed where none was named, unless the limit is 0 */
 
 struct annotation;
@@ -29,13 +28,14 @@ struct sample_sum;
 struct source_texts;
 
 struct annotation_view_options {
-        bool with_code, with_source; /* the tables of instructions and of parts, that of lines */
-        bool show_all;               /* not only what is near samples */
-        uint32_t n_context;          /* rows around each hot one that are shown */
-        double share_hot;            /* 0 .. 1: from here on a row is hot */
-        uint32_t limit;              /* rows of each table, those with the most samples; 0 = all */
-        const char *path;            /* of the trace, for hints */
-        struct text_view filter;     /* whose samples count, in words; empty = all */
+        bool with_code, with_lines; /* the tables of instructions and of parts, that of lines */
+        bool with_source;           /* in text, source lines between the instructions */
+        bool show_all;              /* not only what is near samples */
+        uint32_t n_context;         /* rows around each hot one that are shown */
+        double share_hot;           /* 0 .. 1: from here on a row is hot */
+        uint32_t limit;             /* rows of each table, those with the most samples; 0 = all */
+        const char *path;           /* of the trace, for hints */
+        struct text_view filter;    /* whose samples count, in words; empty = all */
         const struct function_choice
                 *choice; /* functions with samples, where none was named; NULL = one was */
 };

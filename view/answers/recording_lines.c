@@ -13,27 +13,9 @@
 #include "view/document/view_document.h"
 #include "view/text/text_number.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-#define PIECE_BYTES 256
-
-/* printf; names come in with recording_add_name(). */
-static void recording_add(struct byte_buffer *line, const char *format, ...)
-        __attribute__((format(printf, 2, 3)));
-
-static void recording_add(struct byte_buffer *line, const char *format, ...)
-{
-        char text[PIECE_BYTES];
-        va_list args;
-
-        va_start(args, format);
-        (void)vsnprintf(text, sizeof(text), format, args);
-        va_end(args);
-        byte_buffer_add(line, text, strlen(text));
-}
 
 static void recording_add_name(struct byte_buffer *line, struct text_view name)
 {
@@ -84,24 +66,24 @@ static void recording_add_place(struct view_document *d, const struct report_rec
 
         if (seconds != 0 && gmtime_r(&seconds, &utc))
                 (void)strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC", &utc);
-        recording_add(line, "%s", date);
+        byte_buffer_add_format(line, "%s", date);
         if (r->hostname.n_bytes != 0) {
-                recording_add(line, "%son ", recording_separator(line, " "));
+                byte_buffer_add_format(line, "%son ", recording_separator(line, " "));
                 recording_add_name(line, r->hostname);
         }
         if (has_cpus)
-                recording_add(line, "%s%s", recording_separator(line, ", "),
-                              text_number_counted(recording_number_of(r->cpus), "CPUs").text);
+                byte_buffer_add_format(line, "%s%s", recording_separator(line, ", "),
+                                       text_number_counted(recording_number_of(r->cpus), "CPUs").text);
         if (r->kernel.n_bytes != 0) {
-                recording_add(line, "%s", recording_separator(line, ", "));
+                byte_buffer_add_format(line, "%s", recording_separator(line, ", "));
                 recording_add_name(line, r->kernel);
         }
         if (r->machine.n_bytes != 0) {
-                recording_add(line, "%s", recording_separator(line, " "));
+                byte_buffer_add_format(line, "%s", recording_separator(line, " "));
                 recording_add_name(line, r->machine);
         }
         if (r->hyprof_version.n_bytes != 0) {
-                recording_add(line, "%shyprof ", recording_separator(line, ", "));
+                byte_buffer_add_format(line, "%shyprof ", recording_separator(line, ", "));
                 recording_add_name(line, r->hyprof_version);
         }
         recording_put_line(d, "recorded", line);
@@ -134,15 +116,17 @@ static void recording_add_length(struct view_document *d, const struct report *r
 {
         const struct report_recording *r = &report->recording;
 
-        recording_add(line, "%s", text_number_duration(r->range_ns).text);
+        byte_buffer_add_format(line, "%s", text_number_duration(r->range_ns).text);
         if (r->range.is_part)
-                recording_add(line, " of a recording of %s", text_number_duration(r->duration_ns).text);
-        recording_add(line, ", %s", text_number_counted(report->n_kernel_threads, "threads").text);
-        recording_add(line, " in %s process%s", text_number_count(report->n_processes).text,
-                      report->n_processes == 1 ? "" : "es");
+                byte_buffer_add_format(line, " of a recording of %s",
+                                       text_number_duration(r->duration_ns).text);
+        byte_buffer_add_format(line, ", %s", text_number_counted(report->n_kernel_threads, "threads").text);
+        byte_buffer_add_format(line, " in %s process%s", text_number_count(report->n_processes).text,
+                               report->n_processes == 1 ? "" : "es");
         if (r->exit_status.n_bytes != 0) {
                 /* "3", or else words: "signal 9" */
-                recording_add(line, recording_is_digits(r->exit_status) ? ", exit status " : ", ended by ");
+                byte_buffer_add_format(line, recording_is_digits(r->exit_status) ? ", exit status "
+                                                                                 : ", ended by ");
                 recording_add_name(line, r->exit_status);
         }
         recording_put_line(d, r->range.is_part ? "range" : "lasted", line);
@@ -161,18 +145,18 @@ static void recording_add_length(struct view_document *d, const struct report *r
 static void recording_describe_event(const struct report *report, const struct report_event *event,
                                      struct byte_buffer *line)
 {
-        recording_add(line, "%s of ", text_number_count(event->sum.n_samples).text);
+        byte_buffer_add_format(line, "%s of ", text_number_count(event->sum.n_samples).text);
         recording_add_name(line, event->name);
         if (event->mode == TRACE_SAMPLE_MODE_FREQUENCY_HZ)
-                recording_add(line, " at %s Hz", text_number_count(event->rate).text);
+                byte_buffer_add_format(line, " at %s Hz", text_number_count(event->rate).text);
         else if (event->mode == TRACE_SAMPLE_MODE_PERIOD)
-                recording_add(line, ", one every %s", text_number_count(event->rate).text);
+                byte_buffer_add_format(line, ", one every %s", text_number_count(event->rate).text);
         if (report->n_events > 1 && event == report->event)
-                recording_add(line, " (shown below)");
+                byte_buffer_add_format(line, " (shown below)");
         if (report->recording.fallback.n_bytes != 0 && event == report->event) {
-                recording_add(line, " (");
+                byte_buffer_add_format(line, " (");
                 recording_add_name(line, report->recording.fallback);
-                recording_add(line, ")");
+                byte_buffer_add_format(line, ")");
         }
 }
 
@@ -180,7 +164,7 @@ static void recording_add_leader(const struct report *report, uint32_t leader, s
 {
         if (leader == 0)
                 return;
-        recording_add(line, " with each sample of ");
+        byte_buffer_add_format(line, " with each sample of ");
         recording_add_name(line, report->events[leader - 1].name);
 }
 
@@ -205,7 +189,7 @@ static void recording_add_events(struct view_document *d, const struct report *r
                         continue;
                 if (leader != 0 && leader != event->leader)
                         recording_add_leader(report, leader, line);
-                recording_add(line, "%s", recording_separator(line, ", "));
+                byte_buffer_add_format(line, "%s", recording_separator(line, ", "));
                 recording_add_name(line, event->name);
                 leader = event->leader;
         }
@@ -223,8 +207,8 @@ static void recording_add_events(struct view_document *d, const struct report *r
 static void recording_add_stack_part(struct byte_buffer *line, uint64_t n, uint64_t whole, const char *words)
 {
         if (n != 0)
-                recording_add(line, "%s%s %s", recording_separator(line, ", "),
-                              text_number_share(report_share(n, whole)).text, words);
+                byte_buffer_add_format(line, "%s%s %s", recording_separator(line, ", "),
+                                       text_number_share(report_share(n, whole)).text, words);
 }
 
 /* "95.2% complete (12.1% of them joined to the stack before, ...), 4.8% truncated: 4.0% deeper than ..." */
@@ -239,9 +223,9 @@ static void recording_describe_stacks(const struct report_callstacks *c, struct 
 
         recording_add_stack_part(line, c->n_complete, c->n_samples, "complete");
         if (c->n_stitched + c->n_approximate != 0)
-                recording_add(line, " (%s of them joined to the stack before, %s approximate)",
-                              text_number_share(report_share(c->n_stitched, c->n_complete)).text,
-                              text_number_share(report_share(c->n_approximate, c->n_complete)).text);
+                byte_buffer_add_format(line, " (%s of them joined to the stack before, %s approximate)",
+                                       text_number_share(report_share(c->n_stitched, c->n_complete)).text,
+                                       text_number_share(report_share(c->n_approximate, c->n_complete)).text);
         recording_add_stack_part(line, c->n_frame_pointers, c->n_samples, words[TRACE_STACK_FRAME_POINTERS]);
         recording_add_stack_part(line, c->n_truncated, c->n_samples, "truncated");
         for (uint32_t state = TRACE_STACK_TRUNCATED; state <= TRACE_STACK_STATE_COUNT; state++) {
@@ -251,8 +235,9 @@ static void recording_describe_stacks(const struct report_callstacks *c, struct 
 
                 if (c->by_state[state] == 0)
                         continue;
-                recording_add(line, "%s%s %s", separator,
-                              text_number_share(report_share(c->by_state[state], c->n_samples)).text, why);
+                byte_buffer_add_format(line, "%s%s %s", separator,
+                                       text_number_share(report_share(c->by_state[state], c->n_samples)).text,
+                                       why);
                 separator = ", ";
         }
 }
@@ -310,22 +295,23 @@ static void recording_add_sampler(struct view_document *d, const struct report_r
         bool has_cost = r->recorder_cpu_ns != 0 && r->duration_ns != 0;
 
         if (has_cost)
-                recording_add(line, "used %s of one core",
-                              text_number_share(report_share(r->recorder_cpu_ns, r->duration_ns)).text);
+                byte_buffer_add_format(
+                        line, "used %s of one core",
+                        text_number_share(report_share(r->recorder_cpu_ns, r->duration_ns)).text);
         if (r->unwind.n_bytes != 0) {
-                recording_add(line, "%sunwinding ", recording_separator(line, ", "));
+                byte_buffer_add_format(line, "%sunwinding ", recording_separator(line, ", "));
                 recording_add_name(line, r->unwind);
         }
         if (r->stack_copy_bytes != 0)
-                recording_add(line, "%sstack copies of %s", recording_separator(line, ", "),
-                              text_number_bytes(r->stack_copy_bytes).text);
+                byte_buffer_add_format(line, "%sstack copies of %s", recording_separator(line, ", "),
+                                       text_number_bytes(r->stack_copy_bytes).text);
         if (r->scope.n_bytes != 0) {
-                recording_add(line, "%sevents by ", recording_separator(line, ", "));
+                byte_buffer_add_format(line, "%sevents by ", recording_separator(line, ", "));
                 recording_add_name(line, r->scope);
         }
         if (r->n_descriptors != 0)
-                recording_add(line, "%s%s", recording_separator(line, ", "),
-                              text_number_counted(r->n_descriptors, "descriptors").text);
+                byte_buffer_add_format(line, "%s%s", recording_separator(line, ", "),
+                                       text_number_counted(r->n_descriptors, "descriptors").text);
         recording_put_line(d, "sampler", line);
         view_document_add_known(d, "recorder_cpu_ns", NULL, VIEW_DURATION, r->recorder_cpu_ns,
                                 r->recorder_cpu_ns != 0);
@@ -345,18 +331,19 @@ static void recording_add_zones(struct view_document *d, const struct report *re
 
         lost_zones_words(&report->lost, lost_words);
         if (report->n_zone_events != 0)
-                recording_add(line, "%s in %s of the source%s%s",
-                              text_number_count(report->n_zone_events).text,
-                              text_number_counted(report->n_zones, "places").text,
-                              lost_words[0] != '\0' ? ", " : "", lost_words);
+                byte_buffer_add_format(line, "%s in %s of the source%s%s",
+                                       text_number_count(report->n_zone_events).text,
+                                       text_number_counted(report->n_zones, "places").text,
+                                       lost_words[0] != '\0' ? ", " : "", lost_words);
         else if (report->recording.filter.n_bytes != 0)
-                recording_add(line, "none passes the filters");
+                byte_buffer_add_format(line, "none passes the filters");
         else
-                recording_add(line, "none: no instrumented program, or none of its zones was reached");
+                byte_buffer_add_format(line,
+                                       "none: no instrumented program, or none of its zones was reached");
         recording_put_line(d, "zones", line);
         if (report->also.n_switches != 0)
-                recording_add(line, "%s of threads, in and out",
-                              text_number_count(report->also.n_switches).text);
+                byte_buffer_add_format(line, "%s of threads, in and out",
+                                       text_number_count(report->also.n_switches).text);
         recording_put_line(d, "switches", line);
         view_document_add_number(d, "n_zones", NULL, VIEW_COUNT, report->n_zone_events);
         view_document_add_number(d, "n_unclosed", NULL, VIEW_COUNT, report->n_unclosed);

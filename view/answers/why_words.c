@@ -7,7 +7,6 @@
 #include "view/text/text_number.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -165,19 +164,6 @@ struct text_view why_words_name(const struct why *w, enum why_cause_kind kind, u
 
 /* ------------------------------------------------------------------ sentences */
 
-__attribute__((format(printf, 2, 3))) static void add(struct byte_buffer *out, const char *format, ...)
-{
-        char text[512];
-        va_list args;
-        int n;
-
-        va_start(args, format);
-        n = vsnprintf(text, sizeof(text), format, args);
-        va_end(args);
-        if (n > 0)
-                byte_buffer_add(out, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
-}
-
 static void why_words_add_string(struct byte_buffer *out, struct text_view s)
 {
         if (s.n_bytes != 0)
@@ -189,30 +175,30 @@ static void why_words_add_function(struct byte_buffer *out, struct text_view nam
 {
         why_words_add_string(out, name);
         if (name.n_bytes != 0 && name.bytes[0] != '[' && !memchr(name.bytes, '(', name.n_bytes))
-                add(out, "()");
+                byte_buffer_add_format(out, "()");
 }
 
 static void add_quoted(struct byte_buffer *out, struct text_view name)
 {
-        add(out, "'");
+        byte_buffer_add_format(out, "'");
         why_words_add_string(out, name);
-        add(out, "'");
+        byte_buffer_add_format(out, "'");
 }
 
 static void why_words_add_thread(const struct loaded_trace *trace, struct byte_buffer *out, uint32_t thread)
 {
         struct text_view name = loaded_trace_thread_name(trace, thread);
 
-        add(out, "thread t%u", thread);
+        byte_buffer_add_format(out, "thread t%u", thread);
         if (name.n_bytes != 0) {
-                add(out, " ");
+                byte_buffer_add_format(out, " ");
                 add_quoted(out, name);
         }
 }
 
 static void add_share(struct byte_buffer *out, double share)
 {
-        add(out, "%.0f%%", fmin(fmax(share, 0), 1) * 100);
+        byte_buffer_add_format(out, "%.0f%%", fmin(fmax(share, 0), 1) * 100);
 }
 
 static void add_lock(const struct why *w, const struct loaded_trace *trace, uint32_t lock,
@@ -220,15 +206,15 @@ static void add_lock(const struct why *w, const struct loaded_trace *trace, uint
 {
         const struct why_holder *holder = why_find_holder(w, lock);
 
-        add(out, "waiting for the lock ");
+        byte_buffer_add_format(out, "waiting for the lock ");
         add_quoted(out, why_words_lock_name(w, lock));
         if (!holder)
                 return;
-        add(out, " held by ");
+        byte_buffer_add_format(out, " held by ");
         why_words_add_thread(trace, out, holder->thread);
         if (holder->label == 0)
                 return;
-        add(out, holder->is_waiting ? ", which waits in " : " in ");
+        byte_buffer_add_format(out, holder->is_waiting ? ", which waits in " : " in ");
         why_words_add_function(out, why_words_function(w, holder->label));
 }
 
@@ -239,22 +225,22 @@ static void why_words_add_wait(const struct why *w, const struct loaded_trace *t
         struct text_view kernel = why_words_kernel(w, place);
         struct text_view name = place_name(w, place);
 
-        add(out, "waiting");
+        byte_buffer_add_format(out, "waiting");
         if (name.n_bytes != 0 && name.bytes[0] != '[') {
-                add(out, " in ");
+                byte_buffer_add_format(out, " in ");
                 why_words_add_function(out, name);
         }
         if (kernel.n_bytes != 0) {
-                add(out, " (");
+                byte_buffer_add_format(out, " (");
                 why_words_add_string(out, kernel);
-                add(out, ")");
+                byte_buffer_add_format(out, ")");
         }
         if (!waker || waker->thread == 0)
                 return;
-        add(out, ", ended by ");
+        byte_buffer_add_format(out, ", ended by ");
         why_words_add_thread(trace, out, waker->thread);
         if (waker->label != 0) {
-                add(out, " in ");
+                byte_buffer_add_format(out, " in ");
                 why_words_add_function(out, why_words_function(w, waker->label));
         }
 }
@@ -269,37 +255,39 @@ static void add_cause(const struct why *w, const struct loaded_trace *trace, con
         } else if (cause->kind == WHY_CAUSE_WAIT) {
                 why_words_add_wait(w, trace, cause->id, out);
         } else if (cause->kind == WHY_CAUSE_FUNCTION) {
-                add(out, "running ");
+                byte_buffer_add_format(out, "running ");
                 why_words_add_function(out, name);
                 if (cause->place != 0 && cause->place != cause->id) {
-                        add(out, ", mostly in ");
+                        byte_buffer_add_format(out, ", mostly in ");
                         why_words_add_function(out, why_words_function(w, cause->place));
                 }
         } else if (cause->kind == WHY_CAUSE_FAULTS) {
-                add(out, "page faults");
+                byte_buffer_add_format(out, "page faults");
                 if (name.n_bytes != 0) {
-                        add(out, " in ");
+                        byte_buffer_add_format(out, " in ");
                         why_words_add_function(out, name);
                 }
         } else if (cause->kind == WHY_CAUSE_MOVED) {
-                add(out, "moving to another CPU (%.1f moves an instance, %.1f in others)",
-                    w->n_moves[WHY_SLOW], w->n_moves[WHY_TYPICAL]);
+                byte_buffer_add_format(out, "moving to another CPU (%.1f moves an instance, %.1f in others)",
+                                       w->n_moves[WHY_SLOW], w->n_moves[WHY_TYPICAL]);
         } else if (cause->kind == WHY_CAUSE_SUSPENDED) {
-                add(out, "suspended, while other fibers or nothing ran");
+                byte_buffer_add_format(out, "suspended, while other fibers or nothing ran");
         } else if (cause->kind == WHY_CAUSE_ZONE) {
-                add(out, "the zone ");
+                byte_buffer_add_format(out, "the zone ");
                 add_quoted(out, name);
         } else {
-                add(out, "%s", why_words_kind(cause->kind));
+                byte_buffer_add_format(out, "%s", why_words_kind(cause->kind));
         }
         if (cause->is_sampled)
-                add(out, " (in %.0f%% of the samples of slow instances, %.0f%% of the others')",
-                    100 * cause->share.slow_ns / fmax(w->on_cpu_ns[WHY_SLOW], 1),
-                    100 * cause->share.typical_ns / fmax(w->on_cpu_ns[WHY_TYPICAL], 1));
+                byte_buffer_add_format(out,
+                                       " (in %.0f%% of the samples of slow instances, %.0f%% of the others')",
+                                       100 * cause->share.slow_ns / fmax(w->on_cpu_ns[WHY_SLOW], 1),
+                                       100 * cause->share.typical_ns / fmax(w->on_cpu_ns[WHY_TYPICAL], 1));
         else
-                add(out, " (in %.0f%% of the slow instances, %.0f%% of the others)",
-                    100 * (double)cause->n_slow / fmax((double)w->groups[WHY_SLOW].n, 1),
-                    100 * (double)cause->n_typical / fmax((double)w->groups[WHY_TYPICAL].n, 1));
+                byte_buffer_add_format(out, " (in %.0f%% of the slow instances, %.0f%% of the others)",
+                                       100 * (double)cause->n_slow / fmax((double)w->groups[WHY_SLOW].n, 1),
+                                       100 * (double)cause->n_typical /
+                                               fmax((double)w->groups[WHY_TYPICAL].n, 1));
 }
 
 static bool ranks_without_others(const struct why *w)
@@ -359,9 +347,9 @@ static void add_counter(const struct why *w, struct byte_buffer *out)
         if (!best)
                 return;
         event = trace_dictionary_row(w->dictionary, TRACE_TABLE_SAMPLE_EVENTS, best->id);
-        add(out, "; %.1f times as many ", best_rise);
+        byte_buffer_add_format(out, "; %.1f times as many ", best_rise);
         why_words_add_string(out, trace_dictionary_text(w->dictionary, event->name));
-        add(out, " in the same time on a CPU");
+        byte_buffer_add_format(out, " in the same time on a CPU");
 }
 
 /* The same code takes longer: where, and what goes with it. */
@@ -370,17 +358,18 @@ static void add_links(const struct why *w, struct byte_buffer *out)
         const struct why_links *links = &w->links;
 
         if (links->zone != 0) {
-                add(out, "; ");
+                byte_buffer_add_format(out, "; ");
                 add_share(out, links->zone_share);
-                add(out, " of the extra time is in the zone ");
+                byte_buffer_add_format(out, " of the extra time is in the zone ");
                 add_quoted(out, why_words_name(w, WHY_CAUSE_ZONE, links->zone));
         }
         if (links->is_moved)
-                add(out,
-                    "; %.0f%% of the slow instances continued on another CPU, %.0f%% of the others, more "
-                    "than their length explains: after a move the caches are cold",
-                    100 * (double)links->n_moved_slow / fmax((double)w->groups[WHY_SLOW].n, 1),
-                    100 * (double)links->n_moved_typical / fmax((double)w->groups[WHY_TYPICAL].n, 1));
+                byte_buffer_add_format(
+                        out,
+                        "; %.0f%% of the slow instances continued on another CPU, %.0f%% of the others, more "
+                        "than their length explains: after a move the caches are cold",
+                        100 * (double)links->n_moved_slow / fmax((double)w->groups[WHY_SLOW].n, 1),
+                        100 * (double)links->n_moved_typical / fmax((double)w->groups[WHY_TYPICAL].n, 1));
 }
 
 /* Which side has too few, and what to do. */
@@ -389,20 +378,21 @@ static void add_lack(const struct why *w, struct byte_buffer *out)
         unsigned long long slow = w->n_samples[WHY_SLOW], other = w->n_samples[WHY_TYPICAL];
         bool lacks_slow = slow < WHY_SAMPLES_MIN;
 
-        add(out, "not enough samples: %llu in %llu ", lacks_slow ? slow : other,
-            (unsigned long long)w->groups[lacks_slow ? WHY_SLOW : WHY_TYPICAL].n);
-        add(out, lacks_slow ? "slow instances" : "instances that are not slow");
+        byte_buffer_add_format(out, "not enough samples: %llu in %llu ", lacks_slow ? slow : other,
+                               (unsigned long long)w->groups[lacks_slow ? WHY_SLOW : WHY_TYPICAL].n);
+        byte_buffer_add_format(out, lacks_slow ? "slow instances" : "instances that are not slow");
         if (lacks_slow && other < WHY_SAMPLES_MIN)
-                add(out, ", %llu in the others", other);
-        add(out, ", %d are needed; record at a higher rate (-F), or for longer", WHY_SAMPLES_MIN);
+                byte_buffer_add_format(out, ", %llu in the others", other);
+        byte_buffer_add_format(out, ", %d are needed; record at a higher rate (-F), or for longer",
+                               WHY_SAMPLES_MIN);
 }
 
 static void add_same(const struct why *w, const struct why_cause *same, struct byte_buffer *out)
 {
         add_share(out, same->share.value);
-        add(out, " of the extra time: the same code took longer, mostly in ");
+        byte_buffer_add_format(out, " of the extra time: the same code took longer, mostly in ");
         why_words_add_function(out, why_words_function(w, same->id));
-        add(out, ": more work of the same kind, or slower memory");
+        byte_buffer_add_format(out, ": more work of the same kind, or slower memory");
         add_counter(w, out);
         add_links(w, out);
 }
@@ -417,16 +407,17 @@ static void add_largest(const struct why *w, struct byte_buffer *out)
         } else if (same && same->share.value >= HALF && same->id != 0) {
                 add_same(w, same, out);
         } else if (largest && largest->kind == WHY_CAUSE_INTERRUPTS && largest->share.value >= HALF) {
-                add(out, ranks_without_others(w) ? "interrupts took "
-                                                 : "no cause in the program: interrupts took ");
+                byte_buffer_add_format(out, ranks_without_others(w)
+                                                    ? "interrupts took "
+                                                    : "no cause in the program: interrupts took ");
                 add_share(out, largest->share.value);
-                add(out, " of the extra time");
+                byte_buffer_add_format(out, " of the extra time");
         } else {
-                add(out, "no cause stands out");
+                byte_buffer_add_format(out, "no cause stands out");
                 if (largest && largest->kind == WHY_CAUSE_UNEXPLAINED) {
-                        add(out, ": no sample and no wait explains ");
+                        byte_buffer_add_format(out, ": no sample and no wait explains ");
                         add_share(out, largest->share.value);
-                        add(out, " of the extra time");
+                        byte_buffer_add_format(out, " of the extra time");
                 }
         }
 }
@@ -437,17 +428,20 @@ static void add_no_cause(const struct why *w, struct byte_buffer *out)
         double machine = why_words_machine_share(w);
 
         if (w->groups[WHY_SLOW].n < WHY_SLOW_MIN || w->groups[WHY_TYPICAL].n < WHY_SLOW_MIN) {
-                add(out,
-                    "not enough instances: %zu slow and %zu others, at least %d of each are needed; record for longer",
-                    (size_t)w->groups[WHY_SLOW].n, (size_t)w->groups[WHY_TYPICAL].n, WHY_SLOW_MIN);
+                byte_buffer_add_format(
+                        out,
+                        "not enough instances: %zu slow and %zu others, at least %d of each are needed; record for longer",
+                        (size_t)w->groups[WHY_SLOW].n, (size_t)w->groups[WHY_TYPICAL].n, WHY_SLOW_MIN);
         } else if (w->by == WHY_BY_WALL && machine >= HALF) {
-                add(out, "no cause in the program: it was ready to run and others had the CPU for ");
+                byte_buffer_add_format(
+                        out, "no cause in the program: it was ready to run and others had the CPU for ");
                 add_share(out, machine);
-                add(out, " of the extra time");
+                byte_buffer_add_format(out, " of the extra time");
         } else if (ranks_without_others(w)) {
-                add(out, "no cause in the program: others had the CPU for ");
+                byte_buffer_add_format(out, "no cause in the program: others had the CPU for ");
                 add_share(out, machine);
-                add(out, " of the extra time of the slowest instances; ranked without that time: ");
+                byte_buffer_add_format(
+                        out, " of the extra time of the slowest instances; ranked without that time: ");
                 add_largest(w, out);
         } else {
                 add_largest(w, out);
@@ -493,9 +487,9 @@ static void add_unplaced(const struct why *w, struct byte_buffer *out)
                         share += w->causes[i].share.value;
         if (share < MACHINE_MIN)
                 return;
-        add(out, "; ");
+        byte_buffer_add_format(out, "; ");
         add_share(out, share);
-        add(out, " is waits without a call stack");
+        byte_buffer_add_format(out, " is waits without a call stack");
 }
 
 /* A function that writes to a disk runs and waits: neither half alone is what it costs. */
@@ -505,26 +499,27 @@ static void why_words_add_answer(const struct why *w, const struct loaded_trace 
         double other = other_share(w, answer);
 
         add_share(out, answer->share.value + other);
-        add(out, " of the extra time: ");
+        byte_buffer_add_format(out, " of the extra time: ");
         if (answer->confidence != WHY_CONFIDENCE_HIGH)
-                add(out, "probably ");
+                byte_buffer_add_format(out, "probably ");
         add_cause(w, trace, answer, out);
         if (other > 0) {
-                add(out, ", ");
+                byte_buffer_add_format(out, ", ");
                 add_share(out, answer->share.value);
-                add(out, ", and %s there, ", answer->kind == WHY_CAUSE_WAIT ? "running" : "waiting");
+                byte_buffer_add_format(out, ", and %s there, ",
+                                       answer->kind == WHY_CAUSE_WAIT ? "running" : "waiting");
                 add_share(out, other);
         }
         if (answer->kind == WHY_CAUSE_WAIT && !answer->is_unplaced)
                 add_unplaced(w, out);
         if (ranks_without_others(w)) {
-                add(out, "; ranked without the time that others had the CPU, ");
+                byte_buffer_add_format(out, "; ranked without the time that others had the CPU, ");
                 add_share(out, w->machine_share);
-                add(out, " of the extra time of the slowest instances");
+                byte_buffer_add_format(out, " of the extra time of the slowest instances");
         } else if (w->by == WHY_BY_WALL && why_words_machine_share(w) >= MACHINE_MIN) {
-                add(out, "; others had the CPU for ");
+                byte_buffer_add_format(out, "; others had the CPU for ");
                 add_share(out, why_words_machine_share(w));
-                add(out, " of it");
+                byte_buffer_add_format(out, " of it");
         }
 }
 
@@ -536,15 +531,17 @@ void why_words_answer(const struct why *w, const struct loaded_trace *trace, str
         if (answer) {
                 why_words_add_answer(w, trace, answer, out);
         } else if (w->survey.durations.n == 0) {
-                add(out, "no instance of a zone called ");
+                byte_buffer_add_format(out, "no instance of a zone called ");
                 why_words_add_string(out, why_words_words_of(w->request.zone));
-                add(out, " ended");
+                byte_buffer_add_format(out, " ended");
         } else if (w->groups[WHY_SLOW].n == 0 && w->request.slower_than_ns == 0 &&
                    typical->n >= WHY_SLOW_MIN) {
-                add(out, "there is nothing to explain: no instance takes longer than the others");
+                byte_buffer_add_format(
+                        out, "there is nothing to explain: no instance takes longer than the others");
         } else if (typical->n != 0 && w->groups[WHY_SLOW].n >= WHY_SLOW_MIN &&
                    w->extra_ns < EXTRA_MIN * typical->duration / (double)typical->n) {
-                add(out, "there is nothing to explain: the slow instances take as long as the others");
+                byte_buffer_add_format(
+                        out, "there is nothing to explain: the slow instances take as long as the others");
         } else {
                 add_no_cause(w, out);
         }

@@ -20,14 +20,16 @@
 
 struct error;
 struct view_document;
+struct view_table;
 
 enum document_format { DOCUMENT_TEXT, DOCUMENT_MARKDOWN, DOCUMENT_JSON, DOCUMENT_CSV };
 
 struct document_options {
         enum document_format format;
-        uint32_t n_columns;  /* of text; 0 = without limit */
-        bool color;          /* of text */
-        bool full_names;     /* of text: names are never cut, so that lines are as long as need be */
+        uint32_t n_columns; /* of text; 0 = without limit */
+        bool color;         /* of text */
+        bool is_terminal; /* of text: lines of listings end where it does; else they are as long as need be */
+        bool full_names;  /* of text: names are never cut, so that lines are as long as need be */
         const char *section; /* of CSV: the key of the table; NULL = the first */
         char separator;      /* of CSV: ',' */
         bool csv_is_safe;    /* see csv_writer.h */
@@ -46,5 +48,9 @@ int document_print_markdown(const struct view_document *d, FILE *out);
 int document_print_json(const struct view_document *d, FILE *out);
 int document_print_csv(const struct view_document *d, const struct document_options *options, FILE *out,
                        struct error *err);
+
+/* The rows of a table with a `listing`, below its title.  Returns 0 or -ENOMEM. */
+int document_listing_print(const struct view_document *d, const struct view_table *t,
+                           const struct document_options *options, FILE *out);
 
 #endif /* VIEW_DOCUMENT_DOCUMENT_FORMAT_H */

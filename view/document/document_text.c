@@ -23,6 +23,7 @@ struct printing {
         const struct view_document *document;
         FILE *out;
         uint32_t line_columns;
+        const struct document_options *options;
         bool has_limit, color, full_names;
         struct byte_buffer line;
 };
@@ -372,6 +373,8 @@ static int document_text_print_table(struct printing *p, const struct view_table
                 return r;
         if (t->n_cells == 0 && t->n_left_out == 0)
                 return print_words(p, "none", strlen("none"), INDENT);
+        if (t->listing)
+                return document_listing_print(p->document, t, p->options, p->out);
         r = view_table_pack(t, &packed);
         if (r < 0)
                 return r;
@@ -397,7 +400,7 @@ static int print_all(struct printing *p)
         if (r != 0)
                 return r;
         for (size_t i = 0; i < d->n_tables && r == 0; i++)
-                if (view_table_is_shown(d->tables[i]))
+                if (view_table_is_shown(d->tables[i]) && !d->tables[i]->is_in_listing)
                         r = document_text_print_table(p, d->tables[i]);
         if (r != 0)
                 return r;
@@ -409,6 +412,7 @@ int document_print_text(const struct view_document *d, const struct document_opt
         struct printing p = {
                 .document = d,
                 .out = out,
+                .options = options,
                 .line_columns = options->n_columns,
                 .has_limit = options->n_columns != 0,
                 .color = options->color,

@@ -22,6 +22,7 @@ static void free_table(struct view_table *t)
 {
         free(t->cells);
         free(t->depths);
+        free(t->notes);
         byte_buffer_deinit(&t->about);
         free(t);
 }
@@ -42,34 +43,11 @@ void view_document_deinit(struct view_document *d)
         view_document_init(d, d->schema);
 }
 
-/* printf to the end of @buffer; how many bytes that were. */
-static __attribute__((format(printf, 3, 0))) size_t add_format(struct view_document *d,
-                                                               struct byte_buffer *buffer, const char *format,
-                                                               va_list args)
-{
-        va_list again;
-        uint8_t *at = NULL;
-        int n;
-
-        va_copy(again, args);
-        n = vsnprintf(NULL, 0, format, again);
-        va_end(again);
-        if (n >= 0)
-                at = byte_buffer_reserve(buffer, (size_t)n + 1);
-        if (!at) {
-                d->failed = true;
-                return 0;
-        }
-        (void)vsnprintf((char *)at, (size_t)n + 1, format, args);
-        buffer->used_bytes += (size_t)n;
-        return (size_t)n;
-}
-
 /* A name with a line break in it must not make two lines of one. */
 static __attribute__((format(printf, 3, 0))) void add_line(struct view_document *d, struct byte_buffer *lines,
                                                            const char *format, va_list args)
 {
-        size_t n = add_format(d, lines, format, args);
+        size_t n = byte_buffer_add_vformat(lines, format, args);
 
         for (size_t i = lines->used_bytes - n; i < lines->used_bytes; i++)
                 if (lines->data[i] == '\n')
@@ -84,8 +62,9 @@ void view_document_set_title(struct view_document *d, const char *format, ...)
 
         byte_buffer_clear(&d->title);
         va_start(args, format);
-        (void)add_format(d, &d->title, format, args);
+        (void)byte_buffer_add_vformat(&d->title, format, args);
         va_end(args);
+        d->failed = d->failed || d->title.failed;
 }
 
 void view_document_warn(struct view_document *d, const char *format, ...)
@@ -278,8 +257,9 @@ void view_table_set_about(struct view_document *d, struct view_table *t, const c
                 return;
         byte_buffer_clear(&t->about);
         va_start(args, format);
-        (void)add_format(d, &t->about, format, args);
+        (void)byte_buffer_add_vformat(&t->about, format, args);
         va_end(args);
+        d->failed = d->failed || t->about.failed;
 }
 
 void view_table_begin_row(struct view_document *d, struct view_table *t, uint32_t depth)
@@ -339,8 +319,9 @@ void view_table_put_format(struct view_document *d, struct view_table *t, const 
         assert(d->failed || view_type_is_text(next_type(t)));
         cell.string.at_bytes = d->strings.used_bytes;
         va_start(args, format);
-        cell.string.n_bytes = add_format(d, &d->strings, format, args);
+        cell.string.n_bytes = byte_buffer_add_vformat(&d->strings, format, args);
         va_end(args);
+        d->failed = d->failed || d->strings.failed;
         view_document_put_cell(d, t, cell);
 }
 
@@ -445,6 +426,25 @@ void view_table_add_frame(struct view_document *d, struct view_table *t, struct 
         byte_buffer_add_u8(&d->strings, '\0');
         cell->string.n_bytes += name.n_bytes + 1;
         d->failed = d->strings.failed;
+}
+
+void view_table_add_note(struct view_document *d, struct view_table *t, enum view_note_kind kind,
+                         struct text_view words)
+{
+        struct view_cell cell;
+
+        if (!t)
+                return;
+        assert(t->n_cells % t->n_columns == 0);
+        cell = string_cell(d, words);
+        if (array_reserve(&t->notes, &t->notes_capacity, t->n_notes + 1, sizeof(*t->notes)) < 0) {
+                d->failed = true;
+                return;
+        }
+        t->notes[t->n_notes++] = (struct view_note){ .kind = kind,
+                                                     .row = t->n_cells / t->n_columns,
+                                                     .at_bytes = cell.string.at_bytes,
+                                                     .n_bytes = cell.is_known ? cell.string.n_bytes : 0 };
 }
 
 bool view_table_is_shown(const struct view_table *t)

@@ -75,6 +75,39 @@ struct view_cell {
         };
 };
 
+/* A column of a listing, which is one of its table. */
+struct view_listing_column {
+        const char *key;
+        uint32_t n_columns;         /* flush right in so many; 0 = as long as it is, flush left */
+        const char *before, *after; /* around what is known; NULL = nothing */
+};
+
+/*
+ * In text, the rows of a table may be the lines of one listing, such as the instructions of a function: in
+ * columns of fixed widths, with notes between them; numbers that are 0 or not known are blank.  The other
+ * formats have the table.
+ */
+struct view_listing {
+        const struct view_listing_column *columns;
+        uint32_t n_columns;
+        uint32_t n_before_notes; /* columns that are left of the notes */
+};
+
+enum view_note_kind {
+        VIEW_NOTE_TITLE, /* of the rows that follow, after an empty line */
+        VIEW_NOTE_WORDS, /* about the next row */
+        VIEW_NOTE_GAP,   /* rows that are left out here */
+        VIEW_NOTE_EMPTY, /* a line without words */
+        VIEW_NOTE_LEAD,  /* no line of its own: where notes begin, in the line of the next row */
+};
+
+/* A line of a listing above a row: for people alone, who see there what columns of the row say. */
+struct view_note {
+        enum view_note_kind kind;
+        size_t row;
+        size_t at_bytes, n_bytes; /* in the document's `strings` */
+};
+
 struct view_table {
         const char *key;   /* in JSON: "zones"; NULL = for people alone */
         const char *title; /* in text, above: "Zones, by total time"; NULL = for programs alone */
@@ -88,6 +121,10 @@ struct view_table {
         size_t depths_capacity;
         /* in text and Markdown, columns from this one on are left out if no cell is known; 0 = none */
         uint32_t optional_from;
+        const struct view_listing *listing; /* static; how text shows it; NULL = as a table */
+        struct view_note *notes;            /* heap; of the listing, in the order of the rows */
+        size_t n_notes, notes_capacity;
+        bool is_in_listing;       /* text leaves it out: a listing says the same */
         bool is_hidden_if_empty;  /* from people, who are told "none" otherwise */
         uint64_t n_left_out;      /* rows that there are beside these */
         struct byte_buffer about; /* a line or more below the title; "" = none: what percentages are of */
@@ -190,6 +227,10 @@ void view_table_put_unknown(struct view_document *d, struct view_table *t);
 /* A cell of a STACK, frame by frame, the innermost first; none at all: the stack is empty, not unknown. */
 void view_table_begin_stack(struct view_document *d, struct view_table *t);
 void view_table_add_frame(struct view_document *d, struct view_table *t, struct text_view name);
+
+/* A note above the next row of a listing. */
+void view_table_add_note(struct view_document *d, struct view_table *t, enum view_note_kind kind,
+                         struct text_view words);
 
 /*
  * view_table_pack() - the table as people see it: without columns for programs alone, and

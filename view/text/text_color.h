@@ -2,7 +2,7 @@
 /*
  * view/text/text_color.h - whether text is coloured, and how
  *
- * Way of the data:  command line, environment -> [text_color] -> annotate_text, document_text
+ * Way of the data:  command line, environment -> [text_color] -> document_text
  *
  * --color=WHEN wins; then NO_COLOR, if not empty, and TERM=dumb mean never; else it is coloured on a
  * terminal.  Only text for people is: never JSON, CSV or Markdown, and nothing on standard error.

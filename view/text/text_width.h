@@ -2,7 +2,7 @@
 /*
  * view/text/text_width.h - how many columns text has
  *
- * Way of the data:  terminal -> [text_width] -> text_table, option_table, annotate_text
+ * Way of the data:  terminal -> [text_width] -> text_table, option_table, output_options
  */
 #ifndef VIEW_TEXT_TEXT_WIDTH_H
 #define VIEW_TEXT_TEXT_WIDTH_H

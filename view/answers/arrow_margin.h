@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/views/arrow_margin.h - the jumps of a function as lines beside its instructions
+ * view/answers/arrow_margin.h - the jumps of a function as lines beside its instructions
  *
- * Way of the data:  annotation (arrows) -> [arrow_margin] -> annotate_text
+ * Way of the data:  annotation (arrows) -> [arrow_margin] -> annotation_listing
  *
  *      ,->  where a jump goes to, from below
  *      |
@@ -10,8 +10,8 @@
  *
  * Goes through the instructions once, from the first to the last.
  */
-#ifndef CLI_VIEWS_ARROW_MARGIN_H
-#define CLI_VIEWS_ARROW_MARGIN_H
+#ifndef VIEW_ANSWERS_ARROW_MARGIN_H
+#define VIEW_ANSWERS_ARROW_MARGIN_H
 
 #include "analyze/annotate/annotation.h"
 
@@ -37,4 +37,4 @@ void arrow_margin_draw_above(struct arrow_margin *m, uint32_t index);
 /* Fills `text` for instruction @index; indexes ascend, each comes. */
 void arrow_margin_draw(struct arrow_margin *m, uint32_t index);
 
-#endif /* CLI_VIEWS_ARROW_MARGIN_H */
+#endif /* VIEW_ANSWERS_ARROW_MARGIN_H */

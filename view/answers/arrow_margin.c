@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/views/arrow_margin.h"
+#include "view/answers/arrow_margin.h"
 
 #include <string.h>
 
