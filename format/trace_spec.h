@@ -304,7 +304,7 @@ enum trace_clock_kind {
         X(23, DROPPED_LOCKS, "lock events dropped by the program: a thread's ring was full")                 \
         X(24, DROPPED_DEVICES, "device events dropped by the program: a thread's ring was full")             \
         X(25, BLOB_REFUSED, "large texts or images refused by the program: larger than allowed, or no room") \
-        X(26, BLOB_DAMAGED, "large texts or images lost: overwritten before they were read")                 \
+        X(26, BLOB_DAMAGED, "large texts or images lost: overwritten before being read")                     \
         X(27, ATTACHMENTS_FULL, "source texts or images left out: the limit was reached")                    \
         X(28, STACK_NOT_UNWOUND, "call stacks of events cut: the program's code keeps no frame pointers")    \
         X(29, STACK_TRUNCATED, "call stacks truncated: deeper than the copy of the stack")                   \
@@ -316,13 +316,13 @@ enum trace_clock_kind {
         X(35, UNWIND_FILE_FAILED, "files whose unwind information could not be read")                        \
         X(36, SAMPLES_LOST, "samples lost: the kernel or the processor could not take them")                 \
         X(37, SWITCHES_LOST, "context switches lost: the ring of the BPF program was full")                  \
-        X(38, CODE_TOO_LATE, "files of code not kept: gone before they could be opened")                     \
+        X(38, CODE_TOO_LATE, "files of code not kept: gone before being opened")                             \
         X(39, CODE_OVER_LIMIT, "files of code not kept: the limit was reached (--embed-max)")                \
-        X(40, CODE_UNREADABLE, "files of code not kept: they could not be read")                             \
+        X(40, CODE_UNREADABLE, "files of code not kept: not readable")                                       \
         X(41, JIT_GARBAGE, "lines of perf maps and records of jitdumps that could not be read")              \
-        X(42, SWITCHES_UNSEEN, "context switches that the kernel did not report; their times are estimated") \
-        X(43, CODE_REPLACED, "replacements of code at unrecorded times: samples around them have no name")   \
-        X(44, CLIENT_UNREAD, "bytes left in client rings: the recording was stopped before they were read")  \
+        X(42, SWITCHES_UNSEEN, "context switches that the kernel did not report, with estimated time")       \
+        X(43, CODE_REPLACED, "replacements of code at unrecorded times: samples nearby have no name")        \
+        X(44, CLIENT_UNREAD, "bytes left in client rings: the recording was stopped before that was read")   \
         X(45, STACK_32_BIT, "call stacks of 32-bit programs, which are not unwound: use --unwind=fp")        \
         X(46, NAMES_FULL, "names left out: the memory for names that programs give was full")
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* view/text/text_number.c: three digits and the unit that fits, also where rounding would make a fourth */
+#include "format/trace_spec.h"
 #include "tests/unit/unit_test.h"
 #include "view/text/text_number.h"
+
+#include <string.h>
 
 static const struct {
         uint64_t value;
@@ -105,5 +108,21 @@ START_TEST(test_counted)
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
                 ck_assert_str_eq(text_number_counted(cases[i].count, cases[i].words).text, cases[i].said);
+}
+END_TEST
+
+/* The words of a loss are right for one as well: no "they" goes back to it. */
+START_TEST(test_one_loss)
+{
+        static const char *const reasons[] = {
+#define X(id, name, words) words,
+                TRACE_LOSS_REASONS(X)
+#undef X
+        };
+        static const char *const plurals[] = { " they ", " them ", " their " };
+
+        for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+                for (size_t k = 0; k < sizeof(plurals) / sizeof(plurals[0]); k++)
+                        ck_assert_msg(!strstr(reasons[i], plurals[k]), "%s", reasons[i]);
 }
 END_TEST
