@@ -24,7 +24,7 @@
 #define KERNEL_THREAD_FLAG     UINT64_C(0x00200000) /* PF_KTHREAD of the kernel */
 
 /* Fields of /proc/PID/stat, counted from the state on. */
-enum { FIELD_PARENT = 1, FIELD_FLAGS = 6 };
+enum { FIELD_PARENT = 1, FIELD_FLAGS = 6, FIELD_CPU = 36 };
 
 /* ---- what it is ---------------------------------------------------------------------------------------- */
 
@@ -52,7 +52,7 @@ int running_process_parse(const char *text, struct running_process *ret_process)
         const char *name = strchr(text, '(');
         const char *behind = strrchr(text, ')');
         struct running_process p = { .pid = (uint32_t)strtoul(text, NULL, 10) };
-        uint64_t parent_pid, flags;
+        uint64_t parent_pid, flags, cpu;
         size_t name_bytes;
 
         if (!name || !behind || behind < name || behind[1] != ' ' || behind[2] == '\0')
@@ -67,6 +67,8 @@ int running_process_parse(const char *text, struct running_process *ret_process)
         memcpy(p.name, name, name_bytes);
         p.parent_pid = (uint32_t)parent_pid;
         p.is_waiting = behind[2] != 'R';
+        if (number_of_field(behind + 2, FIELD_CPU, &cpu) == 0)
+                p.cpu = (uint32_t)cpu;
         p.is_kernel_thread = (flags & KERNEL_THREAD_FLAG) != 0;
         *ret_process = p;
         return 0;

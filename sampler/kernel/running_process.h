@@ -27,6 +27,7 @@ struct running_process {
         bool is_kernel_thread;
         bool is_waiting;                       /* not on a CPU, and not about to be */
         char name[RUNNING_PROCESS_NAME_BYTES]; /* cut to fit */
+        uint32_t cpu;                          /* that it is on, or was on last; 0 if unknown */
 };
 
 /* The text of /proc/PID/stat, for its test.  Returns 0 or -EBADMSG. */

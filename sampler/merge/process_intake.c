@@ -60,6 +60,8 @@ static int process_intake_add_thread(const struct running_process *p, uint32_t t
         rec.kind = PERF_RECORD_KIND_SWITCH;
         rec.context_switch.out = true;
         rec.context_switch.preempted = false;
+        rec.context_switch.was_out = true;
+        rec.cpu = thread.cpu;
         if (r == 0 && thread.is_waiting)
                 r = kernel_side_take(samples, &rec);
         return r;

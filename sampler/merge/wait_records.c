@@ -158,9 +158,11 @@ int wait_records_take_switch(struct kernel_side *s, const struct perf_record *re
         r = kernel_side_find_thread(s, rec, &thread);
         if (r < 0 || !thread || ((s->recording->cpu_wide || s->recording->switches) && thread->exits))
                 return r;
-        r = end_others(s, rec, thread);
-        if (r == 0)
-                r = wait_records_note_place(s, rec, thread);
+        if (!rec->context_switch.was_out) {
+                r = end_others(s, rec, thread);
+                if (r == 0)
+                        r = wait_records_note_place(s, rec, thread);
+        }
         if (r < 0)
                 return r;
         if (rec->context_switch.out && thread->waits_by_sample) {

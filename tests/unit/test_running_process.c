@@ -30,11 +30,13 @@ START_TEST(test_parse)
                 const char *text;
                 struct running_process process;
         } good[] = {
-                { "42 (server) S 7 42 42 0 -1 4194304 1 2 3\n", { 42, 7, false, true, "server" } },
-                { "42 (server) R 0 42 42 0 -1 4194304 1 2 3\n", { 42, 0, false, false, "server" } },
-                { "2 (kthreadd) S 0 0 0 0 -1 2129984 0\n", { 2, 0, true, true, "kthreadd" } },
-                { "42 (a) S 1 (b) R 7 42 42 0 -1 0 1\n", { 42, 7, false, false, "a) S 1 (b" } },
-                { "42 () Z 7 42 42 0 -1 4194304 1\n", { 42, 7, false, true, "" } },
+                { "42 (server) S 7 42 42 0 -1 4194304 1 2 3\n", { 42, 7, false, true, "server", 0 } },
+                { "42 (server) R 0 42 42 0 -1 4194304 1 2 3\n", { 42, 0, false, false, "server", 0 } },
+                { "2 (kthreadd) S 0 0 0 0 -1 2129984 0\n", { 2, 0, true, true, "kthreadd", 0 } },
+                { "42 (a) S 1 (b) R 7 42 42 0 -1 0 1\n", { 42, 7, false, false, "a) S 1 (b", 0 } },
+                { "42 () Z 7 42 42 0 -1 4194304 1\n", { 42, 7, false, true, "", 0 } },
+                { "42 (server) S 7 42 42 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 900 10 11 12 13 14 15 16 17 0 0 0 0 0 0 0 17 5 0 0\n",
+                  { 42, 7, false, true, "server", 5 } },
         };
         static const char *const bad[] = { "",
                                            "42",
@@ -56,6 +58,7 @@ START_TEST(test_parse)
                 ck_assert_int_eq(p.is_kernel_thread, wanted->is_kernel_thread);
                 ck_assert_int_eq(p.is_waiting, wanted->is_waiting);
                 ck_assert_str_eq(p.name, wanted->name);
+                ck_assert_uint_eq(p.cpu, wanted->cpu);
         }
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
                 ck_assert_msg(running_process_parse(bad[i], &p) == -EBADMSG, "%s", bad[i]);

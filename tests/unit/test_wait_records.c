@@ -106,6 +106,26 @@ START_TEST(what_the_kernel_tells_is_enough)
 }
 END_TEST
 
+/* It was off its CPU before the recording: another thread may be there now. */
+START_TEST(one_that_was_off_a_cpu_ends_no_other)
+{
+        struct perf_record rec = {
+                .kind = PERF_RECORD_KIND_SWITCH, .pid = PID, .tid = PID, .cpu = 3, .time_ns = 2000
+        };
+
+        take_of(OTHER, 3, false, 1000, 0);
+        rec.context_switch.out = rec.context_switch.was_out = true;
+        ck_assert_int_eq(wait_records_take_switch(&source, &rec), 0);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_SWITCHES_UNSEEN], 0);
+        ck_assert_uint_eq(track()->n_pending, 1);
+        expect(0, TRACE_OP_SWITCH_OUT, 2000);
+        ck_assert_uint_eq(track()->pending[0].event.switch_out.cpu, 3);
+        take_of(OTHER, 3, true, 3000, 2000);
+        ck_assert_uint_eq(process_table_find_thread(&processes, OTHER)->n_pending, 2);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_SWITCHES_UNSEEN], 0);
+}
+END_TEST
+
 START_TEST(who_leaves_twice_came_back)
 {
         take(true, 1000, 100);
