@@ -391,6 +391,17 @@ static bool *find_switch(struct record_options *options, int letter)
         }
 }
 
+/* Opening these by name would let the command print into the trace. */
+static bool record_options_is_stdout(const char *path)
+{
+        static const char *const names[] = { "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1" };
+
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+                if (strcmp(path, names[i]) == 0)
+                        return true;
+        return false;
+}
+
 static int record_options_take_option(void *context, int letter, const char *value)
 {
         struct record_options *options = context;
@@ -459,7 +470,7 @@ static int record_options_take_option(void *context, int letter, const char *val
         case LETTER_CLIENT_RING:
                 return take_ring(options, value);
         case 'o':
-                options->to_stdout = strcmp(value, "-") == 0;
+                options->to_stdout = record_options_is_stdout(value);
                 options->path = options->to_stdout ? "standard output" : value;
                 return 0;
         default:
