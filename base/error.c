@@ -87,3 +87,14 @@ int error_prefix(struct error *err, int code, const char *fmt, ...)
         put_more(err, used, ": %s", cause);
         return code;
 }
+
+int error_prefix_once(struct error *err, int code, const char *name)
+{
+        size_t n = strlen(name);
+
+        if (err && strncmp(err->text, name, n) == 0 && err->text[n] == ':') {
+                err->code = code;
+                return code;
+        }
+        return error_prefix(err, code, "%s", name);
+}

@@ -50,4 +50,7 @@ int error_errno(struct error *err, const char *fmt, ...) __attribute__((format(p
 /* error_prefix() - puts "<words>: " before the text of a failure on its way up; returns @code */
 int error_prefix(struct error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* error_prefix_once() - the same with "<name>: ", unless the text begins with that */
+int error_prefix_once(struct error *err, int code, const char *name);
+
 #endif /* BASE_ERROR_H */

@@ -134,7 +134,7 @@ int sampled_trace_load(struct sampled_trace *t, const char *path, const struct t
         source_texts_init(&t->sources, t->dictionary);
         r = read_wanted(t, filter, err);
         if (r < 0)
-                return error_prefix(err, r, "%s", path);
+                return error_prefix_once(err, r, path);
         if (sum_events(t) < 0 || index_symbols(t) < 0)
                 return error_set(err, -ENOMEM, "%s: no memory for its symbols", path);
         t->ending = trace_reader_ending(t->reader, &t->ending_words, NULL);

@@ -341,7 +341,7 @@ static int load_run(struct loading *l, const char *path, struct error *err)
                 if (r == 0)
                         r = load_events(l, loaded, &trace, path, err);
                 if (r < 0)
-                        r = error_prefix(err, r, "%s", path);
+                        r = error_prefix_once(err, r, path);
         }
         loaded_trace_close(&trace);
         return r;

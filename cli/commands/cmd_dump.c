@@ -95,7 +95,8 @@ static int cmd_dump_dump(struct trace_reader *reader, const char *path)
         if (ferror(stdout)) /* then the rest was not read either */
                 return standard_output_finish(EXIT_STATUS_OK, "the dump");
         if (r < 0) {
-                complain("error: %s: %s", path, err.text);
+                (void)error_prefix_once(&err, r, path);
+                complain("error: %s", err.text);
                 return EXIT_STATUS_FAILED;
         }
         return cmd_dump_finish(reader, path, EXIT_STATUS_OK, "the dump");

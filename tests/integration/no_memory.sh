@@ -3,7 +3,7 @@
 # Whichever allocation fails, or all from one on: every command ends by itself, says so, and calls no intact trace damaged
 set -eu
 . tests/tap.sh
-plan 25
+plan 30
 need jq sha256sum
 
 # Each that many allocations; HYPROF_ALLOCATIONS=1 tries all.
@@ -23,6 +23,11 @@ holds annotate ends_by_itself annotate "$trace" function_40
 holds modules ends_by_itself modules "$trace"
 holds dump ends_by_itself dump "$trace"
 holds csv ends_by_itself csv "$trace"
+holds extract ends_by_itself extract --force -o "$TMPDIR/extracted" "$trace" 1
+holds list ends_by_itself list cpu
+holds doctor ends_by_itself doctor
+holds guide ends_by_itself guide
+holds help ends_by_itself help record
 holds query ends_by_itself query --force --sqlite "$TMPDIR/t.db" "$trace"
 holds symbolize ends_by_itself symbolize --no-cache -o "$TMPDIR/s.hyp" "$trace"
 for format in firefox perfetto pprof chrome speedscope folded callgrind; do

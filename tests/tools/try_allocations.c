@@ -6,8 +6,8 @@
  *
  * LIBRARY is fail_allocation.so.  Every STEP-th allocation is tried, and of every eighth try all allocations
  * from that one on fail.  Prints a line for each try that ended by a signal, lasted longer than LIMIT_S,
- * failed without a word, or called a trace that is intact damaged; then how many tries there were.  Exit
- * status: 0 = no such line.
+ * failed without a word, called a trace that is intact damaged, or named a file twice; then how many tries
+ * there were.  Exit status: 0 = no such line.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,6 +84,18 @@ static struct outcome run(const char *library, long at, bool all, char **command
         return o;
 }
 
+/* "PATH: PATH: no memory" */
+static bool names_twice(const char *words)
+{
+        for (const char *at = strchr(words, '/'); at; at = strchr(at + 1, '/')) {
+                size_t n = strcspn(at, ": ");
+
+                if (at[n] == ':' && at[n + 1] == ' ' && strncmp(at, at + n + 2, n + 2) == 0)
+                        return true;
+        }
+        return false;
+}
+
 /* Its defect; NULL = none. */
 static const char *judge(const struct outcome *o)
 {
@@ -95,6 +107,8 @@ static const char *judge(const struct outcome *o)
                 return "failed without a word";
         if (strstr(o->words, "damaged") || strstr(o->words, "cut off"))
                 return "called an intact trace damaged";
+        if (names_twice(o->words))
+                return "named a file twice";
         return NULL;
 }
 

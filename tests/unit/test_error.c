@@ -105,3 +105,20 @@ START_LOOP_TEST(test_long_words_are_marked, ERROR_TEXT_BYTES - 40, ERROR_TEXT_BY
         expect_whole_or_marked(&err, wanted);
 }
 END_TEST
+
+/* A text that names the thing already is left as it is; one that only begins alike is not. */
+START_TEST(test_prefix_once)
+{
+        struct error err = ERROR_NONE;
+
+        (void)error_set(&err, -EIO, "no memory");
+        ck_assert_int_eq(error_prefix_once(&err, -ENOMEM, "a.hyp"), -ENOMEM);
+        ck_assert_str_eq(err.text, "a.hyp: no memory");
+        ck_assert_int_eq(error_prefix_once(&err, -EIO, "a.hyp"), -EIO);
+        ck_assert_str_eq(err.text, "a.hyp: no memory");
+        ck_assert_int_eq(err.code, -EIO);
+        ck_assert_int_eq(error_prefix_once(&err, -EIO, "a"), -EIO);
+        ck_assert_str_eq(err.text, "a: a.hyp: no memory");
+        ck_assert_int_eq(error_prefix_once(NULL, -EIO, "a"), -EIO);
+}
+END_TEST
