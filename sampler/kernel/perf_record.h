@@ -98,7 +98,7 @@ struct perf_record {
                         uint64_t ran_ns;
                         bool unseen; /* out: some time ago, without a record; it had come onto the CPU last */
                         uint64_t other_ran_ns; /* unseen: how long the one ran at least who came after it */
-                        bool was_out; /* out: before the recording began, so it says nothing of who is on a CPU */
+                        bool was_out;          /* out: before the recording: nothing about who is on a CPU */
                         bool same_stack; /* out: it waits where it waited last, see `stack` of that record */
                         struct raw_stack stack; /* out: where it waits; all zero = not known */
                 } context_switch;

@@ -131,7 +131,7 @@ to_file() { "$HYPROF" record -q -o - -- echo printed >"$TMPDIR/printed.hyp"; }
 holds "-o -: into a file, with a command that prints" ends_with 0 to_file
 holds "which goes to standard error" same printed "$(cat "$TMPDIR/err")"
 holds "and the trace is whole" is_whole printed
-to_file() { "$HYPROF" record -q -o /dev/stdout -- echo printed >"$TMPDIR/named.hyp"; }
-holds "-o /dev/stdout is -o -" ends_with 0 to_file
+to_named() { "$HYPROF" record -q -o /dev/stdout -- echo printed >"$TMPDIR/named.hyp"; }
+holds "-o /dev/stdout is -o -" ends_with 0 to_named
 holds "with what the command prints on standard error" same printed "$(cat "$TMPDIR/err")"
 holds "and a whole trace" is_whole named
