@@ -17,6 +17,7 @@
 
 #include "timeline/timeline_item.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -69,6 +70,7 @@ struct timeline_pages {
         uint64_t pending_at;
         struct timeline_cached_page *cache; /* heap; see timeline_pages_read() */
         uint64_t n_read;                    /* pages that came from the file, for tests */
+        bool is_unchecked;                  /* for tests: a page with a wrong checksum is read all the same */
 };
 
 /*
