@@ -17,6 +17,7 @@ static const struct command_row rows[] = {
         { COMMAND(report), false, "show where the time went: functions, zones, functions inside zones" },
         { COMMAND(why), false, "show what the slow instances of a zone do that the others do not" },
         { COMMAND(view), false, "show a trace in the browser: timeline, tables, flame graphs, source" },
+        { COMMAND(html), false, "write the viewer and a trace as one HTML file, for a bug report" },
         { COMMAND(diff), false, "say what changed between two traces, or two sets of them" },
         { COMMAND(annotate), false, "show the instructions and lines of a function, with its samples" },
         { COMMAND(symbolize), false, "find names for the addresses of a trace, on any machine" },

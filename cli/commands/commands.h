@@ -56,6 +56,10 @@ const struct option_table *cmd_guide_options(void);
 int cmd_help(int argc, char **argv);
 const struct option_table *cmd_help_options(void);
 
+/* [html] -> html_file -> file */
+int cmd_html(int argc, char **argv);
+const struct option_table *cmd_html_options(void);
+
 /* event_catalog -> [list] -> standard output */
 int cmd_list(int argc, char **argv);
 const struct option_table *cmd_list_options(void);

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/commands.h"
+
+#include "base/error.h"
+#include "base/io.h"
+#include "cli/commands/command_frame.h"
+#include "cli/commands/view_answers.h"
+#include "cli/exit_status.h"
+#include "cli/files/replaced_file.h"
+#include "cli/terminal/complaint.h"
+#include "view/text/text_number.h"
+#include "web/html_file.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BYTES_DEFAULT (UINT64_C(32) << 20)
+#define BYTES_MIN     (UINT64_C(64) << 10)
+#define BYTES_MAX     (UINT64_C(1) << 30)
+
+enum { LETTER_MAX_SIZE = OPTION_LONG_ONLY, LETTER_REDACT, LETTER_FORCE };
+
+struct arguments {
+        const char *output;
+        uint64_t bytes_max;
+        bool redact, force;
+};
+
+static const struct option_row option_rows[] = {
+        { 'o', "output", "FILE",
+          "write to FILE, - for standard output; default: the trace's name with .html" },
+        { LETTER_MAX_SIZE, "max-size", "BYTES",
+          "leave out what does not fit: short zones first; the page says so; default: 32M" },
+        { LETTER_REDACT, "redact", NULL,
+          "leave out source text, command lines, host names and folders, for a public bug report" },
+        { LETTER_FORCE, "force", NULL, "replace the file if it exists" },
+        COMMON_ROW_INPUT,
+        COMMON_ROW_QUIET,
+        COMMON_ROW_HELP,
+};
+
+static const struct option_table table = {
+        .command = "hyprof html",
+        .operands = "[TRACE]",
+        .n_operands_max = 1,
+        .about =
+                "Writes the viewer and a trace as one HTML file, to attach to a bug report: it opens from a disk,\n"
+                "without hyprof, without a server, and asks nothing of any other.  All tables are complete.\n"
+                "TRACE is a file; default: " OPTION_DEFAULT_TRACE "\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing =
+                "exit status: 0 = written; 1 = TRACE cannot be read, FILE cannot be written, or not even the\n"
+                "tables fit into the size; 2 = usage\n",
+};
+
+static int cmd_html_take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+
+        switch (letter) {
+        case 'o':
+                args->output = value;
+                return 0;
+        case LETTER_MAX_SIZE:
+                if (option_parse_bytes(value, BYTES_MIN, BYTES_MAX, &args->bytes_max) == 0)
+                        return 0;
+                complain("error: --max-size %s: not a size from 64K to 1G", value);
+                return -EINVAL;
+        case LETTER_REDACT:
+                args->redact = true;
+                return 0;
+        case LETTER_FORCE:
+                args->force = true;
+                return 0;
+        default:
+                return 0;
+        }
+}
+
+static int cmd_html_write(const struct arguments *args, const struct html_file *file, struct error *err)
+{
+        struct replaced_file out;
+        int r;
+
+        if (strcmp(args->output, "-") == 0)
+                return io_write_all(STDOUT_FILENO, file->text.data, file->text.used_bytes, err);
+        r = replaced_file_open(&out, args->output, !args->force, err);
+        if (r < 0)
+                return r;
+        r = io_write_all(out.fd, file->text.data, file->text.used_bytes, err);
+        if (r == 0)
+                r = replaced_file_commit(&out, err);
+        replaced_file_close(&out);
+        return r;
+}
+
+static void print_done(const struct arguments *args, const struct html_file *file)
+{
+        const char *at = (const char *)file->left_out.data, *end = at + file->left_out.used_bytes;
+
+        complain("wrote %s (%s)", args->output, text_number_bytes(file->text.used_bytes).text);
+        while (at && at < end) {
+                const char *line = memchr(at, '\n', (size_t)(end - at));
+
+                complain("  to fit: %.*s", (int)(line - at), at);
+                at = line + 1;
+        }
+}
+
+static int cmd_html_explain(int code, const char *trace, const struct error *err)
+{
+        if (code == -EFBIG || code == -EEXIST) {
+                complain("error: %s", err->text);
+                complain_try(code == -EFBIG ? "a larger --max-size" : "hyprof html --force");
+        } else {
+                complain_of_trace(code, trace, err);
+        }
+        return EXIT_STATUS_FAILED;
+}
+
+/* "a.hyp" -> "a.html" */
+static const char *choose_output(const char *trace, char *buffer, size_t n_buffer)
+{
+        const char *dot = strrchr(trace, '.'), *slash = strrchr(trace, '/');
+        int n = dot && (!slash || dot > slash) ? (int)(dot - trace) : (int)strlen(trace);
+
+        return snprintf(buffer, n_buffer, "%.*s.html", n, trace) < (int)n_buffer ? buffer : NULL;
+}
+
+static int cmd_html_run(void *context, struct common_options *common)
+{
+        struct arguments *args = context;
+        struct view_traces traces = { .trace = common->trace };
+        struct web_answers answers = view_answers_of(&traces);
+        struct html_file_options options = { .trace = common->trace,
+                                             .bytes_max = args->bytes_max,
+                                             .redacts = args->redact,
+                                             .answers = &answers };
+        struct error err = ERROR_NONE;
+        struct html_file file;
+        char name[4096];
+        int r;
+
+        if (strcmp(common->trace, "-") == 0) {
+                complain("error: the page is made in several passes: standard input cannot be read");
+                complain_try("hyprof html TRACE -o FILE");
+                return EXIT_STATUS_USAGE;
+        }
+        if (!args->output)
+                args->output = choose_output(common->trace, name, sizeof(name));
+        if (!args->output)
+                return EXIT_STATUS_USAGE;
+        r = html_file_make(&file, &options, &err);
+        if (r == 0)
+                r = cmd_html_write(args, &file, &err);
+        if (r == 0 && !common->quiet)
+                print_done(args, &file);
+        html_file_deinit(&file);
+        return r < 0 ? cmd_html_explain(r, common->trace, &err) : EXIT_STATUS_OK;
+}
+
+const struct option_table *cmd_html_options(void)
+{
+        return &table;
+}
+
+int cmd_html(int argc, char **argv)
+{
+        struct arguments args = { .bytes_max = BYTES_DEFAULT };
+        const struct command_frame frame = { .table = &table,
+                                             .take = cmd_html_take_option,
+                                             .context = &args,
+                                             .takes_trace = true,
+                                             .run = cmd_html_run };
+
+        return command_frame_run(&frame, argc, argv);
+}

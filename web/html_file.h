@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * web/html_file.h - the viewer with its data as one HTML file that needs no server
+ *
+ * Way of the data:  view_model, html_answers, html_lanes, html_samples -> [html_file] -> file
+ *
+ * Aggregates are always complete.  The rest has to fit into a size; what is left out first, and said in the
+ * page, is in
+ * docs/use/viewers.md.
+ */
+#ifndef WEB_HTML_FILE_H
+#define WEB_HTML_FILE_H
+
+#include "base/byte_buffer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct error;
+struct web_answers;
+
+struct html_file_options {
+        const char *trace; /* path */
+        uint64_t bytes_max;
+        bool redacts;
+        const struct web_answers *answers;
+};
+
+struct html_file {
+        struct byte_buffer text; /* owned: the whole file */
+        /* owned: words for people, one line each; empty = nothing was left out */
+        struct byte_buffer left_out;
+};
+
+/*
+ * html_file_make() - reads the trace, asks all questions, and packs what fits
+ * Returns 0; -EFBIG if not even the tables fit; -ENOMEM; what opening and reading the trace return.  To be
+ * deinitialised.
+ */
+int html_file_make(struct html_file *ret, const struct html_file_options *options, struct error *err);
+void html_file_deinit(struct html_file *file);
+
+#endif /* WEB_HTML_FILE_H */
