@@ -32,7 +32,7 @@ sample() { # name, the command as one would type it, pattern of a paragraph...
 }
 
 export COLUMNS=120
-sample report "hyprof report --limit 4 kernel_pool.hyp" zones, functions.in
+sample report "hyprof report --limit 2 kernel_pool.hyp" zones, functions.in
 sample why "hyprof why --zone task --limit 3 kernel_pool.hyp" . where.the.extra
 
 awk -v folder="$samples" '

@@ -28,11 +28,11 @@ static const struct command_row rows[] = {
         { COMMAND(csv), false, "print zones, messages and plots as tracy-csvexport does" },
         { COMMAND(query), false, "write a trace as an SQLite database" },
         { COMMAND(dump), false, "print a trace as text, one line per record" },
-        { COMMAND(check), false, "say whether a trace is intact; repair one that is cut off" },
+        { COMMAND(check), false, "check whether a trace is intact; repair one that is cut off" },
         { COMMAND(list), false, "show the events that can be recorded" },
         { COMMAND(doctor), false,
           "show what this machine and user can record, and what would allow the rest" },
-        { COMMAND(guide), false, "say on one page how to find out where time goes" },
+        { COMMAND(guide), false, "show on one page how to find out where time goes" },
         { COMMAND(help), false, "show the manual of a command" },
 };
 

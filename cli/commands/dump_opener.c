@@ -218,7 +218,7 @@ int dump_opener_open(struct dump_opener *o, int *ret_fd, char *ret_name, struct 
         if (answer.code < 0)
                 return error_set(err, answer.code, "%s: %s", answer.name, strerrordesc_np(-answer.code));
         if (take_descriptor(&message, ret_fd) < 0)
-                return error_set(err, -EPROTO, "the process that makes files sent none");
+                return error_set(err, -EPROTO, "the process that opens files sent no descriptor");
         memcpy(ret_name, answer.name, sizeof(answer.name));
         return 0;
 }

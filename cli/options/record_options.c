@@ -93,7 +93,7 @@ static const struct option_row option_rows[] = {
           "add totals of clocks, faults, switches, cycles, instructions, branches" },
         { LETTER_UNWIND, "unwind", UNWIND_CHOICES,
           "call stacks: auto, by unwind tables, and frame pointers where there are none; dwarf, by tables "
-          "alone; fp, by frame pointers alone; none, of each sample the innermost function; default: auto" },
+          "alone; fp, by frame pointers alone; none, only the innermost function; default: auto" },
         { LETTER_CALL_GRAPH, "call-graph", "fp|dwarf|none", "the same, under perf's name" },
         { 'g', "callstacks", NULL,
           "accepted for compatibility with perf, no effect: there are always call stacks" },
@@ -119,7 +119,7 @@ static const struct option_row option_rows[] = {
         { LETTER_SELF, "self", NULL, "record hyprof itself as well" },
         { LETTER_SCOPE, "scope", SCOPE_CHOICES,
           "how events are bound; default: auto, the best that is permitted" },
-        { LETTER_DELAY, "delay", "TIME", "start to record this long after the start: 500ms, 10s" },
+        { LETTER_DELAY, "delay", "TIME", "wait this long before recording: 500ms, 10s" },
         { 'd', "duration", "TIME", "stop recording after this time: 500ms, 10s, 2m, 1h" },
         { LETTER_RING, "ring", "TIME|SIZE",
           "keep only the end, in memory: the last 30s, or 64M of events; both if given twice; written at the end, "
@@ -168,9 +168,10 @@ static const struct option_table table = {
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
+                "Ctrl-C ends the recording and keeps the trace; a second Ctrl-C skips symbolization.\n"
+                "\n"
                 "exit status: that of COMMAND (128 + N if a signal N ended it), or 0 with -p and the like;\n"
-                "125 = hyprof failed; 126 = COMMAND cannot be executed; 127 = COMMAND not found; 2 = usage\n"
-                "Ctrl-C ends the recording and keeps the trace; a second Ctrl-C skips symbolization.\n",
+                "125 = hyprof failed; 126 = COMMAND cannot be executed; 127 = COMMAND not found; 2 = usage\n",
         .ends_at_operand = true,
 };
 

@@ -143,7 +143,7 @@ holds "a database is no folder" refused 1 "is a directory" query --sqlite "$TMPD
 holds "a database in no folder" refused 1 "its folder does not exist" query --sqlite "$TMPDIR/no/x.db" "$TMPDIR/split.hyp"
 holds "the overview says what it is of" grep -q '^  only  *to 3600.000000000 s, thread waiter$' \
         <("$HYPROF" report --thread waiter --to 1h "$TMPDIR/waits.hyp")
-holds "no zone in the range: not that the program has none" grep -q '^  zones  *none passes the filters$' \
+holds "no zone in the range: not that the program has none" grep -q '^  zones  *no zone passes the filters$' \
         <("$HYPROF" report --thread waiter "$TMPDIR/waits.hyp")
 holds "nothing in the range: 1" refused 1 "nothing in this trace happened in that range" report --to 0 "$TMPDIR/split.hyp"
 for also in "" --off-cpu --cpus; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Each document that is named exists, each link leads to a file and a heading, docs/README.md lists every page, and lines
-# of prose have at most 120 columns.  Usage: doc_links.sh [root]
+# Each document that is named exists, each link leads to a file and a heading, docs/README.md lists every page, files and
+# functions in pages are those of the tree, and lines of prose have at most 120 columns.  Usage: doc_links.sh [root]
 set -eu
 cd "${1:-.}"
 
@@ -45,6 +45,25 @@ for page in $(git ls-files -co --exclude-standard 'docs/*.md'); do
         [ "$page" = docs/README.md ] || [ ! -f "$page" ] || grep -qF "(${page#docs/})" docs/README.md ||
                 complain "$page: is missing in docs/README.md"
 done
+# `file.c` in a page, `function()` in HACKING.md: names of the tree.  Names with * or <...> stand for several, and headers
+# may be those of other projects.
+git ls-files -co --exclude-standard | sed 's|.*/||' | sort -u >"${TMPDIR:-/tmp}/names.$$"
+in_words() { # page, pattern
+        [ ! -f "$1" ] || grep -oE "\`$2\`" "$1" | tr -d '\`' | sort -u
+}
+for page in $(git ls-files -co --exclude-standard HACKING.md 'docs/*.md'); do
+        kinds='c|sh|py|awk'
+        [ "$page" != HACKING.md ] || kinds='c|h|sh|py|awk|table|json'
+        for file in $(in_words "$page" "[A-Za-z0-9_./-]+\\.($kinds)" | grep -v '^\.'); do
+                grep -qxF -- "${file##*/}" "${TMPDIR:-/tmp}/names.$$" || complain "$page: names $file, which does not exist"
+        done
+done
+rm -f "${TMPDIR:-/tmp}/names.$$"
+for function in $(in_words HACKING.md '[a-z][a-z0-9_]+\(\)' | tr -d '()'); do
+        git ls-files -co --exclude-standard -z '*.c' '*.h' | xargs -0 grep -qw -- "$function" ||
+                complain "HACKING.md: names $function(), which does not exist"
+done
+
 # Rows of tables and lines of code are as long as they must be.
 long=$(git ls-files -co --exclude-standard -z 'docs/*.md' 'docs/man/*.txt' HACKING.md README.md |
         LC_ALL=C xargs -0 -r awk '
