@@ -33,7 +33,7 @@ sample() { # name, the command as one would type it, pattern of a paragraph...
 
 export COLUMNS=120
 sample report "hyprof report --limit 2 kernel_pool.hyp" zones, functions.in
-sample why "hyprof why --zone task --limit 3 kernel_pool.hyp" . where.the.extra
+sample why "hyprof why --zone task kernel_pool.hyp" .
 
 awk -v folder="$samples" '
         /^<!-- end -->/ { inside = 0 }

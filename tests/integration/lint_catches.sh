@@ -83,7 +83,7 @@ breaks doc_links 'docs/lo''st.md' add base/x.h '/* see docs/lo''st.md */'
 breaks doc_links gone.md add docs/README.md '[gone](use/gone.md#part)'
 breaks doc_links 'docs/ne''w.md' add 'docs/ne''w.md' 'a page that the index does not list'
 breaks doc_links '#lost' add docs/README.md '[format](understand/trace-format.md#lost)'
-breaks doc_links lost.c add docs/README.md "\`lost.c\` is a file of the tree"
+breaks doc_links lost.c add docs/understand/trace-format.md "\`lost.c\` is a file of the tree"
 breaks doc_links 'lost_function()' add HACKING.md "\`lost_function()\`"
 breaks doc_links 'README.md:2: 121 columns' add docs/README.md "$(printf '%0121d' 0)"
 breaks version CHANGELOG.md sed -i 's/1[.]2/1.3/' CHANGELOG.md

@@ -51,7 +51,7 @@ git ls-files -co --exclude-standard | sed 's|.*/||' | sort -u >"${TMPDIR:-/tmp}/
 in_words() { # page, pattern
         [ ! -f "$1" ] || grep -oE "\`$2\`" "$1" | tr -d '\`' | sort -u
 }
-for page in $(git ls-files -co --exclude-standard HACKING.md 'docs/*.md'); do
+for page in $(git ls-files -co --exclude-standard HACKING.md 'docs/understand/*.md' 'docs/extend/*.md'); do
         kinds='c|sh|py|awk'
         [ "$page" != HACKING.md ] || kinds='c|h|sh|py|awk|table|json'
         for file in $(in_words "$page" "[A-Za-z0-9_./-]+\\.($kinds)" | grep -v '^\.'); do
