@@ -33,6 +33,8 @@ struct hunt {
         bool is_in_named_folder;        /* the file or folder under examination */
         char hex[2 * ID_BYTES_MAX + 1]; /* the build-id; "" = there is none */
         struct debug_file best;         /* one with symbols only; all zero = none yet */
+        struct debug_file alike;        /* one without code that describes the image; all zero = none yet */
+        bool has_other_alike;           /* and another one that says something else: neither is believed */
 };
 
 static void format_hex(char *out, const uint8_t *id, size_t id_bytes)
@@ -90,6 +92,45 @@ static bool belongs(const struct hunt *hunt, const struct debug_file *file)
         return hunt->is_in_named_folder && image_code_is_equal(hunt->image, file->image);
 }
 
+/* Whether two files are the same, byte for byte. */
+static bool has_same_bytes(const struct debug_file *a, const struct debug_file *b)
+{
+        size_t n_a = 0, n_b = 0;
+        const char *bytes_a = elf_rawfile(a->elf, &n_a), *bytes_b = elf_rawfile(b->elf, &n_b);
+
+        return bytes_a && bytes_b && n_a == n_b && memcmp(bytes_a, bytes_b, n_a) == 0;
+}
+
+/*
+ * A file without code, as objcopy --only-keep-debug makes it, in a folder that the user named.  Nothing but
+ * its layout says that it belongs to an image without build-id and link, so there must be only one.
+ * @file: taken over
+ */
+static void keep_alike(struct hunt *hunt, struct debug_file *file)
+{
+        bool is_alike = hunt->is_in_named_folder && hunt->image->build_id_bytes == 0 && !hunt->link &&
+                        file->image->build_id_bytes == 0 &&
+                        image_code_is_described(hunt->image, file->image) > 0;
+
+        if (is_alike && !hunt->alike.elf) {
+                hunt->alike = *file;
+                return;
+        }
+        if (is_alike && !has_same_bytes(&hunt->alike, file))
+                hunt->has_other_alike = true;
+        debug_file_close(file);
+}
+
+/* The file without code, if there is one and no other.  Returns whether. */
+static bool take_alike(struct hunt *hunt, struct debug_file *ret_file)
+{
+        if (!hunt->alike.elf || hunt->has_other_alike)
+                return false;
+        *ret_file = hunt->alike;
+        hunt->alike = (struct debug_file){ .path = NULL };
+        return true;
+}
+
 /* @path: heap, taken over.  Returns 1 if it is the wanted file; one that only has symbols is kept aside. */
 static int try_path(struct hunt *hunt, char *path, struct debug_file *ret_file)
 {
@@ -98,7 +139,7 @@ static int try_path(struct hunt *hunt, char *path, struct debug_file *ret_file)
         if (!debug_file_open(path, &file))
                 return 0;
         if (!belongs(hunt, &file)) {
-                debug_file_close(&file);
+                keep_alike(hunt, &file);
                 return 0;
         }
         if (debug_file_has_debug_info(file.elf)) {
@@ -202,6 +243,8 @@ int debug_file_search_find(const struct elf_image *image, const char *path,
                 found = try_folder(&hunt, hunt.search->debug_dirs[i], ret_file);
         for (size_t i = 0; i < hunt.search->n_debug_dirs && !found; i++)
                 found = try_all_of_folder(&hunt, hunt.search->debug_dirs[i], ret_file);
+        if (!found)
+                found = take_alike(&hunt, ret_file);
         hunt.is_in_named_folder = false;
         if (!found)
                 found = try_build_id(&hunt, sysroot, DEBUG_DIRECTORY, ret_file);
@@ -211,9 +254,11 @@ int debug_file_search_find(const struct elf_image *image, const char *path,
                 found = try_link(&hunt, "", ret_file); /* the path may have the sysroot in it already */
         if (!found && hunt.best.elf) {
                 *ret_file = hunt.best;
+                debug_file_close(&hunt.alike);
                 return 1;
         }
         debug_file_close(&hunt.best);
+        debug_file_close(&hunt.alike);
         return found;
 }
 

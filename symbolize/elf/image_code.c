@@ -4,9 +4,15 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/function_bounds.h"
 
+#include <gelf.h>
+#include <libelf.h>
 #include <stddef.h>
 #include <string.h>
+
+#define EXPORTS_MAX        256 /* that are compared */
+#define OTHER_BOUNDS_SHARE 16  /* one function in so many may have other bounds: assembler describes parts */
 
 bool image_code_is_there(const struct elf_image *image)
 {
@@ -114,4 +120,148 @@ bool image_code_place(struct elf_image *image, const struct trace_dictionary *di
                 code = &image->segments[i];
         }
         return code && image_code_find_place(code, dictionary, module);
+}
+
+/* ------------------------------------------------------------------ a file with debug information only */
+
+#define ALLOC_FLAGS (SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR)
+
+static bool has_same_segments(const struct elf_image *a, const struct elf_image *b)
+{
+        if (a->n_segments != b->n_segments)
+                return false;
+        for (size_t i = 0; i < a->n_segments; i++)
+                if (a->segments[i].svma != b->segments[i].svma ||
+                    a->segments[i].memory_bytes != b->segments[i].memory_bytes ||
+                    a->segments[i].executable != b->segments[i].executable ||
+                    a->segments[i].writable != b->segments[i].writable)
+                        return false;
+        return true;
+}
+
+/* The next section that is loaded, with its name. */
+static Elf_Scn *next_loaded(Elf *elf, Elf_Scn *section, GElf_Shdr *ret_header, const char **ret_name)
+{
+        size_t names;
+
+        if (elf_getshdrstrndx(elf, &names) != 0)
+                return NULL;
+        while ((section = elf_nextscn(elf, section)))
+                if (gelf_getshdr(section, ret_header) && (ret_header->sh_flags & SHF_ALLOC)) {
+                        *ret_name = elf_strptr(elf, names, ret_header->sh_name);
+                        return section;
+                }
+        return NULL;
+}
+
+/* All loaded sections in order, by name, place, length and rights; the code of @debug has no bytes. */
+static bool has_same_sections(Elf *code, Elf *debug)
+{
+        Elf_Scn *a = NULL, *b = NULL;
+        const char *name_a = NULL, *name_b = NULL;
+        bool is_without_code = false;
+        GElf_Shdr in_a, in_b;
+
+        for (;;) {
+                a = next_loaded(code, a, &in_a, &name_a);
+                b = next_loaded(debug, b, &in_b, &name_b);
+                if (!a || !b)
+                        return !a && !b && is_without_code;
+                if (!name_a || !name_b || strcmp(name_a, name_b) != 0 || in_a.sh_addr != in_b.sh_addr ||
+                    in_a.sh_size != in_b.sh_size ||
+                    (in_a.sh_flags & ALLOC_FLAGS) != (in_b.sh_flags & ALLOC_FLAGS))
+                        return false;
+                if ((in_b.sh_flags & SHF_EXECINSTR) && in_b.sh_type != SHT_NOBITS)
+                        return false;
+                is_without_code |= (in_b.sh_flags & SHF_EXECINSTR) != 0;
+        }
+}
+
+/* The symbols of a table; NULL if there is no such table. */
+static Elf_Data *find_symbols(Elf *elf, uint32_t type, size_t *ret_n, size_t *ret_names)
+{
+        Elf_Scn *section = NULL;
+        GElf_Shdr header;
+
+        while ((section = elf_nextscn(elf, section)))
+                if (gelf_getshdr(section, &header) && header.sh_type == type && header.sh_entsize > 0) {
+                        Elf_Data *data = elf_getdata(section, NULL);
+
+                        *ret_n = data ? data->d_size / header.sh_entsize : 0;
+                        *ret_names = header.sh_link;
+                        return data;
+                }
+        return NULL;
+}
+
+/* Functions of the symbols whose bounds are those of the unwind information, and whose are not. */
+static int count_bounds(const struct elf_image *image, Elf *debug, size_t *ret_n_equal, size_t *ret_n_other)
+{
+        struct function_bounds bounds = { .rows = NULL };
+        size_t n_symbols = 0, names;
+        Elf_Data *symbols = find_symbols(debug, SHT_SYMTAB, &n_symbols, &names);
+        int r = function_bounds_load(&bounds, image);
+
+        *ret_n_equal = *ret_n_other = 0;
+        for (size_t i = 0; r == 0 && symbols && i < n_symbols && i <= INT32_MAX; i++) {
+                const struct function_bound *bound;
+                GElf_Sym symbol;
+
+                if (!gelf_getsym(symbols, (int)i, &symbol) || GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
+                    symbol.st_size == 0)
+                        continue;
+                bound = function_bounds_find(&bounds, symbol.st_value);
+                if (bound && bound->start_svma == symbol.st_value &&
+                    bound->end_svma - bound->start_svma == symbol.st_size)
+                        ++*ret_n_equal;
+                else if (bound)
+                        ++*ret_n_other;
+        }
+        function_bounds_deinit(&bounds);
+        return r;
+}
+
+/* Its own functions that others may call have the same names and places in @debug. */
+static bool has_same_exports(Elf *code, Elf *debug)
+{
+        size_t n_exports = 0, n_symbols = 0, export_names = 0, symbol_names = 0;
+        Elf_Data *exports = find_symbols(code, SHT_DYNSYM, &n_exports, &export_names);
+        Elf_Data *symbols = find_symbols(debug, SHT_SYMTAB, &n_symbols, &symbol_names);
+
+        for (size_t i = 0, n = 0; exports && i < n_exports && i <= INT32_MAX && n < EXPORTS_MAX; i++) {
+                const char *wanted;
+                bool found = false;
+                GElf_Sym export, symbol;
+
+                if (!gelf_getsym(exports, (int)i, &export) || export.st_shndx == SHN_UNDEF ||
+                    GELF_ST_TYPE(export.st_info) != STT_FUNC)
+                        continue;
+                wanted = elf_strptr(code, export_names, export.st_name);
+                for (size_t k = 0; wanted && !found && k < n_symbols && k <= INT32_MAX; k++) {
+                        const char *name = gelf_getsym(symbols, (int)k, &symbol) &&
+                                                           symbol.st_value == export.st_value
+                                                   ? elf_strptr(debug, symbol_names, symbol.st_name)
+                                                   : NULL;
+
+                        /* A linker may put a version into the name: "read@@GLIBC_2.2.5". */
+                        found = name && strncmp(name, wanted, strcspn(name, "@")) == 0 &&
+                                wanted[strcspn(name, "@")] == '\0';
+                }
+                if (!found)
+                        return false;
+                n++;
+        }
+        return true;
+}
+
+int image_code_is_described(const struct elf_image *image, const struct elf_image *debug)
+{
+        size_t n_equal, n_other;
+        int r;
+
+        if (!has_same_segments(image, debug) || !has_same_sections(image->elf, debug->elf) ||
+            !has_same_exports(image->elf, debug->elf))
+                return 0;
+        r = count_bounds(image, debug->elf, &n_equal, &n_other);
+        return r < 0 ? r : n_equal > 0 && n_other <= n_equal / OTHER_BOUNDS_SHARE;
 }

@@ -25,6 +25,16 @@ bool image_code_is_there(const struct elf_image *image);
 bool image_code_is_equal(const struct elf_image *a, const struct elf_image *b);
 
 /*
+ * image_code_is_described() - does @debug, a file with debug information only, belong to @image?
+ * For images without a build-id, and files without the code to compare.  The loaded sections and segments
+ * must be the same by name, place and length, exported functions by name and place, and the functions of
+ * @debug must begin and end as the unwind information of @image says.  Builds that differ in nothing but
+ * names of static functions are not told apart.
+ * Returns 1, 0, or -ENOMEM.
+ */
+int image_code_is_described(const struct elf_image *image, const struct elf_image *debug);
+
+/*
  * image_code_place() - where the code of a file with debug information only was in the file that was mapped
  * Its segments say addresses, but no places in that file; the mappings of the trace tell both.  Only if that
  * is certain: one segment with code, and a mapping that is just as long.

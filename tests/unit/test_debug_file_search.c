@@ -172,6 +172,51 @@ START_TEST(test_file_without_debug_information_does_not_end_the_search)
 }
 END_TEST
 
+/* Without a build-id and a link, a file without code is known by its layout, names and functions. */
+START_TEST(test_file_without_code_is_known_by_its_layout)
+{
+        const struct symbol_search search = { .debug_dirs = { folder }, .n_debug_dirs = 1 };
+
+        ck_assert(built_files_run(
+                &files,
+                "mkdir found && for i in a b; do gcc -g -O1 -Wl,--build-id=none -shared -fPIC $i.c -o $i.whole && "
+                "objcopy --only-keep-debug $i.whole $i.only || exit 1; done && "
+                "objcopy --strip-all a.whole bin/program && cp b.only found/any"));
+        ck_assert_int_eq(find_program(NULL, &search),
+                         0); /* the same code but for one instruction: another export */
+        ck_assert(built_files_run(&files, "cp a.only found/some"));
+        ck_assert_int_eq(find_program(NULL, NULL), 0);
+        ck_assert_int_eq(find_program(NULL, &search), 1);
+        ck_assert(built_files_run(&files, "cp a.only found/same"));
+        ck_assert_int_eq(find_program(NULL, &search), 1);
+        /* Two that describe it, and differ: neither is believed. */
+        ck_assert(built_files_run(&files, "objcopy --add-section .other=a.c a.only found/same"));
+        ck_assert_int_eq(find_program(NULL, &search), 0);
+}
+END_TEST
+
+/* A function of another length moves no section here, but the unwind information disagrees. */
+START_TEST(test_file_without_code_and_other_functions)
+{
+        static const char first[] = ".globl f, g\n.type f, @function\n.type g, @function\n.text\n"
+                                    "f: .cfi_startproc\n.rept 16\nnop\n.endr\n.cfi_endproc\n.size f, .-f\n"
+                                    "g: .cfi_startproc\n.rept 32\nnop\n.endr\n.cfi_endproc\n.size g, .-g\n";
+        const struct symbol_search search = { .debug_dirs = { folder }, .n_debug_dirs = 1 };
+
+        built_files_write(&files, "f.s", first);
+        ck_assert(built_files_run(
+                &files,
+                "mkdir found && sed 's/^.globl.*//; s/rept 32/rept 30/; s/rept 16/rept 18/' f.s >g.s && "
+                "sed -i 's/^.globl.*//' f.s && for i in f g; do "
+                "gcc -g -nostdlib -Wl,--build-id=none -shared $i.s -o $i.whole && "
+                "objcopy --only-keep-debug $i.whole $i.only || exit 1; done && "
+                "objcopy --strip-all f.whole bin/program && cp g.only found/any"));
+        ck_assert_int_eq(find_program(NULL, &search), 0);
+        ck_assert(built_files_run(&files, "cp f.only found/any"));
+        ck_assert_int_eq(find_program(NULL, &search), 1);
+}
+END_TEST
+
 START_TEST(test_fifo_is_not_opened)
 {
         ck_assert(built_files_run(&files, "mkfifo bin/program.debug && ln -s /dev/zero bin/zero"));
