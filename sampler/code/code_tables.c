@@ -5,7 +5,8 @@
  * processes a second cost a lookup each.
  *
  * The table process takes some files at a time.  Others wait here, opened, up to a number;
- * beyond it by their place alone, to be opened when it is their turn.
+ * beyond it by their place alone, to be opened when it is their turn.  While the tables are patient,
+ * the same queue keeps all files until one is needed.
  */
 #include "sampler/code/code_tables.h"
 
@@ -32,10 +33,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OPEN_MAX_WAITING 128        /* files that wait opened */
-#define TRIES_MAX        8          /* processes in which a file is looked for */
-#define NO_FILE          UINT32_MAX /* of a module that there is no more room for */
-#define WINDOW_NS        NS_PER_S
+#define OPEN_MAX_WAITING  128                    /* files that wait opened */
+#define PATIENT_FILES_MAX (OPEN_MAX_WAITING / 2) /* with more, the tables are patient no longer */
+#define TRIES_MAX         8                      /* processes in which a file is looked for */
+#define NO_FILE           UINT32_MAX             /* of a module that there is no more room for */
+#define WINDOW_NS         NS_PER_S
 
 enum file_state {
         FILE_NEW = 0,
@@ -76,7 +78,9 @@ struct code_tables {
         size_t n_open; /* of the queue */
         uint64_t window_ns, waited_ns;
         uint32_t epoch;
-        bool is_gone; /* the table process: nothing comes any more */
+        bool is_patient;  /* what is queued waits, ... */
+        bool is_released; /* ... unless it was released, until all of it is sent */
+        bool is_gone;     /* the table process: nothing comes any more */
 };
 
 int code_tables_new(struct table_process *process, struct loss_counter *losses,
@@ -263,6 +267,9 @@ static bool open_first(struct code_tables *t)
 /* Asks for what waits, as long as it is taken. */
 static void ask_queued(struct code_tables *t)
 {
+        if (t->is_patient && !t->is_released && t->n_queued - t->first_queued < PATIENT_FILES_MAX)
+                return;
+        t->is_released = true;
         while (t->first_queued < t->n_queued && t->process->n_waiting < TABLE_PROCESS_WAITING_MAX) {
                 struct queued *q = &t->queue[t->first_queued];
 
@@ -275,6 +282,21 @@ static void ask_queued(struct code_tables *t)
                 drop_queued(t, q);
                 t->first_queued++;
         }
+        t->is_released = t->first_queued < t->n_queued;
+}
+
+void code_tables_set_patient(struct code_tables *t, bool is_patient)
+{
+        if (t->is_patient == is_patient)
+                return;
+        t->is_patient = is_patient;
+        ask_queued(t);
+}
+
+void code_tables_release(struct code_tables *t)
+{
+        t->is_released = true;
+        ask_queued(t);
 }
 
 /*
@@ -302,7 +324,7 @@ static int code_tables_fetch(struct code_tables *t, uint32_t id, uint32_t pid, c
         }
         set_state(t, id, FILE_COMING);
         ask_queued(t);
-        if (fd >= 0 && t->first_queued == t->n_queued)
+        if (fd >= 0 && t->first_queued == t->n_queued && !t->is_patient)
                 r = code_tables_ask(t, id, mmap, fd);
         if (r == -EAGAIN)
                 return add_queued(t, id, pid, mmap, fd < 0 ? -1 : fd);
@@ -542,6 +564,7 @@ static void wait_for_answer(const struct code_tables *t, uint64_t limit_ns)
 
 bool code_tables_wait_next(struct code_tables *t, uint64_t limit_ns)
 {
+        code_tables_release(t);
         if (!t->is_gone)
                 wait_for_answer(t, limit_ns);
         return code_tables_take(t) == 0 && !t->is_gone;
@@ -560,6 +583,8 @@ bool code_tables_wait(struct code_tables *t, uint32_t module, uint64_t limit_ns)
         if (limit_ns > CODE_TABLES_WAIT_MAX_NS - t->waited_ns)
                 limit_ns = CODE_TABLES_WAIT_MAX_NS - t->waited_ns;
         code_tables_advance(t, t->file_of[module]);
+        if (limit_ns > 0)
+                code_tables_release(t);
         /* At least once: it may be there already. */
         while (code_tables_take(t) == 0 && is_coming(t, module) && now_ns - began_ns < limit_ns) {
                 wait_for_answer(t, limit_ns - (now_ns - began_ns));

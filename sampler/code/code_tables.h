@@ -46,7 +46,7 @@ void code_tables_free(struct code_tables *t);
  * @module, @row:  id and row in MODULES; anonymous memory and the kernel have no table
  * @pid, @mmap:    where it can be found now
  * The second call for a module does nothing, unless its file was not found the first time.  Opens the file
- * and sends it to the table process without waiting.
+ * and sends it to the table process without waiting, or later: see code_tables_set_patient().
  * Returns 0, or -ENOMEM; a file that cannot be opened is one without a table, and counted.
  */
 int code_tables_want(struct code_tables *t, uint32_t module, const struct trace_module *row, uint32_t pid,
@@ -58,6 +58,17 @@ int code_tables_want(struct code_tables *t, uint32_t module, const struct trace_
  * Returns 0 or -ENOMEM.
  */
 int code_tables_want_image(struct code_tables *t, uint32_t module, int image_fd);
+
+/*
+ * code_tables_set_patient() - tables are made only when they are needed
+ * A table of a large program takes some 30 ms of a processor, which programs that end after as long lack.
+ * So files wait, opened, for code_tables_release(), code_tables_wait() or code_tables_wait_next(), for the
+ * end of the patience, or until they are many; then all of them are sent.
+ */
+void code_tables_set_patient(struct code_tables *t, bool is_patient);
+
+/* Sends the files that wait. */
+void code_tables_release(struct code_tables *t);
 
 /*
  * code_tables_find_jit() - where the module's __jit_debug_descriptor is

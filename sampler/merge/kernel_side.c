@@ -25,6 +25,7 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
+#include "sampler/zones/zone_source.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -624,6 +625,23 @@ static int run_jit(struct kernel_side *s, const struct perf_record *of_bpf, cons
                        : 0;
 }
 
+/*
+ * While programs are started one after the other, unwind tables are made when a stack has waited long for
+ * one.  Zones do not wait with it: where there are any, tables are made at once.
+ */
+static void decide_patience(struct kernel_side *s)
+{
+        struct code_tables *tables = s->recording->tables;
+        uint64_t now_ns = clock_raw_ns();
+
+        if (!tables)
+                return;
+        code_tables_set_patient(tables, (!s->recording->zones || s->recording->zones->n_regions == 0) &&
+                                                recent_births_are_many(&s->births, now_ns));
+        if (stack_unwinder_is_overdue(s->recording->unwinder, now_ns))
+                code_tables_release(tables);
+}
+
 int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
 {
         const struct perf_record *of_bpf = NULL;
@@ -631,6 +649,7 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
         int r = 0;
 
         s->has_cuts = false;
+        decide_patience(s);
         r = sample_stacks_resume(s, NULL, clock_raw_ns()); /* before a thread has stacks that are cut */
         while (r == 0) {
                 size_t i;
@@ -722,9 +741,13 @@ static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_p
                                            &n_bytes, err)) == 1) {
                         s->heads[i].ready =
                                 false; /* it may have borrowed the ring's copy of a wrapped record */
-                        if (perf_record_decode(bytes, n_bytes, &s->recording->events->layout, &rec, NULL) <
-                                    0 ||
-                            rec.kind != PERF_RECORD_KIND_MMAP || !may_matter(&rec.mmap) ||
+                        if (perf_record_decode(bytes, n_bytes, &s->recording->events->layout, &rec, NULL) < 0)
+                                continue;
+                        if (rec.kind == PERF_RECORD_KIND_FORK && rec.fork.parent_pid != rec.pid) {
+                                recent_births_note(&s->births, rec.time_ns);
+                                decide_patience(s);
+                        }
+                        if (rec.kind != PERF_RECORD_KIND_MMAP || !may_matter(&rec.mmap) ||
                             (s->recording->filter && !process_filter_may_take(s->recording->filter, rec.pid)))
                                 continue;
                         *ret_has_code |= rec.mmap.executable;

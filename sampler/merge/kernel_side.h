@@ -18,6 +18,7 @@
 #include "sampler/kernel/call_chain.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/stacks/stack_builder.h"
+#include "sampler/tracks/recent_births.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +47,7 @@ struct kernel_side {
         struct file_versions *versions;    /* heap, owned */
         struct stack_builder stacks;
         struct group_counts counts;
+        struct recent_births births;
         struct ring_head *heads; /* heap, owned: one a ring */
         uint32_t
                 *on_cpus; /* heap, owned: by CPU, the thread that came onto it last, by number; 0 = unknown */

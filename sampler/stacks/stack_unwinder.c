@@ -694,6 +694,11 @@ bool stack_unwinder_has_waiting(const struct stack_unwinder *u)
         return u->waiting.n_items > 0;
 }
 
+bool stack_unwinder_is_overdue(const struct stack_unwinder *u, uint64_t now_ns)
+{
+        return waiting_stacks_are_overdue(&u->waiting, now_ns);
+}
+
 bool stack_unwinder_run_copy(struct stack_unwinder *u, const struct stack_unwinder_copy *copy,
                              struct thread_track *thread, struct call_chain *chain)
 {

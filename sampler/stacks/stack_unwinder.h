@@ -85,6 +85,12 @@ bool stack_unwinder_resume(struct stack_unwinder *u, const struct process_track 
 /* Does any stack wait for a table? */
 bool stack_unwinder_has_waiting(const struct stack_unwinder *u);
 
+/*
+ * stack_unwinder_is_overdue() - must the tables that stacks wait for be made now?
+ * The first of the stacks has waited WAITING_STACKS_LATE_NS, or they take WAITING_STACKS_MANY bytes.
+ */
+bool stack_unwinder_is_overdue(const struct stack_unwinder *u, uint64_t now_ns);
+
 /* There are no more samples of this thread now: reads memory, for what will be closed. */
 void stack_unwinder_read_late(struct stack_unwinder *u, struct thread_track *thread);
 

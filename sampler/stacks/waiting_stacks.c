@@ -139,6 +139,15 @@ void waiting_stack_free(struct waiting_stacks *s, struct waiting_stack *stack)
         free(stack);
 }
 
+bool waiting_stacks_are_overdue(const struct waiting_stacks *s, uint64_t now_ns)
+{
+        for (size_t i = 0; i < s->n_items; i++)
+                if (s->items[i]) /* the oldest */
+                        return s->n_bytes > WAITING_STACKS_MANY ||
+                               now_ns >= s->items[i]->since_ns + WAITING_STACKS_LATE_NS;
+        return false;
+}
+
 void waiting_stack_restore_kernel(const struct waiting_stack *stack, struct call_chain *ret_chain)
 {
         memcpy(ret_chain->frames, stack->kernel, stack->n_kernel * sizeof(*stack->kernel));

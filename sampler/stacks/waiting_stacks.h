@@ -22,8 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WAITING_STACKS_BYTES_MAX (UINT32_C(1) << 25)  /* of all processes together */
-#define WAITING_STACKS_NS_MAX    UINT64_C(2000000000) /* a stack waits no longer than that */
+#define WAITING_STACKS_BYTES_MAX (UINT32_C(1) << 25)            /* of all processes together */
+#define WAITING_STACKS_NS_MAX    UINT64_C(2000000000)           /* a stack waits no longer than that */
+#define WAITING_STACKS_LATE_NS   UINT64_C(250000000)            /* then its table must come, */
+#define WAITING_STACKS_MANY      (WAITING_STACKS_BYTES_MAX / 4) /* or when they take that many bytes */
 
 struct process_track;
 struct thread_track;
@@ -79,6 +81,9 @@ void waiting_stacks_tidy(struct waiting_stacks *s);
 
 /* NULL is fine. */
 void waiting_stack_free(struct waiting_stacks *s, struct waiting_stack *stack);
+
+/* Is it time for the tables? */
+bool waiting_stacks_are_overdue(const struct waiting_stacks *s, uint64_t now_ns);
 
 /* Makes @ret_chain the kernel's part alone. */
 void waiting_stack_restore_kernel(const struct waiting_stack *stack, struct call_chain *ret_chain);

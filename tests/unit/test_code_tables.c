@@ -320,6 +320,47 @@ static enum table_status say_empty_module(const struct table_request *request, i
         return TABLE_STATUS_BUILT;
 }
 
+/* No table is asked for before a stack needs one, there are many files, or the patience is over. */
+START_LOOP_TEST(test_patience, 0, 4)
+{
+        const uint32_t self = (uint32_t)getpid();
+        struct perf_mmap m;
+        uint32_t n_wanted = 1;
+
+        start(NULL);
+        m = mmap_of_own();
+        code_tables_set_patient(tables, true);
+        ck_assert_int_eq(want(1, self, &m), 0);
+        ck_assert(!code_tables_wait(tables, 1, 0));
+        ck_assert_int_eq(code_tables_take(tables), 0);
+        ck_assert_int_eq((int)find(1), CODE_TABLES_COMING);
+        ck_assert_uint_eq(process.n_waiting, 0);
+        if (_i == 0) {
+                code_tables_release(tables);
+        } else if (_i == 1) {
+                code_tables_set_patient(tables, false);
+        } else if (_i == 2) {
+                (void)code_tables_wait(tables, 1, 1);
+        } else {
+                while (process.n_waiting == 0 && n_wanted < N_FILES) {
+                        memcpy(m.build_id, &n_wanted,
+                               sizeof(n_wanted)); /* another file, as the kernel says */
+                        ck_assert_int_eq(want(++n_wanted, self, &m), 0);
+                }
+                ck_assert_uint_gt(n_wanted, 32);
+                ck_assert_uint_lt(n_wanted, N_FILES);
+        }
+        ck_assert(process.n_waiting > 0 || find(1) == CODE_TABLES_READY);
+        ck_assert_int_eq((int)find_at_last(1), CODE_TABLES_READY);
+        if (_i == 0) { /* what was released is sent: the next one waits again */
+                memset(m.build_id, 1, sizeof(uint32_t));
+                ck_assert_int_eq(want(2, self, &m), 0);
+                ck_assert_uint_eq(process.n_waiting, 0);
+        }
+        stop();
+}
+END_TEST
+
 /* More files than may be open at a time, and than the table process takes: all get their tables. */
 START_LOOP_TEST(test_many_files, 0, 2)
 {

@@ -4,20 +4,26 @@
  * what it says or as a loss
  */
 #include "base/byte_buffer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "sampler/code/code_tables.h"
 #include "sampler/code/table_process.h"
 #include "sampler/kernel/perf_record.h"
+#include "sampler/kernel/raw_stack.h"
+#include "sampler/kernel/unwind_request.h"
 #include "sampler/merge/kernel_side.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
+#include "sampler/zones/zone_source.h"
 #include "tests/unit/fake_events.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
+#include "tests/unit/own_code.h"
 #include "tests/unit/unit_test.h"
+#include "unwind/unwind_machine.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -26,12 +32,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #define PID  500
 #define CODE 0x400000
 
 static const uint32_t sample_events[] = { 1, 2 };
 static const struct unwind_request by_frame_pointers = { .mode = UNWIND_FP };
+static const struct unwind_request by_tables = { .mode = UNWIND_AUTO };
 
 struct fixture {
         struct event_set events;
@@ -582,6 +590,80 @@ START_TEST(test_tables_are_wanted_ahead)
         ck_assert_uint_eq(*n_wanted, 3);
         code_tables_free(f.recording.tables);
         tear_down(&f);
+}
+END_TEST
+
+/* The table of the first module comes when a stack has waited for it, before that stack is given up. */
+static void expect_table(struct fixture *f, const struct table_process *process)
+{
+        uint64_t registers[64], words[8] = { 0 };
+        const struct raw_stack raw = {
+                .registers = (const uint8_t *)registers,
+                .registers_bytes = sizeof(uint64_t) *
+                                   (size_t)__builtin_popcountll(unwind_machine_own()->perf_registers),
+                .copy = (const uint8_t *)words,
+                .copy_bytes = sizeof(words),
+        };
+        const struct address_range range = { .start_avma = CODE, .end_avma = CODE + 0x1000, .module = 1 };
+        const struct unwind_module *found;
+        static struct call_chain chain;
+        struct thread_track *thread;
+
+        for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
+                registers[i] = CODE + 8;
+        ck_assert_int_eq(process_table_add_thread(&f->processes, PID, PID, 0, 1, &thread), 0);
+        ck_assert_int_eq(address_space_add(&thread->process->space, &range), 0);
+        ck_assert_uint_ne(stack_unwinder_run_waiting(f->recording.unwinder, &raw, thread, 1000, &chain), 0);
+        while (process->n_waiting == 0 && stack_unwinder_has_waiting(f->recording.unwinder))
+                run(f, 0);
+        ck_assert(process->n_waiting > 0 ||
+                  code_tables_find(f->recording.tables, 1, &found) != CODE_TABLES_COMING);
+}
+
+/*
+ * Where programs are started one after the other, their tables are not made yet; but at once if there is
+ * but one process, and where zones would wait with the samples.
+ */
+START_LOOP_TEST(test_tables_wait_while_programs_start, 0, 3)
+{
+        struct kernel_record_identity child = at(PID + 2, clock_raw_ns() + 3600 * NS_PER_S), identity = child;
+        char *path = own_code_path();
+        struct perf_mmap own = {
+                .start_avma = CODE, .length_bytes = 0x1000, .executable = true, .path = path
+        };
+        static struct zone_source zones;
+        struct table_process process;
+        static struct fixture f;
+        uint32_t pid;
+
+        set_up(&f, 0);
+        zones = (struct zone_source){ .n_regions = _i == 2 };
+        f.recording.zones = &zones;
+        ck_assert_int_eq(table_process_start(&process, 0, 0, NULL), 0);
+        ck_assert_int_eq(code_tables_new(&process, &f.losses, &f.recording.tables, NULL), 0);
+        stack_unwinder_free(f.recording.unwinder);
+        ck_assert_int_eq(
+                stack_unwinder_new(&by_tables, f.recording.tables, &f.losses, &f.recording.unwinder, NULL),
+                0);
+        for (int i = 0; i < 2; i++) {
+                child.pid = _i == 0 ? PID : PID + 2; /* threads of the same process are no programs */
+                kernel_record_add_fork(&f.record, &child, PID, PID);
+                into(&f, FAKE_TRACKER_0);
+        }
+        identity.pid = identity.tid = (uint32_t)getpid();
+        own.path_bytes = strlen(path);
+        own.build_id_bytes = 20; /* of whichever file; the table process compares it */
+        kernel_record_add_mmap2(&f.record, &identity, &own);
+        into(&f, FAKE_TRACKER_1);
+        ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_UNWIND_FILE_FAILED], 0);
+        ck_assert_uint_eq(process.n_waiting, _i != 1);
+        if (_i == 1)
+                expect_table(&f, &process);
+        code_tables_free(f.recording.tables);
+        table_process_stop(&process);
+        tear_down(&f);
+        free(path);
 }
 END_TEST
 

@@ -359,6 +359,27 @@ static bool resume(struct fixture *f, uint64_t now_ns, struct stack_unwinder_res
         return stack_unwinder_resume(f->unwinder, NULL, now_ns, ret, &f->chain);
 }
 
+/* A table must come when a stack has waited long for it, or when those that wait are many. */
+START_TEST_IF(IS_X86_64, test_waits_too_long)
+{
+        static struct fixture f;
+        unsigned n = 0;
+
+        set_up(&f, UNWIND_AUTO);
+        ck_assert(!stack_unwinder_is_overdue(f.unwinder, UINT64_MAX));
+        (void)wait_for_table(&f);
+        ck_assert(!stack_unwinder_is_overdue(f.unwinder, 0));
+        ck_assert(stack_unwinder_is_overdue(f.unwinder, UINT64_MAX));
+        while (!stack_unwinder_is_overdue(f.unwinder, 0)) {
+                (void)wait_for_table(&f);
+                n++;
+        }
+        ck_assert_uint_gt(n, 1000);
+        ck_assert_uint_lt(n, WAITING_STACKS_BYTES_MAX / sizeof(f.words));
+        tear_down(&f);
+}
+END_TEST
+
 /*
  * The copy waits with the mappings of its time, and holds its process back from then on; nothing is counted.
  */
