@@ -12,7 +12,7 @@ packages_of() {
                     libjansson-dev libsqlite3-dev libiberty-dev libpfm4-dev libbpf-dev libcap-dev libseccomp-dev libmicrohttpd-dev libllvm16 clang xz-utils ;;
         test)  echo check linux-perf binutils clang llvm-14 llvm-14-runtime lld dwz xz-utils elfutils \
                     debuginfod libdebuginfod1 curl jq gdb python3 python3-jsonschema git sqlite3 libcap2-bin strace man-db mandoc bash-completion zsh fish \
-                    golang-go protobuf-compiler valgrind cmake meson ;;
+                    golang-go protobuf-compiler valgrind cmake meson chromium nodejs ;;
         # Programs that open hyprof's exports.  Node.js of another source brings its own npm, and does not go with Debian's.
         consumers) echo chromium; command -v npm >/dev/null || echo npm ;;
         lint)  echo node-typescript clang clang-format clang-tidy cppcheck shellcheck codespell check ;;

@@ -65,7 +65,7 @@ function cssOfRgb(rgb) {
  * @param {readonly number[]} rgb
  */
 function textColorOn(rgb) {
-        return contrastOfRgb(rgb, [255, 255, 255]) > contrastOfRgb(rgb, [16, 18, 24]) ? '#ffffff' : '#101218';
+        return contrastOfRgb(rgb, [255, 255, 255]) > contrastOfRgb(rgb, [0, 0, 0]) ? '#ffffff' : '#000000';
 }
 
 const NAME_HUES = [210, 28, 152, 268, 340, 190, 48, 120, 300, 0, 232, 80];

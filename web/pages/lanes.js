@@ -174,8 +174,11 @@ class SpanItemsBuilder {
  */
 function foldSpans(lane, from, to, bucketLog2) {
         const q = Math.pow(2, bucketLog2);
-        // Ends are sorted as begins are.  Whatever begins in the first bucket, or reaches into the range, is looked at.
-        let i = Math.min(lowerBound(lane.end, from, 0, lane.n), lowerBound(lane.begin, Math.floor(from / q) * q, 0, lane.n));
+        // Ends are sorted as begins are.  A bucket from which a span reaches into the range is folded from its start.
+        let i = lowerBound(lane.end, from, 0, lane.n);
+        if (i < lane.n) {
+                i = lowerBound(lane.begin, Math.floor(Math.min(from, lane.begin[i]) / q) * q, 0, lane.n);
+        }
         const end = lowerBound(lane.begin, Math.ceil(to / q) * q, 0, lane.n);
         const builder = new SpanItemsBuilder(Math.min(end - i, 2 * Math.ceil((to - from) / q + 2) + 4) + 1);
         while (i < end) {

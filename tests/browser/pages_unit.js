@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// The functions of the pages that need no document: folding equals brute force, a file's lanes decode to what was
+// encoded, hostile bytes are refused, numbers read as the reports', colours keep their contrast.
+'use strict';
+
+const test = require('node:test');
+const assert = require('node:assert');
+const { loadPages } = require('./loaded_pages.js');
+const { FixedRandom, ColumnWriter, encodeFileLanes } = require('./fake_trace.js');
+
+const inPages = loadPages(['dom.js', 'format.js', 'colors.js', 'model.js', 'lanes.js', 'source_server.js', 'source_file.js', 'viewer.js']);
+const plain = (value) => JSON.parse(JSON.stringify(value));
+
+/** Spans that do not overlap, of very different lengths, some of no length. */
+function randomSpans(random, n) {
+        const spans = [];
+        let at = random.below(1000);
+        for (let i = 0; i < n; i++) {
+                const length = random.below(8) === 0 ? 0 : random.below(1 << (1 + random.below(16)));
+                spans.push([at, at + length, random.below(5)]);
+                at += Math.max(1, length) + random.below(1 << random.below(12));
+        }
+        return spans;
+}
+
+function wholeLane(spans) {
+        return { isPoints: false, n: spans.length, begin: Float64Array.from(spans, (s) => s[0]),
+                end: Float64Array.from(spans, (s) => s[1]), longestBegin: Float64Array.from(spans, (s) => s[0]),
+                longestNs: Float64Array.from(spans, (s) => s[1] - s[0]), what: Uint32Array.from(spans, (s) => s[2]),
+                count: new Uint32Array(spans.length).fill(1) };
+}
+
+/** The definition in ten lines: every span is looked at. */
+function foldedByBruteForce(spans, from, to, q) {
+        const touches = ([begin, end]) => begin < to && (end > from || (begin === end && begin === from));
+        const items = [];
+        const buckets = new Map();
+        for (const span of spans) {
+                const [begin, end, what] = span;
+                if (end - begin >= q) {
+                        if (touches(span)) {
+                                items.push([begin, end, begin, end - begin, what, 1]);
+                        }
+                        continue;
+                }
+                const bucket = Math.floor(begin / q);
+                const item = buckets.get(bucket);
+                if (!item) {
+                        buckets.set(bucket, { touched: touches(span), values: [begin, end, begin, end - begin, what, 1] });
+                        continue;
+                }
+                item.touched = item.touched || touches(span);
+                item.values[1] = end;
+                item.values[5]++;
+                if (end - begin > item.values[3]) {
+                        item.values.splice(2, 3, begin, end - begin, what);
+                }
+        }
+        items.push(...[...buckets.values()].filter((item) => item.touched).map((item) => item.values));
+        return items.sort((a, b) => a[0] - b[0]);
+}
+
+function itemsAsRows(items) {
+        return Array.from({ length: items.n }, (_, i) => [items.begin[i], items.end[i], items.longestBegin[i],
+                items.longestNs[i], items.what[i], items.count[i]]);
+}
+
+test('1,000 random views of random lanes equal brute force', () => {
+        const random = new FixedRandom(11);
+        const foldSpans = inPages('foldSpans');
+        for (let round = 0; round < 100; round++) {
+                const spans = randomSpans(random, 1 + random.below(200));
+                const lane = wholeLane(spans);
+                const end = spans[spans.length - 1][1] + 10;
+                for (let view = 0; view < 10; view++) {
+                        const from = random.below(end);
+                        const to = from + 1 + random.below(end - from);
+                        const bucketLog2 = random.below(18);
+                        assert.deepStrictEqual(itemsAsRows(foldSpans(lane, from, to, bucketLog2)),
+                                foldedByBruteForce(spans, from, to, Math.pow(2, bucketLog2)),
+                                'round ' + round + ', from ' + from + ' to ' + to + ', bucket 2^' + bucketLog2);
+                }
+        }
+});
+
+test('an outlier of 1 us in an hour is kept as the longest of its bucket', () => {
+        const spans = Array.from({ length: 3600 }, (_, i) => [i * 1e9, i * 1e9 + (i === 1234 ? 1000 : 10), i === 1234 ? 7 : 1]);
+        const items = inPages('foldSpans')(wholeLane(spans), 0, 3600e9, 32);
+        const at = Array.from(items.longestNs).indexOf(1000);
+        assert.ok(at >= 0);
+        assert.strictEqual(items.what[at], 7);
+        assert.strictEqual(items.longestBegin[at], 1234e9);
+        assert.ok(items.count[at] >= 4);
+});
+
+test('points with values are one item a bucket: least, greatest, first, last', () => {
+        const begin = Float64Array.from([0, 1, 2, 3, 4, 9]);
+        const values = Float64Array.from([5, 9, -2, 3, 1, 8]);
+        const lane = { isPoints: true, n: 6, begin, values, min: values, max: values, last: values, count: new Uint32Array(6).fill(1) };
+        const items = inPages('foldPoints')(lane, 0, 10, 2);
+        assert.deepStrictEqual([...items.begin], [0, 4, 9]);
+        assert.deepStrictEqual([...items.min], [-2, 1, 8]);
+        assert.deepStrictEqual([...items.max], [9, 1, 8]);
+        assert.deepStrictEqual([...items.first], [5, 1, 8]);
+        assert.deepStrictEqual([...items.last], [3, 1, 8]);
+        assert.deepStrictEqual([...items.count], [4, 1, 1]);
+});
+
+function bufferOf(bytes) {
+        return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+}
+
+test("a file's lanes decode to what was encoded, with times beyond 32 bits", () => {
+        const spans = [[5, 9, 1], [5e9, 5e9 + 3, 4000000000], [1e13, 1e13 + 6e9, 2], [2e13, 2e13, 3]];
+        const points = [[7e9, 1.5], [7e9 + 1, -2.25]];
+        const lanes = inPages('decodeFileLanes')(bufferOf(encodeFileLanes([{ id: 3, spans }, { id: 9, points }, { id: 4, spans: [] }])));
+        const first = lanes.get(3)();
+        assert.deepStrictEqual(Array.from({ length: 4 }, (_, i) => [first.begin[i], first.end[i], first.what[i]]), spans);
+        const second = lanes.get(9)();
+        assert.deepStrictEqual([...second.begin], [7e9, 7e9 + 1]);
+        assert.deepStrictEqual([...second.values], [1.5, -2.25]);
+        assert.strictEqual(lanes.get(4)().n, 0);
+});
+
+test('lanes that are cut off, or of another kind, are refused with words', () => {
+        const whole = bufferOf(encodeFileLanes([{ id: 3, spans: [[5, 9, 1], [10, 11, 2], [12, 19, 1]] }]));
+        for (let length = 0; length < whole.byteLength; length += 8) {
+                assert.throws(() => inPages('decodeFileLanes')(whole.slice(0, length)), /cut off|version/, 'cut to ' + length);
+        }
+        const writer = new ColumnWriter();
+        writer.words([0x4c545948, 1]);
+        writer.words([1, 0]);
+        writer.words([1, 0, 0xfffffff0, 3]);
+        assert.throws(() => inPages('decodeLanes')(bufferOf(writer.done())), /cut off/);
+        assert.throws(() => inPages('decodeLanes')(whole), /version/);
+});
+
+test('the nearest span after and before an instant', () => {
+        const lane = wholeLane([[10, 20, 1], [30, 40, 2], [50, 60, 1]]);
+        const find = inPages('findInLane');
+        assert.strictEqual(find(lane, 10, 'next', null).begin_ns, 30);
+        assert.strictEqual(find(lane, 10, 'next', 1).begin_ns, 50);
+        assert.strictEqual(find(lane, 50, 'previous', null).begin_ns, 30);
+        assert.strictEqual(find(lane, 50, 'previous', 1).begin_ns, 10);
+        assert.strictEqual(find(lane, 10, 'previous', null), null);
+        assert.strictEqual(find(lane, 50, 'next', 7), null);
+});
+
+test('numbers read as in the reports', () => {
+        const cases = { 'formatDuration(0)': '0 ns', 'formatDuration(999)': '999 ns', 'formatDuration(1000)': '1.00 us',
+                'formatDuration(12345678)': '12.3 ms', 'formatDuration(999600)': '1.00 ms', 'formatDuration(40e9)': '40.0 s',
+                'formatDuration(null)': '-', 'formatCount(1103220)': '1,103,220', 'formatCount(7)': '7',
+                'formatBytes(31000000)': '31.0 MB', 'formatShare(0.3124)': '31.2%', 'parseDuration("1.5ms")': 1500000,
+                'parseDuration("20 us")': 20000, 'parseDuration("x")': null, 'roundStep(3.1)': 5, 'roundStep(1)': 1 };
+        for (const [expression, wanted] of Object.entries(cases)) {
+                assert.strictEqual(inPages(expression), wanted, expression);
+        }
+});
+
+test('the state survives the way through a fragment, and hostile names do not', () => {
+        const state = { screen: 'zones', zone: 'a&b=#"<script>', from: '5', to: '9' };
+        const parsed = plain(inPages('(s) => Viewer.parse(Viewer.fragment(s))')(state));
+        assert.deepStrictEqual(parsed, state);
+        assert.deepStrictEqual(plain(inPages('Viewer.parse("#__proto__=1&Bad-Name=2&zone=ok")')).zone, 'ok');
+        assert.strictEqual(inPages('Object.keys(Viewer.parse("#Bad-Name=2&A=1")).length'), 0);
+});
+
+test('text on the colour of any name has a contrast of 4.5 to 1 in light and dark', () => {
+        const nameColorOf = inPages('nameColorOf');
+        const contrastOfRgb = inPages('contrastOfRgb');
+        const rgb = (css) => [1, 3, 5].map((at) => parseInt(css.slice(at, at + 2), 16));
+        for (let i = 0; i < 2000; i++) {
+                for (const isDark of [false, true]) {
+                        const color = nameColorOf('name ' + i, isDark);
+                        const contrast = contrastOfRgb(rgb(color.fill), rgb(color.text));
+                        assert.ok(contrast >= 4.5, 'name ' + i + ': ' + contrast.toFixed(2));
+                }
+        }
+        for (let value = 0; value < 0xffffff; value += 0x010f3d) {
+                const color = inPages('nameColorOfValue')(value, false);
+                assert.ok(contrastOfRgb(rgb(color.fill), rgb(color.text)) >= 4.5, value.toString(16));
+        }
+});
+
+test('a model with missing parts is taken as empty', () => {
+        assert.strictEqual(inPages('new TraceModel({}).tracks.length'), 0);
+        assert.strictEqual(inPages('new TraceModel({}).locationName(7)'), 'zone 7');
+        assert.strictEqual(inPages('new TraceModel({}).nameOf("cpu", 3)'), 'thread 3');
+});
