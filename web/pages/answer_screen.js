@@ -130,6 +130,10 @@ class AnswerPart {
 
         /** @param {string} words */
         fail(words) {
+                if (isNothing(words)) {
+                        this.element.replaceChildren(el('p', { class: 'muted' }, `${this.name}: nothing in this part of the recording`));
+                        return;
+                }
                 const again = el('button', { type: 'button' }, 'try again');
                 const { asked } = this;
 
@@ -147,6 +151,14 @@ class AnswerPart {
                 this.running = null;
                 this.asked = '';
         }
+}
+
+/**
+ * Whether an answer failed only because nothing in the trace passes its filters.
+ * @param {any} error
+ */
+function isNothing(error) {
+        return wordsOf(error).startsWith('nothing that this view shows');
 }
 
 /** @param {any} error */

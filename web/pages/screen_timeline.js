@@ -1,6 +1,22 @@
 // SPDX-License-Identifier: MIT
-// The timeline.
 'use strict';
+/*
+ * screen_timeline.js - the timeline: move, zoom, hover, choose; by mouse and by keyboard
+ *
+ * Way of the data:  lane_cache, timeline_rows -> timeline_paint -> [screen_timeline] -> instance_panel
+ *
+ * A frame draws what is in the cache.  What it lacks is asked for, and the next frame is sharper.
+ */
+
+const LEAST_VIEW_NS = 20;
+const KEYBOARD_STEP = 0.15;
+const STATE_AFTER_MS = 250;
+
+/**
+ * What is under the pointer, or was chosen.
+ * @typedef {{ lane: LaneRow, row: TimelineRow, begin: number, end: number, what: number, count: number,
+ *             longestBegin: number, longestNs: number }} TimelineHit
+ */
 
 class TimelineScreen {
         static id = 'timeline';
@@ -10,12 +26,674 @@ class TimelineScreen {
         /** @param {Viewer} viewer */
         constructor(viewer) {
                 this.viewer = viewer;
-                this.element = el('section', { class: 'timeline' }, 'soon');
+                this.from = viewer.number('view_from') ?? 0;
+                this.to = viewer.number('view_to') ?? viewer.model.duration_ns;
+                this.cache = new LaneCache(viewer.source, viewer.model.duration_ns, () => this.draw(),
+                                           (error) => viewer.emit('failure', error));
+                /** @type {TimelineChoice} */
+                this.choice = { showsGhosts: recall('ghosts') === '1', showsIdle: false, closed: new Set(), pinned: [],
+                                moved: new Map() };
+                this.layout = timelineRows(viewer.model, this.choice);
+                /** @type {TimelineHit|null} */
+                this.chosen = null;
+                /** @type {TimelineHit|null} */
+                this.hovered = null;
+                /** @type {{ from: number, to: number }|null} */
+                this.measure = null;
+                this.isMeasuring = false;
+                this.isDrawAsked = false;
+                this.inputAt = 0;
+                /** @type {number[]} from an input to its frame, ms; read by tests */
+                this.delays = [];
+                this.stateTimer = 0;
+                this.askedFor = '';
+                this.overview = new TimelineOverview(this.viewer, this.cache, (from, to) => this.showRange(from, to));
+                this.canvas = /** @type {HTMLCanvasElement} */ (el('canvas', { class: 'timeline-canvas', tabindex: '0',
+                        role: 'application', 'aria-label': 'timeline: arrows choose an item, Enter opens it, ' +
+                        'W and S zoom, A and D move, question mark shows all keys' }));
+                this.labels = el('div', { class: 'timeline-labels' });
+                this.room = el('div', { class: 'timeline-room' });
+                this.scroll = el('div', { class: 'timeline-scroll' }, this.room,
+                                 el('div', { class: 'timeline-window' }, this.labels, this.canvas));
+                this.tip = el('div', { class: 'timeline-tip', hidden: true });
+                this.panel = new InstancePanel(this.viewer, this);
+                this.ghostButton = button('Ghost zones', () => this.toggleGhosts(), { title: 'functions of the samples, as zones (G)' });
+                this.idleButton = button('', () => this.toggleIdle());
+                this.measureButton = button('Measure', () => this.toggleMeasure(), { title: 'drag to measure (M)' });
+                this.note = el('span', { class: 'muted', role: 'status' });
+                this.element = el('section', { class: 'timeline' },
+                        this.overview.element,
+                        el('div', { class: 'data-tools timeline-tools' },
+                           button('Show all', () => this.showRange(0, this.viewer.model.duration_ns), { title: 'Home' }),
+                           this.ghostButton, this.measureButton, this.idleButton, this.note,
+                           el('span', { class: 'muted timeline-keys' },
+                              'wheel zooms · drag moves · Shift+drag selects · W A S D · / searches')),
+                        el('div', { class: 'timeline-body' }, this.scroll, this.panel.element), this.tip);
+                this.scroll.addEventListener('scroll', () => this.draw());
+                this.canvas.addEventListener('wheel', (event) => this.onWheel(event), { passive: false });
+                this.canvas.addEventListener('pointerdown', (event) => this.onDown(event));
+                this.canvas.addEventListener('pointermove', (event) => this.onMove(event));
+                this.canvas.addEventListener('pointerleave', () => this.hover(null));
+                this.canvas.addEventListener('dblclick', () => this.zoomToChosen());
+                new ResizeObserver(() => this.draw()).observe(this.scroll);
+                this.arrange();
+                viewer.on('model', () => this.onModel());
+                viewer.on('theme', () => this.draw());
+                viewer.on('search', (direction) => this.findName(direction));
         }
 
-        /** @param {ViewState} _state */
-        show(_state) {
+        /** @param {ViewState} state */
+        show(state) {
+                const from = this.viewer.number('view_from');
+                const to = this.viewer.number('view_to');
+
+                if (from !== null && to !== null && to > from && this.stateTimer === 0) {
+                        this.from = from;
+                        this.to = to;
+                }
+                if (state.at_thread !== undefined && state.at !== undefined)
+                        this.chooseAt(state.at_thread, Number(state.at));
+                this.arrange();
         }
+
+        focus() {
+                this.canvas.focus();
+        }
+
+        onModel() {
+                if (this.viewer.model.progress < 1 || this.cache.duration_ns !== this.viewer.model.duration_ns) {
+                        this.cache.forget();
+                        this.cache.duration_ns = this.viewer.model.duration_ns;
+                }
+                if (this.viewer.number('view_to') === null)
+                        this.to = this.viewer.model.duration_ns;
+                this.cache.forget();
+                this.arrange();
+        }
+
+        /** Rows anew: after a choice of what is shown. */
+        arrange() {
+                this.layout = timelineRows(this.viewer.model, this.choice);
+                this.room.style.height = `${this.layout.height + AXIS_PX + 20}px`;
+                const nIdle = this.viewer.model.tracks.filter(isIdleTrack).length;
+
+                setAttributes(this.ghostButton, { 'aria-pressed': String(this.choice.showsGhosts) });
+                setAttributes(this.measureButton, { 'aria-pressed': String(this.isMeasuring) });
+                setAttributes(this.idleButton, { 'aria-pressed': String(this.choice.showsIdle),
+                        hidden: nIdle === 0 });
+                this.idleButton.textContent = `Idle threads (${nIdle})`;
+                this.draw();
+        }
+
+        /* ------------------------------------------------------------------ drawing */
+
+        /** In the next frame; @see drawNow. */
+        draw() {
+                if (this.isDrawAsked || this.element.hidden)
+                        return;
+                this.isDrawAsked = true;
+                requestAnimationFrame(() => {
+                        this.isDrawAsked = false;
+                        this.drawNow();
+                });
+        }
+
+        /** @returns {TimelineFrame|null} */
+        frame() {
+                const { canvas } = this;
+                const context = canvas.getContext('2d');
+                const width = canvas.clientWidth;
+                const height = canvas.clientHeight;
+
+                if (!context || width < 10 || height < 10)
+                        return null;
+                return { context, width, height, from: this.from, to: this.to, top: this.scroll.scrollTop,
+                         colors: themeColors(), isDark: isDarkPage(), model: this.viewer.model, cache: this.cache,
+                         search: (this.viewer.state.text ?? '').toLowerCase(), bucketLog2: bucketOf((this.to - this.from) / width) };
+        }
+
+        drawNow() {
+                const frame = this.frame();
+
+                if (!frame)
+                        return;
+                const { canvas } = this;
+                const scale = window.devicePixelRatio || 1;
+                const rows = rowsBetween(this.layout.rows, frame.top, frame.height);
+
+                if (canvas.width !== Math.round(frame.width * scale) || canvas.height !== Math.round(frame.height * scale)) {
+                        canvas.width = Math.round(frame.width * scale);
+                        canvas.height = Math.round(frame.height * scale);
+                }
+                frame.context.setTransform(scale, 0, 0, scale, 0, 0);
+                frame.context.fillStyle = frame.colors.background;
+                frame.context.fillRect(0, 0, frame.width, frame.height);
+                paintGrid(frame);
+                paintRows(frame, rows);
+                paintAxis(frame, this.viewer.range());
+                this.paintMarks(frame);
+                this.drawLabels(rows, frame.top);
+                this.overview.draw(this.from, this.to);
+                this.cache.need(rows.flatMap((row) => row.lanes.map((lane) => lane.lane.id)), this.from, this.to, frame.bucketLog2);
+                if (this.inputAt !== 0) {
+                        this.delays.push(performance.now() - this.inputAt);
+                        this.inputAt = 0;
+                }
+        }
+
+        /** @param {TimelineFrame} frame */
+        paintMarks(frame) {
+                for (const hit of [this.chosen, this.hovered]) {
+                        if (!hit)
+                                continue;
+                        const row = this.rowOf(hit.lane.lane.id);
+
+                        if (row && row.y - frame.top > -row.height)
+                                paintChosen(frame, hit, row.y - frame.top + AXIS_PX, row.height);
+                        this.paintWaker(frame, hit);
+                }
+                if (this.measure)
+                        paintMeasure(frame, this.measure.from, this.measure.to);
+        }
+
+        /** @param {TimelineFrame} frame @param {TimelineHit} hit */
+        paintWaker(frame, hit) {
+                if (hit.lane.lane.kind !== 'states' || hit.what >>> 28 !== STATE_RUNNABLE || hit.count !== 1)
+                        return;
+                const waker = this.rowOfThread(hit.what & 0x0fffffff);
+                const woken = this.rowOf(hit.lane.lane.id);
+
+                if (waker && woken && waker !== woken)
+                        paintArrow(frame, hit.begin, waker.y + waker.height / 2 - frame.top + AXIS_PX,
+                                   woken.y + woken.height / 2 - frame.top + AXIS_PX);
+        }
+
+        /** @param {number} lane @returns {LaneRow|null} */
+        rowOf(lane) {
+                for (const row of this.layout.rows)
+                        for (const other of row.lanes)
+                                if (other.lane.id === lane)
+                                        return other;
+                return null;
+        }
+
+        /**
+         * The lane of a thread's states.
+         * @param {number} thread
+         */
+        rowOfThread(thread) {
+                const track = this.viewer.model.tracksByThread.get(thread);
+                const lane = track?.lanes.find((one) => one.kind === 'states');
+
+                return lane ? this.rowOf(lane.id) : null;
+        }
+
+        /**
+         * The names beside the rows are elements, so that they can be read, reached and clicked.
+         * @param {TimelineRow[]} rows
+         * @param {number} top
+         */
+        drawLabels(rows, top) {
+                const key = rows.map((row) => `${row.key}${row.isOpen}${row.isPinned}${Math.round(row.y - top)}${row.title}`).join();
+
+                if (this.labels.dataset.key === key)
+                        return;
+                this.labels.dataset.key = key;
+                fill(this.labels, rows.map((row) => this.label(row, top)));
+        }
+
+        /** @param {TimelineRow} row @param {number} top */
+        label(row, top) {
+                const more = row.kind === 'group' && row.nHidden > 0 ? ` (${row.nHidden} not shown)` : '';
+                const name = button(`${row.isOpen ? '▾' : '▸'} ${row.title}${more}`, () => this.toggleOpen(row.key),
+                                    { class: `link timeline-name ${row.kind}`, 'aria-expanded': String(row.isOpen), title: row.title });
+                const pin = row.kind === 'track' ? button(row.isPinned ? '★' : '☆', () => this.togglePin(row.key),
+                        { class: 'quiet timeline-pin', 'aria-label': `${row.isPinned ? 'unpin' : 'pin'} ${row.title}`,
+                          'aria-pressed': String(row.isPinned) }) : null;
+                const label = el('div', { class: 'timeline-label' }, name, pin);
+
+                label.style.top = `${row.y - top + AXIS_PX}px`;
+                label.style.height = `${row.height}px`;
+                name.addEventListener('keydown', (event) => this.onLabelKey(event, row));
+                return label;
+        }
+
+        /**
+         * Alt and an arrow move a track.
+         * @param {KeyboardEvent} event
+         * @param {TimelineRow} row
+         */
+        onLabelKey(event, row) {
+                const step = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : 0;
+
+                if (!event.altKey || step === 0 || !row.track)
+                        return;
+                const same = this.layout.rows.filter((other) => other.track && other.track.process === row.track?.process);
+                const other = same[same.indexOf(row) + step];
+
+                if (other?.track) {
+                        const place = this.choice.moved.get(row.key) ?? row.track.id;
+
+                        this.choice.moved.set(row.key, this.choice.moved.get(other.key) ?? other.track.id);
+                        this.choice.moved.set(other.key, place);
+                        this.arrange();
+                }
+                event.preventDefault();
+                event.stopPropagation();
+        }
+
+        /* ------------------------------------------------------------------ what is shown */
+
+        /** @param {number} from @param {number} to */
+        showRange(from, to) {
+                const all = this.viewer.model.duration_ns;
+                const length = Math.max(LEAST_VIEW_NS, Math.min(all * 1.02, to - from));
+                const first = Math.max(-all * 0.01, Math.min(from, all * 1.01 - length));
+
+                this.from = first;
+                this.to = first + length;
+                this.measureDelay();
+                this.keepState();
+                this.draw();
+        }
+
+        measureDelay() {
+                if (this.inputAt === 0)
+                        this.inputAt = performance.now();
+        }
+
+        /** The address follows when the movement is over. */
+        keepState() {
+                clearTimeout(this.stateTimer);
+                this.stateTimer = window.setTimeout(() => {
+                        this.stateTimer = 0;
+                        this.viewer.set({ view_from: Math.max(0, Math.floor(this.from)),
+                                          view_to: Math.min(this.viewer.model.duration_ns, Math.ceil(this.to)) });
+                }, STATE_AFTER_MS);
+        }
+
+        /** @param {number} factor below 1 = in @param {number} center ns */
+        zoom(factor, center) {
+                this.showRange(center - (center - this.from) * factor, center + (this.to - center) * factor);
+        }
+
+        /** @param {string} key */
+        toggleOpen(key) {
+                if (!this.choice.closed.delete(key))
+                        this.choice.closed.add(key);
+                this.arrange();
+        }
+
+        /** @param {string} key */
+        togglePin(key) {
+                const { pinned } = this.choice;
+
+                this.choice.pinned = pinned.includes(key) ? pinned.filter((one) => one !== key) : [...pinned, key];
+                this.arrange();
+        }
+
+        toggleGhosts() {
+                this.choice.showsGhosts = !this.choice.showsGhosts;
+                remember('ghosts', this.choice.showsGhosts ? '1' : '0');
+                this.viewer.announce(this.choice.showsGhosts ? 'ghost zones shown' : 'ghost zones hidden');
+                this.arrange();
+        }
+
+        toggleIdle() {
+                this.choice.showsIdle = !this.choice.showsIdle;
+                this.arrange();
+        }
+
+        toggleMeasure() {
+                this.isMeasuring = !this.isMeasuring;
+                this.measure = null;
+                this.arrange();
+        }
+
+        /* ------------------------------------------------------------------ mouse */
+
+        /** @param {MouseEvent} event */
+        placeOf(event) {
+                const box = this.canvas.getBoundingClientRect();
+
+                return { x: event.clientX - box.left, y: event.clientY - box.top, width: box.width };
+        }
+
+        /** @param {MouseEvent} event */
+        timeOf(event) {
+                const place = this.placeOf(event);
+
+                return this.from + place.x / place.width * (this.to - this.from);
+        }
+
+        /** @param {WheelEvent} event */
+        onWheel(event) {
+                event.preventDefault();
+                this.measureDelay();
+                if (event.shiftKey) {
+                        this.scroll.scrollTop += event.deltaY || event.deltaX;
+                        return;
+                }
+                if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+                        const step = event.deltaX / this.placeOf(event).width * (this.to - this.from);
+
+                        this.showRange(this.from + step, this.to + step);
+                        return;
+                }
+                this.zoom(Math.pow(1.0016, Math.max(-400, Math.min(400, event.deltaY))), this.timeOf(event));
+        }
+
+        /** @param {PointerEvent} event */
+        onDown(event) {
+                if (event.button !== 0)
+                        return;
+                const { canvas } = this;
+                const start = { from: this.from, to: this.to, top: this.scroll.scrollTop, time: this.timeOf(event) };
+                const isRange = event.shiftKey || this.placeOf(event).y < AXIS_PX;
+                const isMeasure = this.isMeasuring;
+                let isMoved = false;
+                /** @param {PointerEvent} move */
+                const follow = (move) => {
+                        isMoved = isMoved || Math.abs(move.clientX - event.clientX) + Math.abs(move.clientY - event.clientY) > 3;
+                        if (!isMoved)
+                                return;
+                        this.measureDelay();
+                        if (isRange || isMeasure) {
+                                this.measure = { from: start.time, to: this.timeOf(move) };
+                                this.draw();
+                                return;
+                        }
+                        const step = (event.clientX - move.clientX) / this.placeOf(move).width * (start.to - start.from);
+
+                        this.scroll.scrollTop = start.top + event.clientY - move.clientY;
+                        this.showRange(start.from + step, start.to + step);
+                };
+                const done = (/** @type {PointerEvent} */ up) => {
+                        canvas.removeEventListener('pointermove', follow);
+                        if (!isMoved)
+                                this.choose(this.hitAt(up));
+                        else if (isRange && this.measure)
+                                this.viewer.select(this.measure.from, this.measure.to);
+                        if (!isMeasure)
+                                this.measure = null;
+                        this.draw();
+                };
+
+                canvas.focus();
+                canvas.setPointerCapture(event.pointerId);
+                canvas.addEventListener('pointermove', follow);
+                canvas.addEventListener('pointerup', done, { once: true });
+                this.hover(null);
+        }
+
+        /** @param {PointerEvent} event */
+        onMove(event) {
+                if (event.buttons !== 0)
+                        return;
+                this.hover(this.hitAt(event), event);
+        }
+
+        /** @param {MouseEvent} event @returns {TimelineHit|null} */
+        hitAt(event) {
+                const place = this.placeOf(event);
+                const y = place.y - AXIS_PX + (this.scroll.scrollTop);
+                const row = place.y < AXIS_PX ? undefined
+                        : this.layout.rows.find((one) => y >= one.y && y < one.y + one.height);
+                const lane = row?.lanes.find((one) => y >= one.y - 1 && y < one.y + one.height + 1);
+
+                return row && lane ? this.hitOf(row, lane, this.timeOf(event)) : null;
+        }
+
+        /**
+         * The item of a lane at an instant; one that is narrower than a few pixels counts a little beside it as well.
+         * @param {TimelineRow} row
+         * @param {LaneRow} lane
+         * @param {number} ns
+         * @returns {TimelineHit|null}
+         */
+        hitOf(row, lane, ns) {
+                const width = this.canvas.clientWidth || 1;
+                const near = (this.to - this.from) / width * 3;
+                const items = this.cache.best(lane.lane.id, this.from, this.to, bucketOf((this.to - this.from) / width));
+
+                if (!items || items.n === 0)
+                        return null;
+                const after = lowerBound(items.begin, ns + 1e-6, 0, items.n);
+
+                for (const i of [after - 1, after]) {
+                        if (i < 0 || i >= items.n || items.begin[i] > ns + near)
+                                continue;
+                        if (items.isPoints)
+                                return { lane, row, begin: items.begin[i], end: items.begin[i], what: 0, count: items.count[i],
+                                         longestBegin: items.min[i], longestNs: items.max[i] };
+                        if (items.end[i] >= ns - near)
+                                return { lane, row, begin: items.begin[i], end: items.end[i], what: items.what[i],
+                                         count: items.count[i], longestBegin: items.longestBegin[i], longestNs: items.longestNs[i] };
+                }
+                return null;
+        }
+
+        /** @param {TimelineHit|null} hit @param {MouseEvent} [event] */
+        hover(hit, event) {
+                const tip = this.tip;
+
+                this.hovered = hit;
+                tip.hidden = hit === null || event === undefined;
+                if (hit && event) {
+                        fill(tip, wordsOfHit(this.viewer, hit, (words) => {
+                                if (this.hovered === hit)
+                                        fill(tip, words.map((line) => el('div', null, line)));
+                        }).map((line) => el('div', null, line)));
+                        const isRight = event.clientX > window.innerWidth - 380;
+
+                        tip.style.left = isRight ? '' : `${event.clientX + 14}px`;
+                        tip.style.right = isRight ? `${window.innerWidth - event.clientX + 14}px` : '';
+                        tip.style.top = `${Math.min(event.clientY + 16, window.innerHeight - 120)}px`;
+                }
+                this.draw();
+        }
+
+        /* ------------------------------------------------------------------ choosing */
+
+        /** @param {TimelineHit|null} hit */
+        choose(hit) {
+                this.chosen = hit;
+                this.panel.show(hit);
+                if (hit)
+                        this.viewer.announce(wordsOfHit(this.viewer, hit).join(', '));
+                this.draw();
+        }
+
+        /**
+         * An instance of which only the thread's handle and the begin are known.
+         * @param {string} handle
+         * @param {number} at
+         */
+        async chooseAt(handle, at) {
+                const key = `${handle}@${at}`;
+                const thread = this.viewer.model.threadOfHandle(handle);
+                const track = thread ? this.viewer.model.tracksByThread.get(thread.id) : null;
+
+                if (!track || this.askedFor === key)
+                        return;
+                this.askedFor = key;
+                for (const lane of track.lanes.filter((one) => one.kind === 'zones' || one.kind === 'messages')
+                        .sort((a, b) => a.depth - b.depth)) {
+                        const found = await this.viewer.source.find([lane.id], at - 1, 'next', null);
+
+                        if (found && found.begin_ns === at) {
+                                this.chooseFound(lane.id, found);
+                                return;
+                        }
+                }
+        }
+
+        /** @param {number} lane @param {{ begin_ns: number, end_ns: number, what: number }} found */
+        chooseFound(lane, found) {
+                for (const row of this.layout.rows) {
+                        const laneRow = row.lanes.find((one) => one.lane.id === lane);
+
+                        if (!laneRow)
+                                continue;
+                        this.reveal(laneRow);
+                        this.choose({ lane: laneRow, row, begin: found.begin_ns, end: found.end_ns, what: found.what, count: 1,
+                                      longestBegin: found.begin_ns, longestNs: found.end_ns - found.begin_ns });
+                        return;
+                }
+        }
+
+        /**
+         * Brings a lane and, if it is not in sight, an instant into the view.
+         * @param {LaneRow} lane
+         * @param {{ begin: number, end: number }} [span]
+         */
+        reveal(lane, span) {
+                const pane = this.scroll;
+
+                if (lane.y < pane.scrollTop || lane.y + lane.height > pane.scrollTop + pane.clientHeight - AXIS_PX)
+                        pane.scrollTop = Math.max(0, lane.y - pane.clientHeight / 3);
+                if (!span)
+                        return;
+                const length = this.to - this.from;
+
+                if (span.begin < this.from || span.end > this.to || span.end - span.begin < length / 400) {
+                        const room = Math.max(span.end - span.begin, length / 400, LEAST_VIEW_NS);
+
+                        this.showRange(span.begin - room * 2, span.end + room * 2);
+                }
+        }
+
+        zoomToChosen() {
+                if (!this.chosen)
+                        return;
+                const { begin, end } = this.chosen;
+                const room = Math.max((end - begin) * 0.1, LEAST_VIEW_NS / 2);
+
+                this.showRange(begin - room, end + room);
+        }
+
+        /**
+         * The next or previous span like the chosen one.
+         * @param {'next'|'previous'} direction
+         * @param {number|null} what
+         */
+        async step(direction, what) {
+                const hit = this.chosen;
+
+                if (!hit)
+                        return;
+                const found = await this.viewer.source.find([hit.lane.lane.id], hit.begin, direction, what);
+
+                if (!found) {
+                        this.viewer.announce(`no ${direction} one`);
+                        return;
+                }
+                this.chooseFound(hit.lane.lane.id, found);
+                if (this.chosen)
+                        this.reveal(this.chosen.lane, this.chosen);
+        }
+
+        /**
+         * To the next thing whose name has the searched text.
+         * @param {'next'|'previous'} direction
+         */
+        async findName(direction) {
+                const text = (this.viewer.state.text ?? '').toLowerCase();
+                const { model, source } = this.viewer;
+                const kinds = this.choice.showsGhosts ? ['zones', 'device', 'ghosts'] : ['zones', 'device'];
+                const lanes = this.layout.rows.flatMap((row) => row.lanes).filter((lane) => kinds.includes(lane.lane.kind));
+                const locations = model.locations.filter((one) => (one.name || one.function || '').toLowerCase().includes(text))
+                        .map((one) => one.id);
+                const at = this.chosen ? this.chosen.begin : (this.from + this.to) / 2;
+
+                if (text === '' || this.element.hidden)
+                        return;
+                const ids = lanes.filter((lane) => lane.lane.kind !== 'ghosts').map((lane) => lane.lane.id);
+                const found = (await Promise.all(locations.slice(0, 16).map((what) => source.find(ids, at, direction, what))))
+                        .filter((one) => one !== null);
+                const sign = direction === 'next' ? 1 : -1;
+                const best = found.sort((a, b) => sign * (/** @type {any} */ (a).begin_ns - /** @type {any} */ (b).begin_ns))[0];
+
+                this.note.textContent = best ? '' : `no ${direction} "${text}"`;
+                if (!best)
+                        return;
+                const lane = /** @type {any} */ (best).lane ?? ids[0];
+                this.chooseFound(lane, best);
+                if (this.chosen)
+                        this.reveal(this.chosen.lane, this.chosen);
+        }
+
+        /* ------------------------------------------------------------------ keyboard */
+
+        /** @param {KeyboardEvent} event @returns {boolean} */
+        onKey(event) {
+                const length = this.to - this.from;
+                const middle = (this.from + this.to) / 2;
+                /** @type {{ [key: string]: () => void }} */
+                const keys = {
+                        w: () => this.zoom(0.7, this.chosen ? clampTo(this.chosen.begin, this.from, this.to) : middle),
+                        s: () => this.zoom(1 / 0.7, middle),
+                        a: () => this.showRange(this.from - length * KEYBOARD_STEP, this.to - length * KEYBOARD_STEP),
+                        d: () => this.showRange(this.from + length * KEYBOARD_STEP, this.to + length * KEYBOARD_STEP),
+                        g: () => this.toggleGhosts(), m: () => this.toggleMeasure(),
+                        n: () => this.findName('next'), N: () => this.findName('previous'),
+                        f: () => this.zoomToChosen(), Home: () => this.showRange(0, this.viewer.model.duration_ns),
+                        ArrowDown: () => this.moveLane(1), ArrowUp: () => this.moveLane(-1),
+                        ArrowRight: () => this.moveItem('next'), ArrowLeft: () => this.moveItem('previous'),
+                };
+
+                if (event.key === 'Enter' && document.activeElement === this.canvas && this.chosen) {
+                        this.zoomToChosen();
+                        this.panel.focus();
+                        return true;
+                }
+                if (event.key === 'Escape' && (this.chosen || this.measure || this.isMeasuring)) {
+                        this.isMeasuring = false;
+                        this.measure = null;
+                        this.choose(null);
+                        this.arrange();
+                        return true;
+                }
+                const isArrow = event.key.startsWith('Arrow');
+
+                if (!(event.key in keys) || (isArrow && document.activeElement !== this.canvas))
+                        return false;
+                this.measureDelay();
+                keys[event.key]();
+                return true;
+        }
+
+        /**
+         * To the lane above or below, at the same time.
+         * @param {number} step
+         */
+        moveLane(step) {
+                const lanes = this.layout.rows.flatMap((row) => row.lanes.map((lane) => ({ row, lane })));
+                const at = this.chosen ? lanes.findIndex((one) => one.lane.lane.id === this.chosen?.lane.lane.id) : -1;
+                const next = lanes[Math.max(0, Math.min(lanes.length - 1, at + step))];
+                const ns = this.chosen ? this.chosen.begin : (this.from + this.to) / 2;
+
+                if (!next)
+                        return;
+                this.reveal(next.lane);
+                const hit = this.hitOf(next.row, next.lane, ns);
+
+                this.choose(hit ?? { lane: next.lane, row: next.row, begin: ns, end: ns, what: 0, count: 0, longestBegin: ns,
+                                     longestNs: 0 });
+        }
+
+        /** @param {'next'|'previous'} direction */
+        moveItem(direction) {
+                if (!this.chosen)
+                        this.moveLane(1);
+                else
+                        this.step(direction, null);
+        }
+}
+
+/** @param {number} value @param {number} least @param {number} most */
+function clampTo(value, least, most) {
+        return Math.max(least, Math.min(most, value));
 }
 
 screens.push(TimelineScreen);

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+'use strict';
+/*
+ * instance_panel.js - all about one item of the timeline: an instance of a zone, a wait, a message, a frame
+ *
+ * Way of the data:  screen_timeline: the chosen item -> [instance_panel] -> source.answer() for its time and thread
+ */
+
+class InstancePanel {
+        /** @param {Viewer} viewer @param {TimelineScreen} timeline */
+        constructor(viewer, timeline) {
+                this.viewer = viewer;
+                this.timeline = timeline;
+                this.element = el('aside', { class: 'panel', hidden: true, tabindex: '-1', 'aria-label': 'the chosen item' });
+                /** @type {TimelineHit|null} */
+                this.hit = null;
+                /** @type {AbortController|null} */
+                this.running = null;
+        }
+
+        focus() {
+                this.element.focus();
+        }
+
+        /** @param {TimelineHit|null} hit */
+        show(hit) {
+                this.running?.abort();
+                this.running = new AbortController();
+                this.hit = hit;
+                this.element.hidden = hit === null || hit.count === 0;
+                if (!hit || hit.count === 0)
+                        return;
+                const words = wordsOfHit(this.viewer, hit, (more) => {
+                        if (this.hit === hit)
+                                details.replaceChildren(...more.map((line) => el('div', {}, line)));
+                });
+                const details = el('div', { class: 'panel-words' }, ...words.slice(1).map((line) => el('div', {}, line)));
+                const more = el('div', { class: 'answer' });
+
+                fill(this.element, el('div', { class: 'panel-head' }, el('h2', {}, words[0]),
+                                      button('×', () => this.timeline.choose(null), { class: 'quiet', 'aria-label': 'close' })),
+                     details, this.tools(hit), more);
+                this.fill(more, hit, this.running.signal).catch((error) => {
+                        if (this.hit === hit && !this.running?.signal.aborted)
+                                more.append(el('p', { class: 'error' }, wordsOf(error)));
+                });
+        }
+
+        /** @param {TimelineHit} hit */
+        tools(hit) {
+                const { timeline, viewer } = this;
+                const isOne = hit.count === 1;
+                const what = ['zones', 'ghosts', 'device'].includes(hit.lane.lane.kind) ? hit.what : null;
+
+                return el('div', { class: 'data-tools' },
+                          button('previous', () => timeline.step('previous', isOne ? what : null)),
+                          button('next', () => timeline.step('next', isOne ? what : null)),
+                          button('zoom to it', () => timeline.zoomToChosen(), { title: 'F' }),
+                          button('select its time', () => viewer.select(hit.begin, Math.max(hit.end, hit.begin + 1)),
+                                 { title: 'all screens show this time range' }));
+        }
+
+        /** @param {HTMLElement} place @param {TimelineHit} hit @param {AbortSignal} signal */
+        async fill(place, hit, signal) {
+                if (hit.count !== 1)
+                        return;
+                if (hit.lane.lane.kind === 'states')
+                        this.fillState(place, hit);
+                else if (hit.lane.lane.kind === 'zones')
+                        await this.fillZone(place, hit, signal);
+        }
+
+        /** @param {HTMLElement} place @param {TimelineHit} hit */
+        fillState(place, hit) {
+                const waker = hit.what >>> 28 === STATE_RUNNABLE ? hit.what & 0x0fffffff : 0;
+                const thread = waker !== 0 ? this.viewer.model.thread(waker) : null;
+
+                if (thread)
+                        place.append(button(`to ${thread.name || thread.tid}, which woke it`, () => this.toThread(waker, hit.begin)));
+        }
+
+        /**
+         * What a thread did at an instant.
+         * @param {number} thread
+         * @param {number} ns
+         */
+        toThread(thread, ns) {
+                const track = this.viewer.model.tracksByThread.get(thread);
+                const zones = (track?.lanes ?? []).filter((lane) => lane.kind === 'zones').sort((a, b) => b.depth - a.depth);
+                const lane = zones[0] ?? track?.lanes.find((one) => one.kind === 'states');
+
+                if (!lane)
+                        return;
+                this.viewer.source.find([lane.id], ns + 1, 'previous', null).then((found) => {
+                        if (found)
+                                this.timeline.chooseFound(lane.id, found);
+                });
+        }
+
+        /** @param {HTMLElement} place @param {TimelineHit} hit @param {AbortSignal} signal */
+        async fillZone(place, hit, signal) {
+                const { source, model } = this.viewer;
+                const location = model.location(hit.what);
+                const thread = hit.lane.track.thread !== null ? model.thread(hit.lane.track.thread) : null;
+
+                if (!location || !thread)
+                        return;
+                const here = { from: String(hit.begin), to: String(Math.max(hit.end, hit.begin + 1)), thread: thread.handle };
+                const waits = el('div', {});
+                const calls = el('div', {});
+                const times = el('div', {});
+                const rank = el('div', {});
+
+                place.append(times, rank, waits, calls);
+                const asked = [
+                        this.waitsOf(hit).then((part) => waits.replaceChildren(...part)),
+                        source.answer('zone', { ...here, to: String(hit.begin + 1), zone: location.handle }, { signal })
+                                .then((answer) => times.replaceChildren(...this.timesOf(answer, hit))),
+                        source.answer('top_down', here, { signal }).then((answer) => calls.replaceChildren(...this.callsOf(answer)),
+                                (error) => calls.replaceChildren(...this.withoutCalls(error))),
+                        source.answer('zone', { zone: location.handle }, { signal })
+                                .then((answer) => rank.replaceChildren(...this.rankOf(answer, hit, location))),
+                ];
+                const failed = (await Promise.allSettled(asked)).filter((one) => one.status === 'rejected' && !signal.aborted);
+
+                if (failed.length > 0 && this.hit === hit)
+                        place.append(el('p', { class: 'muted' }, wordsOf(/** @type {any} */ (failed[0]).reason)));
+        }
+
+        /** @param {Answer} answer @param {TimelineHit} hit */
+        timesOf(answer, hit) {
+                const row = answerRows(answer, 'slowest').find((one) => one.at_ns === hit.begin) ?? answerRows(answer, 'slowest')[0];
+                const keys = ['duration_ns', 'self_ns', 'on_cpu_ns', 'waiting_ns', 'text', 'value', 'instance_name'];
+
+                if (!row)
+                        return [];
+                return [el('dl', { class: 'fact-list' }, ...keys.filter((key) => isThere(row[key])).map((key) => el('div', {},
+                        el('dt', {}, answerTitleOf(key)), el('dd', {}, answerCell(answerTypeOf(key), row[key])))))];
+        }
+
+        /** @param {Answer} answer */
+        callsOf(answer) {
+                const rows = answerRows(answer, 'top_down');
+
+                if (rows.length === 0)
+                        return [el('p', { class: 'muted' }, 'no samples in this instance')];
+                return [new FlameGraph({ name: 'Calls inside', format: (value) => `${formatCount(value)} samples`,
+                                         root: callTree(rows, { value: 'total_samples' }, 'this instance') }).element];
+        }
+
+        /** @param {any} error */
+        withoutCalls(error) {
+                return [el('p', { class: 'muted' }, isNothing(error) ? 'no samples in this instance' : wordsOf(error))];
+        }
+
+        /**
+         * Its place among all instances.
+         * @param {Answer} answer
+         * @param {TimelineHit} hit
+         * @param {LocationOfModel} location
+         */
+        rankOf(answer, hit, location) {
+                const bins = /** @type {HistogramBin[]} */ (answerRows(answer, 'distribution'));
+                const ns = hit.end - hit.begin;
+                const all = bins.reduce((sum, bin) => sum + bin.count, 0);
+                const below = bins.filter((bin) => bin.to_ns <= ns).reduce((sum, bin) => sum + bin.count, 0);
+                const slowest = answerRows(answer, 'slowest')[0];
+
+                if (all === 0)
+                        return [];
+                return [
+                        el('p', {}, `longer than ${formatShare(below / all)} of ${formatCount(all)} instances ` +
+                           `(median ${answerCell('duration', answer.p50_ns)}, longest ${answerCell('duration', answer.max_ns)})`),
+                        el('div', { class: 'data-tools' },
+                           button('slowest instance', () => slowest && this.viewer.goToTime(slowest.at_ns,
+                                   slowest.at_ns + slowest.duration_ns, { at: slowest.at_ns, at_thread: slowest.thread })),
+                           button('all instances', () => this.viewer.go('zones', { zone: location.handle })),
+                           button('why are some slow?', () => this.viewer.go('zones', { zone: location.handle, why: '1' }))),
+                        new HistogramChart({ bins, name: `durations of ${location.name}`,
+                                             selected: { from: ns, to: ns + Math.max(1, ns / 64) } }).element,
+                ];
+        }
+
+        /**
+         * Its thread's states meanwhile: waits, with who ended them.
+         * @param {TimelineHit} hit
+         */
+        async waitsOf(hit) {
+                const lane = hit.lane.track.lanes.find((one) => one.kind === 'states');
+
+                if (!lane)
+                        return [];
+                const lanes = await this.viewer.source.lanes([lane.id], hit.begin, Math.max(hit.end, hit.begin + 1),
+                                                             Math.max(0, bucketOf((hit.end - hit.begin) / 2000)));
+                const items = lanes.get(lane.id);
+                /** @type {AnswerRow[]} */
+                const rows = [];
+
+                for (let i = 0; items && !items.isPoints && i < items.n; i++) {
+                        const kind = items.what[i] >>> 28;
+
+                        if (kind === STATE_RUNNING || items.begin[i] < hit.begin)
+                                continue;
+                        rows.push({ at_ns: items.begin[i], duration_ns: items.end[i] - items.begin[i],
+                                    what: items.count[i] > 1 ? `${formatCount(items.count[i])} states`
+                                            : this.viewer.model.stateName(items.what[i]),
+                                    waker: kind === STATE_RUNNABLE ? items.what[i] & 0x0fffffff : 0 });
+                }
+                if (rows.length === 0)
+                        return [el('p', { class: 'muted' }, 'its thread ran all the time')];
+                return [new DataTable({ name: 'Waits', rows, shown: 6, columns: ['duration_ns', 'what', 'at_ns'],
+                                        about: 'Enter or a click goes to the thread that ended it',
+                                        onOpen: (row) => row.waker !== 0 && this.toThread(row.waker, row.at_ns) }).element];
+        }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+'use strict';
+/*
+ * lane_cache.js - items of lanes that were fetched, so that a frame never waits: what is there is drawn, then sharpened
+ *
+ * Way of the data:  source.lanes() -> [lane_cache] -> timeline_paint
+ *
+ * A lane's items are kept for a few bucket sizes, each over a window that is wider than the view.  A view that lies in a
+ * window of its own bucket size needs nothing; else the nearest bucket size that covers it stands in until the reply.
+ */
+
+const LANE_CACHE_BUCKETS = 4;
+const LANE_CACHE_IDS_A_REQUEST = 400;
+
+/** @typedef {{ from: number, to: number, bucketLog2: number, items: LaneItems, used: number }} LaneWindow */
+
+/**
+ * bucketOf() - the largest power of two in ns that is at most three pixels
+ * @param {number} nsPerPixel
+ */
+function bucketOf(nsPerPixel) {
+        return Math.max(0, Math.min(62, Math.floor(Math.log2(Math.max(1, nsPerPixel * 3)))));
+}
+
+class LaneCache {
+        /**
+         * @param {TraceSource} source
+         * @param {number} duration_ns
+         * @param {() => void} onItems     something arrived: draw again
+         * @param {(error: any) => void} onFailure
+         */
+        constructor(source, duration_ns, onItems, onFailure) {
+                this.source = source;
+                this.duration_ns = duration_ns;
+                this.onItems = onItems;
+                this.onFailure = onFailure;
+                /** @type {Map<number, LaneWindow[]>} */
+                this.windows = new Map();
+                this.isFetching = false;
+                /** @type {{ ids: number[], from: number, to: number, bucketLog2: number }|null} */
+                this.wanted = null;
+                this.clock = 0;
+        }
+
+        /** What arrived is of an index that has grown since. */
+        forget() {
+                this.windows.clear();
+        }
+
+        /**
+         * The best that is there for a view; null if nothing covers any of it.
+         * @param {number} id
+         * @param {number} from
+         * @param {number} to
+         * @param {number} bucketLog2
+         * @returns {LaneItems|null}
+         */
+        best(id, from, to, bucketLog2) {
+                let best = null;
+                let bestCost = Infinity;
+
+                for (const window of this.windows.get(id) ?? []) {
+                        const missing = Math.max(0, window.from - from) + Math.max(0, to - window.to);
+                        const cost = missing / (to - from) * 1000 + Math.abs(window.bucketLog2 - bucketLog2);
+
+                        if (missing < to - from && cost < bestCost) {
+                                best = window;
+                                bestCost = cost;
+                        }
+                }
+                if (best)
+                        best.used = ++this.clock;
+                return best ? best.items : null;
+        }
+
+        /**
+         * @param {number} id
+         * @param {number} from
+         * @param {number} to
+         * @param {number} bucketLog2
+         */
+        has(id, from, to, bucketLog2) {
+                return (this.windows.get(id) ?? []).some((window) => window.bucketLog2 === bucketLog2 &&
+                        window.from <= Math.max(0, from) && window.to >= Math.min(this.duration_ns, to));
+        }
+
+        /**
+         * Fetches what a view lacks; a view that is asked for while another is on its way replaces one that waits.
+         * @param {number[]} ids
+         * @param {number} from
+         * @param {number} to
+         * @param {number} bucketLog2
+         */
+        need(ids, from, to, bucketLog2) {
+                const lacking = ids.filter((id) => !this.has(id, from, to, bucketLog2));
+
+                this.wanted = lacking.length === 0 ? null : { ids: lacking, from, to, bucketLog2 };
+                this.fetch();
+        }
+
+        async fetch() {
+                if (this.isFetching || !this.wanted)
+                        return;
+                const { ids, from, to, bucketLog2 } = this.wanted;
+                const q = Math.pow(2, bucketLog2);
+                const around = (to - from) * 0.75;
+                const first = Math.max(0, Math.floor((from - around) / q) * q);
+                const last = Math.min(Math.ceil(this.duration_ns / q + 1) * q, Math.ceil((to + around) / q) * q);
+                const part = ids.slice(0, LANE_CACHE_IDS_A_REQUEST);
+
+                this.wanted = null;
+                this.isFetching = true;
+                try {
+                        const lanes = await this.source.lanes(part, first, last, bucketLog2);
+
+                        for (const id of part)
+                                this.keep(id, { from: first, to: last, bucketLog2, used: ++this.clock,
+                                                items: lanes.get(id) ?? emptySpanItems(bucketLog2) });
+                        this.isFetching = false;
+                        this.onItems();
+                } catch (error) {
+                        this.isFetching = false;
+                        this.onFailure(error);
+                }
+                this.fetch();
+        }
+
+        /** @param {number} id @param {LaneWindow} window */
+        keep(id, window) {
+                const kept = (this.windows.get(id) ?? []).filter((other) => other.bucketLog2 !== window.bucketLog2);
+
+                kept.push(window);
+                if (kept.length > LANE_CACHE_BUCKETS) {
+                        kept.sort((a, b) => a.used - b.used);
+                        /* The widest is what a fast zoom out falls back to. */
+                        const widest = kept.reduce((w, one) => one.to - one.from > w.to - w.from ? one : w);
+                        kept.splice(kept.findIndex((one) => one !== widest), 1);
+                }
+                this.windows.set(id, kept);
+        }
+}
+
+/** @param {number} bucketLog2 @returns {SpanItems} */
+function emptySpanItems(bucketLog2) {
+        const none = new Float64Array(0);
+
+        return { isPoints: false, n: 0, bucketLog2, begin: none, end: none, longestBegin: none, longestNs: none,
+                 what: new Uint32Array(0), count: new Uint32Array(0) };
+}

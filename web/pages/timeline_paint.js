@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: MIT
+'use strict';
+/*
+ * timeline_paint.js - the picture: time axis, lanes of all kinds, selection, arrows
+ *
+ * Way of the data:  timeline_rows, lane_cache -> [timeline_paint] -> a canvas
+ *
+ * Nothing here asks for anything or keeps anything: one call draws one frame.
+ */
+
+const AXIS_PX = 26;
+const LABEL_LEAST_PX = 22;
+
+/**
+ * @typedef {object} TimelineFrame
+ * @property {CanvasRenderingContext2D} context
+ * @property {number} width            CSS pixels
+ * @property {number} height
+ * @property {number} from             ns at the left edge
+ * @property {number} to
+ * @property {number} top              how far it is scrolled down
+ * @property {Record<string, string>} colors
+ * @property {boolean} isDark
+ * @property {TraceModel} model
+ * @property {string} search           in small letters; "" = none
+ * @property {LaneCache} cache
+ * @property {number} bucketLog2
+ */
+
+/** @param {TimelineFrame} frame @param {number} ns */
+function xOfTime(frame, ns) {
+        return (ns - frame.from) / (frame.to - frame.from) * frame.width;
+}
+
+/** @param {TimelineFrame} frame @param {number} x */
+function timeOfX(frame, x) {
+        return frame.from + x / frame.width * (frame.to - frame.from);
+}
+
+/** @param {TimelineFrame} frame @param {TimelineRow[]} rows */
+function paintRows(frame, rows) {
+        const { context } = frame;
+
+        context.font = `11.5px ${frame.colors.sans || 'sans-serif'}`;
+        context.textBaseline = 'middle';
+        for (const row of rows) {
+                const y = row.y - frame.top + AXIS_PX;
+
+                context.fillStyle = row.kind === 'group' ? frame.colors.surface : frame.colors.background;
+                context.fillRect(0, y, frame.width, row.height);
+                context.fillStyle = frame.colors.grid;
+                context.fillRect(0, y + row.height - 1, frame.width, 1);
+                for (const lane of row.lanes)
+                        paintLane(frame, lane);
+        }
+}
+
+/** @param {TimelineFrame} frame @param {LaneRow} row */
+function paintLane(frame, row) {
+        const items = frame.cache.best(row.lane.id, frame.from, frame.to, frame.bucketLog2);
+        const y = row.y - frame.top + AXIS_PX;
+
+        if (!items || y + row.height < AXIS_PX || y > frame.height)
+                return;
+        if (items.isPoints)
+                paintPlot(frame, items, y, row.height, row);
+        else if (row.lane.kind === 'states')
+                paintStates(frame, items, y, row.height);
+        else if (row.lane.kind === 'samples' || row.lane.kind === 'messages')
+                paintTicks(frame, items, y, row.height, row.lane.kind === 'messages');
+        else
+                paintSpans(frame, items, y, row.height, row.lane.kind);
+}
+
+/**
+ * The first item that may be in sight.
+ * @param {TimelineFrame} frame
+ * @param {SpanItems|PointItems} items
+ */
+function firstInSight(frame, items) {
+        const at = lowerBound(items.begin, frame.from, 0, items.n);
+
+        return Math.max(0, at - 1);
+}
+
+/**
+ * @param {TimelineFrame} frame
+ * @param {SpanItems} items
+ * @param {number} y
+ * @param {number} height
+ * @param {string} kind
+ */
+function paintSpans(frame, items, y, height, kind) {
+        const { context, model } = frame;
+
+        for (let i = firstInSight(frame, items); i < items.n && items.begin[i] < frame.to; i++) {
+                const left = Math.max(-2, xOfTime(frame, items.begin[i]));
+                const right = Math.min(frame.width + 2, xOfTime(frame, items.end[i]));
+
+                if (right < 0)
+                        continue;
+                const name = model.nameOf(kind, items.what[i]);
+                const color = colorOfSpan(frame, kind, items.what[i], name);
+                const width = Math.max(1, right - left);
+                const isFound = frame.search !== '' && name.toLowerCase().includes(frame.search);
+
+                context.globalAlpha = frame.search !== '' && !isFound ? 0.28 : kind === 'ghosts' ? 0.72 : 1;
+                context.fillStyle = color.fill;
+                context.fillRect(left, y, width > 3 ? width - 1 : width, height);
+                if (items.count[i] > 1) {
+                        paintFold(frame, left, y, width, height);
+                } else if (width > LABEL_LEAST_PX) {
+                        context.fillStyle = color.text;
+                        paintLabel(context, name, Math.max(0, left), Math.min(frame.width, right), y, height);
+                }
+                if (isFound && width > 4) {
+                        context.strokeStyle = frame.colors.text;
+                        context.lineWidth = 1;
+                        context.strokeRect(left + 0.5, y + 0.5, width - 2, height - 1);
+                }
+        }
+        context.globalAlpha = 1;
+}
+
+/** @param {TimelineFrame} frame @param {string} kind @param {number} what @param {string} name */
+function colorOfSpan(frame, kind, what, name) {
+        if (kind === 'zones' || kind === 'device') {
+                const location = frame.model.location(what);
+
+                if (location && location.color !== null && location.color !== undefined)
+                        return nameColorOfValue(location.color, frame.isDark);
+        }
+        if (kind === 'frames')
+                return nameColorOf(what % 2 === 0 ? 'even frames' : 'odd frames of all', frame.isDark);
+        return nameColorOf(name, frame.isDark);
+}
+
+/**
+ * Several in one box: a bar at its foot says so.
+ * @param {TimelineFrame} frame
+ * @param {number} left
+ * @param {number} y
+ * @param {number} width
+ * @param {number} height
+ */
+function paintFold(frame, left, y, width, height) {
+        const { context } = frame;
+
+        context.fillStyle = frame.colors.folded;
+        context.fillRect(left, y + height * 0.7, width, height * 0.3);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} text
+ * @param {number} left
+ * @param {number} right
+ * @param {number} y
+ * @param {number} height
+ */
+function paintLabel(context, text, left, right, y, height) {
+        const room = right - left - 7;
+        const perLetter = 6.2;
+
+        if (room < 12 || text === '')
+                return;
+        const shown = text.length * perLetter <= room ? text : `${text.slice(0, Math.max(1, Math.floor(room / perLetter) - 1))}…`;
+        context.fillText(shown, left + 4, y + height / 2 + 0.5, room + 4);
+}
+
+/**
+ * The color and the share of the height: nothing is said by color alone.
+ * @type {{ [kind: number]: [string, number] }}
+ */
+const STATE_LOOKS = { 1: ['running', 0.75], 2: ['waiting', 0.2], 3: ['runnable', 0.4], 4: ['preempted', 0.4] };
+
+/** @param {TimelineFrame} frame @param {SpanItems} items @param {number} y @param {number} height */
+function paintStates(frame, items, y, height) {
+        const { context } = frame;
+
+        for (let i = firstInSight(frame, items); i < items.n && items.begin[i] < frame.to; i++) {
+                const left = Math.max(-2, xOfTime(frame, items.begin[i]));
+                const right = Math.min(frame.width + 2, xOfTime(frame, items.end[i]));
+                const [color, share] = STATE_LOOKS[items.what[i] >>> 28] ?? STATE_LOOKS[2];
+                const width = Math.max(1, right - left);
+                const tall = Math.max(2, height * share);
+
+                context.fillStyle = frame.colors[color];
+                context.fillRect(left, y + height - tall, width, tall);
+                if (share < 0.5 && width > 70 && items.count[i] === 1)
+                        paintStateName(frame, frame.model.stateName(items.what[i]), Math.max(0, left) + 3, y + 4, width - 6);
+        }
+}
+
+/**
+ * Above the thin bar of a state in which the thread does not run.
+ * @param {TimelineFrame} frame
+ * @param {string} name
+ * @param {number} x
+ * @param {number} y
+ * @param {number} room
+ */
+function paintStateName(frame, name, x, y, room) {
+        const { context } = frame;
+        const short = name.replace('waiting: ', '');
+
+        if (short.length * 5 > room)
+                return;
+        context.fillStyle = frame.colors.muted;
+        context.font = `9.5px ${frame.colors.sans || 'sans-serif'}`;
+        context.fillText(short, x, y);
+        context.font = `11.5px ${frame.colors.sans || 'sans-serif'}`;
+}
+
+/**
+ * @param {TimelineFrame} frame
+ * @param {SpanItems} items
+ * @param {number} y
+ * @param {number} height
+ * @param {boolean} isMessage
+ */
+function paintTicks(frame, items, y, height, isMessage) {
+        const { context } = frame;
+
+        context.fillStyle = isMessage ? frame.colors.accent : frame.colors.muted;
+        for (let i = firstInSight(frame, items); i < items.n && items.begin[i] < frame.to; i++) {
+                const x = xOfTime(frame, items.begin[i]);
+
+                if (x < -4)
+                        continue;
+                if (isMessage) {
+                        context.beginPath();
+                        context.moveTo(x, y);
+                        context.lineTo(x + 4, y + height / 2);
+                        context.lineTo(x, y + height);
+                        context.lineTo(x - 4, y + height / 2);
+                        context.fill();
+                } else {
+                        context.fillRect(x, y + 2, Math.max(1, Math.min(3, xOfTime(frame, items.end[i]) - x)), height - 4);
+                }
+        }
+}
+
+/** @param {TimelineFrame} frame @param {PointItems} items @param {number} y @param {number} height @param {LaneRow} row */
+function paintPlot(frame, items, y, height, row) {
+        const { context } = frame;
+        const first = firstInSight(frame, items);
+        let least = Infinity;
+        let most = -Infinity;
+        let end = first;
+
+        for (; end < items.n && (end === first || items.begin[end - 1] < frame.to); end++) {
+                least = Math.min(least, items.min[end]);
+                most = Math.max(most, items.max[end]);
+        }
+        if (end === first)
+                return;
+        const tall = most > least ? most - least : 1;
+        /** @param {number} value */
+        const yOf = (value) => y + height - 3 - (value - least) / tall * (height - 8);
+
+        context.strokeStyle = context.fillStyle = frame.colors.accent;
+        context.lineWidth = 1.2;
+        context.beginPath();
+        for (let i = first; i < end; i++) {
+                const x = xOfTime(frame, items.begin[i]);
+
+                if (i === first)
+                        context.moveTo(x, yOf(items.first[i]));
+                context.lineTo(x, yOf(items.first[i]));
+                context.lineTo(x, yOf(items.last[i]));
+                if (items.count[i] > 1)
+                        context.fillRect(x, yOf(items.max[i]), 1, Math.max(1, yOf(items.min[i]) - yOf(items.max[i])));
+        }
+        context.stroke();
+        context.fillStyle = frame.colors.muted;
+        context.textAlign = 'right';
+        context.fillText(formatValue(most, row.track.unit), frame.width - 4, y + 7);
+        context.fillText(formatValue(least, row.track.unit), frame.width - 4, y + height - 7);
+        context.textAlign = 'left';
+}
+
+/** @param {TimelineFrame} frame @param {{ from: number, to: number, isAll: boolean }} range */
+function paintAxis(frame, range) {
+        const { context, colors } = frame;
+        const step = roundStep((frame.to - frame.from) / Math.max(2, frame.width / 130));
+
+        context.fillStyle = colors.surface;
+        context.fillRect(0, 0, frame.width, AXIS_PX);
+        if (!range.isAll) {
+                context.fillStyle = colors.selection;
+                context.fillRect(xOfTime(frame, range.from), 0, xOfTime(frame, range.to) - xOfTime(frame, range.from), frame.height);
+        }
+        context.font = `11px ${colors.sans || 'sans-serif'}`;
+        context.textBaseline = 'middle';
+        for (let at = Math.ceil(frame.from / step) * step; at <= frame.to; at += step) {
+                const x = xOfTime(frame, at);
+
+                context.fillStyle = colors.line;
+                context.fillRect(x, AXIS_PX - 5, 1, 5);
+                context.fillStyle = colors.muted;
+                context.fillText(formatTime(at, step), x + 4, AXIS_PX / 2 - 1);
+        }
+        context.fillStyle = colors.line;
+        context.fillRect(0, AXIS_PX - 1, frame.width, 1);
+}
+
+/**
+ * Lines through all rows at the axis's marks.
+ * @param {TimelineFrame} frame
+ */
+function paintGrid(frame) {
+        const step = roundStep((frame.to - frame.from) / Math.max(2, frame.width / 130));
+
+        frame.context.fillStyle = frame.colors.grid;
+        for (let at = Math.ceil(frame.from / step) * step; at <= frame.to; at += step)
+                frame.context.fillRect(xOfTime(frame, at), AXIS_PX, 1, frame.height);
+}
+
+/**
+ * A box around the selected item.
+ * @param {TimelineFrame} frame
+ * @param {{ begin: number, end: number }} span
+ * @param {number} y
+ * @param {number} height
+ */
+function paintChosen(frame, span, y, height) {
+        const left = xOfTime(frame, span.begin);
+        const width = Math.max(3, xOfTime(frame, span.end) - left);
+
+        frame.context.strokeStyle = frame.colors.text;
+        frame.context.lineWidth = 2;
+        frame.context.strokeRect(left - 1, y - 1, width + 2, height + 2);
+}
+
+/**
+ * From the thread that woke to the one that was woken.
+ * @param {TimelineFrame} frame
+ * @param {number} ns
+ * @param {number} fromY
+ * @param {number} toY
+ */
+function paintArrow(frame, ns, fromY, toY) {
+        const { context } = frame;
+        const x = xOfTime(frame, ns);
+        const way = toY > fromY ? 1 : -1;
+
+        context.strokeStyle = context.fillStyle = frame.colors.accent;
+        context.lineWidth = 2;
+        context.beginPath();
+        context.arc(x, fromY, 3, 0, 7);
+        context.moveTo(x, fromY);
+        context.lineTo(x, toY - 6 * way);
+        context.stroke();
+        context.beginPath();
+        context.moveTo(x, toY);
+        context.lineTo(x - 4, toY - 8 * way);
+        context.lineTo(x + 4, toY - 8 * way);
+        context.fill();
+}
+
+/** @param {TimelineFrame} frame @param {number} from @param {number} to */
+function paintMeasure(frame, from, to) {
+        const { context, colors } = frame;
+        const left = xOfTime(frame, Math.min(from, to));
+        const right = xOfTime(frame, Math.max(from, to));
+        const words = formatDuration(Math.abs(to - from));
+
+        context.fillStyle = colors.selection;
+        context.fillRect(left, 0, right - left, frame.height);
+        context.fillStyle = colors.accent;
+        context.fillRect(left, 0, 1, frame.height);
+        context.fillRect(right, 0, 1, frame.height);
+        const width = words.length * 7 + 12;
+        const x = Math.max(2, Math.min(frame.width - width - 2, (left + right) / 2 - width / 2));
+        context.fillRect(x, AXIS_PX + 4, width, 20);
+        context.fillStyle = colors['on-accent'];
+        context.fillText(words, x + 6, AXIS_PX + 14);
+}

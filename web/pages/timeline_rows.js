@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+'use strict';
+/*
+ * timeline_rows.js - which tracks and lanes stand where on the timeline, from top to bottom; without a page
+ *
+ * Way of the data:  TraceModel, what the person chose -> [timeline_rows] -> timeline_paint, screen_timeline
+ */
+
+/**
+ * Heights in CSS pixels, by kind of lane.
+ * @type {{ [kind: string]: number }}
+ */
+const LANE_HEIGHTS = { zones: 19, ghosts: 15, states: 16, samples: 7, messages: 10, cpu: 18, holder: 15, waiters: 11, frames: 20,
+                       device: 19, plot: 46, counter: 46, memory: 46 };
+const TRACK_HEADER_PX = 20;
+const TRACK_GAP_PX = 5;
+/**
+ * The order of a track's lanes.
+ * @type {{ [kind: string]: number }}
+ */
+const LANE_ORDER = { states: 0, samples: 1, messages: 2, holder: 3, waiters: 4, zones: 5, ghosts: 6 };
+/**
+ * The order of tracks without a process.
+ * @type {{ [kind: string]: number }}
+ */
+const TRACK_ORDER = { frames: 0, cpu: 1, thread: 2, device: 3, lock: 4, memory: 5, plot: 6, counter: 7 };
+
+/**
+ * @typedef {{ lane: LaneOfModel, track: TrackOfModel, y: number, height: number }} LaneRow
+ * @typedef {{ kind: 'group'|'track', title: string, track: TrackOfModel|null, key: string, y: number, height: number,
+ *             isOpen: boolean, isPinned: boolean, nHidden: number, lanes: LaneRow[] }} TimelineRow
+ * @typedef {{ showsGhosts: boolean, showsIdle: boolean, closed: Set<string>, pinned: string[], moved: Map<string, number> }}
+ *          TimelineChoice
+ */
+
+/** @param {TrackOfModel} track */
+function keyOfTrack(track) {
+        return `${track.kind}:${track.id}`;
+}
+
+/**
+ * A thread without zones, messages and samples did little: it is folded away until asked for.
+ * @param {TrackOfModel} track
+ */
+function isIdleTrack(track) {
+        return track.kind === 'thread' && !track.lanes.some((lane) =>
+                ['zones', 'messages', 'samples', 'ghosts'].includes(lane.kind) && lane.items > 0);
+}
+
+/**
+ * timelineRows() - all rows, with their places
+ * @param {TraceModel} model
+ * @param {TimelineChoice} choice
+ * @returns {{ rows: TimelineRow[], height: number }}
+ */
+function timelineRows(model, choice) {
+        /** @type {TimelineRow[]} */
+        const rows = [];
+        const pinned = choice.pinned.map((key) => model.tracks.find((track) => keyOfTrack(track) === key))
+                .filter((track) => track !== undefined);
+        const rest = model.tracks.filter((track) => !choice.pinned.includes(keyOfTrack(track)) && track.kind !== 'load');
+        const own = rest.filter((track) => track.process === null || track.process === undefined)
+                .sort((a, b) => orderOf(a) - orderOf(b) || byMoves(choice, a, b));
+        let y = 0;
+        /** @param {TimelineRow} row */
+        const put = (row) => {
+                row.y = y;
+                row.lanes = row.lanes.map((lane) => ({ ...lane, y: lane.y + y }));
+                y += row.height;
+                rows.push(row);
+        };
+
+        for (const track of /** @type {TrackOfModel[]} */ (pinned))
+                put(trackRow(model, track, choice, true));
+        for (const track of own)
+                put(trackRow(model, track, choice, false));
+        for (const process of model.processes) {
+                const tracks = rest.filter((track) => track.process === process.id)
+                        .sort((a, b) => orderOf(a) - orderOf(b) || byMoves(choice, a, b));
+
+                if (tracks.length > 0)
+                        putProcess(model, process, tracks, choice, put);
+        }
+        return { rows, height: y };
+}
+
+/** @param {TrackOfModel} track */
+function orderOf(track) {
+        return TRACK_ORDER[track.kind] ?? 9;
+}
+
+/** @param {TimelineChoice} choice @param {TrackOfModel} a @param {TrackOfModel} b */
+function byMoves(choice, a, b) {
+        return (choice.moved.get(keyOfTrack(a)) ?? a.id) - (choice.moved.get(keyOfTrack(b)) ?? b.id);
+}
+
+/**
+ * @param {TraceModel} model
+ * @param {ProcessOfModel} process
+ * @param {TrackOfModel[]} tracks
+ * @param {TimelineChoice} choice
+ * @param {(row: TimelineRow) => void} put
+ */
+function putProcess(model, process, tracks, choice, put) {
+        const key = `process:${process.id}`;
+        const busy = tracks.filter((track) => choice.showsIdle || !isIdleTrack(track));
+        const isOpen = !choice.closed.has(key);
+
+        if (model.processes.length > 1)
+                put({ kind: 'group', title: `${process.name || 'process'} ${process.pid}`, track: null, key, y: 0,
+                      height: TRACK_HEADER_PX + 2, isOpen, isPinned: false, nHidden: isOpen ? tracks.length - busy.length : tracks.length,
+                      lanes: [] });
+        if (isOpen || model.processes.length <= 1)
+                for (const track of busy)
+                        put(trackRow(model, track, choice, false));
+}
+
+/**
+ * @param {TraceModel} model
+ * @param {TrackOfModel} track
+ * @param {TimelineChoice} choice
+ * @param {boolean} isPinned
+ * @returns {TimelineRow}
+ */
+function trackRow(model, track, choice, isPinned) {
+        const key = keyOfTrack(track);
+        const isOpen = !choice.closed.has(key);
+        const thread = track.thread !== null && track.thread !== undefined ? model.thread(track.thread) : null;
+        const tid = thread && !thread.is_fiber && track.kind === 'thread' ? ` ${thread.tid}` : '';
+        const shown = [...track.lanes].filter((lane) => lane.items > 0 && (choice.showsGhosts || lane.kind !== 'ghosts'))
+                .sort((a, b) => (LANE_ORDER[a.kind] ?? 9) - (LANE_ORDER[b.kind] ?? 9) || a.depth - b.depth);
+        let y = track.kind === 'cpu' ? 0 : TRACK_HEADER_PX;
+        /** @type {LaneRow[]} */
+        const lanes = [];
+
+        for (const lane of isOpen ? shown : shown.slice(0, 1)) {
+                const height = LANE_HEIGHTS[lane.kind] ?? 16;
+
+                lanes.push({ lane, track, y, height });
+                y += height + (lane.kind === 'states' ? 2 : 1);
+        }
+        return { kind: 'track', title: `${track.title}${tid}`, track, key, y: 0, height: Math.max(y, TRACK_HEADER_PX) + TRACK_GAP_PX,
+                 isOpen, isPinned, nHidden: isOpen ? 0 : shown.length - lanes.length, lanes };
+}
+
+/**
+ * The rows that a window from `top` of `height` pixels shows.
+ * @param {TimelineRow[]} rows
+ * @param {number} top
+ * @param {number} height
+ */
+function rowsBetween(rows, top, height) {
+        return rows.filter((row) => row.y + row.height > top && row.y < top + height);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+'use strict';
+/*
+ * timeline_words.js - an item of the timeline in words: the tooltip, and what screen readers hear
+ */
+
+/**
+ * wordsOfHit() - a line each
+ * @param {Viewer} viewer
+ * @param {TimelineHit} hit
+ * @param {(words: string[]) => void} [later]  called with more when it has arrived
+ * @returns {string[]}
+ */
+function wordsOfHit(viewer, hit, later) {
+        const { model } = viewer;
+        const { kind } = hit.lane.lane;
+        const place = `${hit.row.title}, at ${formatTime(hit.begin)}`;
+
+        if (hit.count === 0)
+                return [`${hit.row.title}: ${kind}, nothing here`];
+        if (kind === 'plot' || kind === 'counter' || kind === 'memory')
+                return [hit.row.title, hit.longestBegin === hit.longestNs ? formatValue(hit.longestNs, hit.lane.track.unit)
+                        : `${formatValue(hit.longestBegin, hit.lane.track.unit)} to ${formatValue(hit.longestNs, hit.lane.track.unit)}, ` +
+                          `${formatPlural(hit.count, 'value')}`, `at ${formatTime(hit.begin)}`];
+        if (kind === 'messages' || kind === 'samples')
+                return wordsOfInstant(viewer, hit, place, later);
+        const name = model.nameOf(kind, hit.what);
+
+        if (hit.count > 1)
+                return [`${formatCount(hit.count)} ${wordOfKind(kind)} within ${formatDuration(hit.end - hit.begin)}`,
+                        `longest: ${name}, ${formatDuration(hit.longestNs)}`, place, 'zoom in to tell them apart'];
+        return [`${name}: ${formatDuration(hit.end - hit.begin)}`, place, ...(kind === 'zones' ? placeOfZone(model, hit.what) : [])];
+}
+
+/** @param {string} kind */
+function wordOfKind(kind) {
+        /** @type {{ [kind: string]: string }} */
+        const words = { zones: 'zones', ghosts: 'ghost zones', states: 'states', cpu: 'runs', frames: 'frames', holder: 'holds',
+                        waiters: 'waits', device: 'device zones', messages: 'messages', samples: 'samples' };
+
+        return words[kind] ?? 'items';
+}
+
+/** @param {TraceModel} model @param {number} location */
+function placeOfZone(model, location) {
+        const found = model.location(location);
+
+        return found && found.place ? [`${found.function ? `${found.function}, ` : ''}${found.place}`] : [];
+}
+
+/**
+ * @param {Viewer} viewer
+ * @param {TimelineHit} hit
+ * @param {string} place
+ * @param {(words: string[]) => void} [later]
+ */
+function wordsOfInstant(viewer, hit, place, later) {
+        const isMessage = hit.lane.lane.kind === 'messages';
+        const words = [hit.count > 1 ? `${formatCount(hit.count)} ${wordOfKind(hit.lane.lane.kind)}` : isMessage ? 'message' : 'sample',
+                       place];
+
+        if (!later || hit.count > 1)
+                return words;
+        if (isMessage)
+                viewer.source.strings([hit.what]).then((texts) => later([texts[0] ?? '', place]), () => {});
+        else if (hit.what !== 0)
+                viewer.source.stack(hit.what).then((stack) => later([...words, ...stack.frames.slice(0, 12).map((frame) => frame.name),
+                        ...(stack.frames.length > 12 ? [`… ${stack.frames.length - 12} more`] : [])]), () => {});
+        return words;
+}
