@@ -28,4 +28,8 @@ rm -f "$out/numbers.txt.xz"
 show "$hyprof" record -o "$out/xz.hyp" -- xz -k -6 -T 2 "$out/numbers.txt"
 show "$hyprof" report "$out/xz.hyp"
 
+# The same as pictures, for a browser: no server, no network.
+show "$hyprof" html --force "$out/kernel_pool.hyp" -o "$out/kernel_pool.html"
+
 printf '\nThe traces are %s and %s.\n' "$out/kernel_pool.hyp" "$out/xz.hyp"
+printf 'Open %s in a browser: the first trace as a timeline, tables and flame graphs.\n' "$PWD/$out/kernel_pool.html"

@@ -71,8 +71,8 @@ static const struct option_row option_rows[] = {
 static const struct option_table table = {
         .command = "hyprof export",
         .operands = "FORMAT [TRACE]",
-        .choices =
-                "perfetto|firefox|speedscope|pprof|folded|chrome|perf-data|callgrind", /* export_formats() */
+        /* export_formats() */
+        .choices = "perfetto|firefox|speedscope|pprof|folded|flamegraph|chrome|perf-data|callgrind",
         .n_operands_max = 2,
         .about =
                 "Writes a trace in the format of another tool, and reports what that format cannot hold.  --list\n"

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "cli/commands/progress_line.h"
+#include "cli/commands/record_and_view.h"
 #include "cli/commands/ring_record.h"
 #include "cli/commands/scope_check.h"
 #include "cli/exit_status.h"
@@ -129,11 +130,15 @@ static void cmd_record_print_summary(const struct record_options *options,
         complain("wrote %s (%s): %s, %s%s, %s lost; sampler used %.1f%% of one core", options->path,
                  text_number_bytes(file_bytes).text, text_number_duration(p->elapsed_ns).text, samples,
                  text_number_counted(p->n_zones, "zones").text, text_number_count(p->n_lost).text, used);
-        if (isatty(STDERR_FILENO))
-                complain_next("hyprof report %s", options->to_stdout ? "FILE"
-                                                  : strcmp(options->path, OPTION_DEFAULT_TRACE) != 0
-                                                          ? shell_word_of(options->path).text
-                                                          : "");
+        if (isatty(STDERR_FILENO) && !options->view) {
+                const char *path = options->to_stdout ? "FILE"
+                                   : strcmp(options->path, OPTION_DEFAULT_TRACE) != 0
+                                           ? shell_word_of(options->path).text
+                                           : "";
+
+                complain_next("hyprof report %s", path);
+                complain_next("hyprof view %s", path);
+        }
 }
 
 /* Whether an event was to include the kernel's code: all do unless told otherwise. */
@@ -490,10 +495,15 @@ int cmd_record(int argc, char **argv)
                 complain("error: no memory for the options");
                 return EXIT_STATUS_RECORD_FAILED;
         }
-        if (record_options_parse(options, argc, argv, &first) == 0)
-                status = options->lists_events && !options->help
-                                 ? list_events()
-                                 : cmd_record_run(options, first < argc ? argv + first : NULL);
+        if (record_options_parse(options, argc, argv, &first) == 0) {
+                argv = first < argc ? argv + first : NULL;
+                if (options->lists_events && !options->help)
+                        status = list_events();
+                else if (options->view && !options->help)
+                        status = record_and_view_run(options, argv, cmd_record_run);
+                else
+                        status = cmd_record_run(options, argv);
+        }
         record_options_deinit(options);
         free(options);
         return status;

@@ -72,7 +72,7 @@ static const char *find_equivalent(const char *name)
                 { "script", "hyprof dump" },
                 { "compare", "hyprof diff BEFORE AFTER" },
                 { "convert", "hyprof export FORMAT TRACE" },
-                { "flamegraph", "hyprof export folded, for flamegraph.pl" },
+                { "flamegraph", "hyprof export flamegraph" },
                 { "buildid-list", "hyprof modules" },
                 { "archive", "hyprof record --embed=all -- COMMAND" },
                 { "version", "hyprof --version" },

@@ -54,6 +54,7 @@ enum {
         LETTER_DELAY,
         LETTER_SCOPE,
         LETTER_AS_ROOT,
+        LETTER_VIEW,
         LETTER_IGNORE_STATUS,
         LETTER_EMBED,
         LETTER_EMBED_MAX,
@@ -130,6 +131,7 @@ static const struct option_row option_rows[] = {
         { LETTER_MAX_DUMPS, "max-dumps", "N", "write at most N files because of --trigger; default: 10" },
         { LETTER_MAX_SIZE, "max-size", "SIZE",
           "stop recording when the trace has this size: 500M, 2G; names and what the queue holds come on top" },
+        { LETTER_VIEW, "view", NULL, "when the recording has ended, show it in the browser: hyprof view" },
         { LETTER_AS_ROOT, "as-root", NULL, "under sudo: run COMMAND as root, not as you" },
         { LETTER_IGNORE_STATUS, "ignore-child-status", NULL,
           "exit with 0, whatever the exit status of COMMAND" },
@@ -375,6 +377,8 @@ static bool *find_switch(struct record_options *options, int letter)
                 return &options->scope.with_self;
         case LETTER_AS_ROOT:
                 return &options->as_root;
+        case LETTER_VIEW:
+                return &options->view;
         case LETTER_IGNORE_STATUS:
                 return &options->ignore_status;
         case 'g':

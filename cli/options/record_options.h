@@ -49,6 +49,7 @@ struct record_options {
         bool keep_stacks;
         bool off_cpu;
         bool no_switches;
+        bool view;           /* then show the trace */
         bool as_root;        /* the command, though sudo was asked by another user */
         bool ignore_status;  /* of the command */
         bool has_callstacks; /* -g: always so */

@@ -83,7 +83,7 @@ typedef int export_function(struct loaded_trace *trace, const struct export_opti
                             struct export_totals *ret_totals, struct error *err);
 
 export_function export_firefox, export_perfetto, export_speedscope, export_pprof, export_folded,
-        export_chrome, export_perf_data, export_callgrind;
+        export_chrome, export_perf_data, export_callgrind, export_flamegraph;
 
 struct export_format {
         const char *name;      /* "firefox" */

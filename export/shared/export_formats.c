@@ -53,6 +53,13 @@ static const struct export_format formats[] = {
                 .write = export_folded,
         },
         {
+                .name = "flamegraph",
+                .extension = ".svg",
+                .help = "any browser: an interactive flame graph, one SVG file; click = zoom, Ctrl-F = search",
+                .next = "xdg-open",
+                .write = export_flamegraph,
+        },
+        {
                 .name = "chrome",
                 .extension = ".trace.json",
                 .help = "tracy-import-chrome, ui.perfetto.dev, speedscope: zones, messages, plots; no samples",
