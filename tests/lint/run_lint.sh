@@ -14,7 +14,7 @@ mapfile -t library < <(printf '%s\n' "${sources[@]}" | grep -E '^(base|format|in
 flags=(-std=c11 -D_GNU_SOURCE -I. -Iinstrument/client/include "-DHYPROF_VERSION=\"0\"" "-DSWITCH_PROGRAM_FILE=\"/dev/null\""
         "-DMANUAL_PROSE_FILE=\"/dev/null\"" "-DHYPROF_DATE=\"\"" "-DHYPROF_GIT_ID=\"\"" "-DHYPROF_MACHINE=\"\""
         "-DHYPROF_VARIANT=\"\"" -DHYPROF_HAS_BPF=1)
-n_planned=19
+n_planned=20
 n_checks=0
 failed=()
 

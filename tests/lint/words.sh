@@ -36,6 +36,9 @@ comment='(/\*|//|^ +\*|(^|[[:space:]])#) '
 complain "$(prose -iw "$forms")$(tests -iw "$comment(.*[^[:alnum:]])?($forms)")" \
         "name the agent, and use the field's word: report, announce, describe, briefly, in full"
 
+# `callstack` is the name of things in the code, the interface and JSON.
+complain "$(prose '(^|[ (])[Cc]allstacks?([ ,;:)]|\.( |$)|$)' | grep -E '\.(md|txt):[0-9]+:([^ ]|$)' || true)" "call stack is two words"
+
 # A sentence begins with its subject.  Questions may begin with these words.
 starts='What|Who''ever|Whom|Of|By whom|To whom'
 sentence="(/\\*|//|^ +\\*|\\.)( {1,2}| @[a-z_]+: +)($starts) [a-z]"
