@@ -525,3 +525,41 @@ START_TEST(a_trace_that_is_cut_off_has_an_index)
         trace_builder_deinit(&b);
 }
 END_TEST
+
+/* The stack of a switch is that of the whole wait; three periods without a sample end all functions. */
+START_TEST(ghost_zones_go_on_while_a_thread_waits)
+{
+        struct trace_sample_event event = { .rate = 1000, .mode = TRACE_SAMPLE_MODE_FREQUENCY_HZ };
+        struct timeline_index t;
+        struct trace_builder b;
+        uint32_t thread, module, root, hot, cold;
+
+        trace_builder_init(&b);
+        trace_builder_meta(&b, "start_raw_ns", "1000");
+        trace_builder_meta(&b, "end_raw_ns", "99001000");
+        thread = trace_builder_thread(&b, 7, 7);
+        event.name = trace_builder_string(&b, "cpu-clock");
+        (void)trace_builder_row(&b, TRACE_TABLE_SAMPLE_EVENTS, &event);
+        module = trace_builder_module(&b, "/bin/program");
+        root = trace_builder_stack(&b, 0, named_frame(&b, module, "main", 1));
+        hot = trace_builder_stack(&b, root, named_frame(&b, module, "hot", 2));
+        cold = trace_builder_stack(&b, root, named_frame(&b, module, "cold", 3));
+        trace_builder_begin_run(&b, thread);
+        trace_builder_sample(&b, 1100, 1, 0, hot);
+        event_encoder_add(&b.encoder, &(struct trace_event){ .time_ns = 1200,
+                                                             .op = TRACE_OP_SWITCH_OUT,
+                                                             .switch_out = { .wait = 2, .stack = cold } });
+        add(&b, 50001200, TRACE_OP_SWITCH_IN, 0, 0, 0);
+        trace_builder_sample(&b, 50001300, 1, 0, hot);
+        trace_builder_sample(&b, 80001300, 1, 0, hot);
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+        build(&t, b.path);
+        check_lane(&t, TIMELINE_TRACK_THREAD, "", TIMELINE_LANE_GHOSTS, 0,
+                   "100-50000300:0 80000300-81000300:0 ");
+        check_lane(&t, TIMELINE_TRACK_THREAD, "", TIMELINE_LANE_GHOSTS, 1,
+                   "100-200:1 200-50000300:2 50000300-50000300:1 80000300-81000300:1 ");
+        timeline_index_deinit(&t);
+        trace_builder_deinit(&b);
+}
+END_TEST

@@ -9,6 +9,7 @@
 #include "tests/unit/unit_test.h"
 #include "timeline/timeline_directory.h"
 #include "timeline/timeline_index.h"
+#include "timeline/timeline_lane.h"
 #include "timeline/timeline_query.h"
 
 #include <errno.h>
@@ -300,6 +301,55 @@ START_LOOP_TEST(views_are_the_same_while_it_grows, 0, 2)
                 reopen(&saved, &t);
                 check_views(&saved, id, &lane, &random, 10);
                 timeline_index_deinit(&saved);
+        }
+        timeline_index_deinit(&t);
+        free(lane.spans);
+}
+END_TEST
+
+/* No recorder writes such times: spans of a lane are in order and do not overlap, whatever is added. */
+START_TEST(spans_out_of_order_are_moved)
+{
+        static const struct timeline_raw_span spans[] = {
+                { 1100, 1200, 1 }, { 1150, 1300, 2 }, { 1000, 900, 3 }, { 500, 1400, 4 }, { UINT64_MAX, 0, 5 }
+        };
+        static const double begins[] = { 100, 200, 300, 300 }, ends[] = { 200, 300, 300, 400 };
+        struct timeline_view view = { .to_ns = UINT64_MAX };
+        struct timeline_columns c = { .n = 0 };
+        struct timeline_index t;
+        struct plain_lane lane;
+
+        begin_index(&t);
+        view.lane = begin_lane(&t, &lane, 1, false);
+        for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
+                ck_assert_int_eq(timeline_index_add_span(&t, view.lane, &spans[i], NULL), 0);
+        ck_assert_int_eq(timeline_query_view(&t, &view, &c, NULL), 0);
+        ck_assert_uint_eq(c.n, 5);
+        for (size_t i = 0; i < 4; i++) {
+                ck_assert_double_eq(c.begin_ns[i], begins[i]);
+                ck_assert_double_eq(c.end_ns[i], ends[i]);
+        }
+        ck_assert_double_eq(c.begin_ns[4], (double)TIMELINE_TIME_MAX);
+        timeline_columns_deinit(&c);
+        timeline_index_deinit(&t);
+        free(lane.spans);
+}
+END_TEST
+
+/* Open pages are written early when lanes are more than fit into memory: views stay the same. */
+START_TEST(views_are_the_same_when_all_pages_are_written_early)
+{
+        uint64_t random = 5;
+        struct timeline_index t;
+        struct plain_lane lane;
+        uint32_t id;
+
+        begin_index(&t);
+        id = begin_lane(&t, &lane, 60000, false);
+        for (int piece = 0; piece < 40; piece++) {
+                add_plain(&t, id, &lane, 1 + fixed_random_next(&random) % 1000, &random);
+                ck_assert_int_eq(timeline_lane_flush(&t, t.lanes[id], piece % 4 == 0, NULL), 0);
+                check_views(&t, id, &lane, &random, N_VIEWS / 40);
         }
         timeline_index_deinit(&t);
         free(lane.spans);
