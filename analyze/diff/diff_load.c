@@ -30,7 +30,7 @@ struct loading {
 static uint32_t diff_load_label_of(const struct loading *l, uint64_t stack)
 {
         const struct label_groups *groups = &l->functions.frames;
-        uint32_t group = groups->n_groups; /* that of samples without a callstack */
+        uint32_t group = groups->n_groups; /* that of samples without a call stack */
 
         if (stack != 0) {
                 const struct trace_stack *row = trace_dictionary_row(l->dictionary, TRACE_TABLE_STACKS,

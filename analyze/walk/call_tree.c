@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A place is a function on a callstack: a stack, whose innermost frame is meant, and one of the functions
+ * A place is a function on a call stack: a stack, whose innermost frame is meant, and one of the functions
  * that were inlined into each other there.  A node of the tree is a set of places with the same function.
  * Its children come from moving each of its places one call on, to callees or to the caller, and sorting the
  * results by function.

@@ -12,7 +12,7 @@
 
 /* For an instance: times are measured, not tossed; it only keeps a variance from being zero. */
 #define TIMES_UNIT       0.1
-#define PLACED_MIN       0.25 /* of the waits without a callstack */
+#define PLACED_MIN       0.25 /* of the waits without a call stack */
 #define MOVED_OF_ALL_MIN 0.5  /* slow instances that were moved, at least */
 
 /* Things of the first tally, after locks and places. */

@@ -132,7 +132,7 @@ int why_profile_init(struct why_profile *p, const struct trace_dictionary *dicti
 
 /* ------------------------------------------------------------------ functions */
 
-/* The group of callstacks that belong to no cause yet. */
+/* The group of call stacks that belong to no cause yet. */
 struct part {
         struct why_tally tally;
         double *depths; /* heap; by label, weighted: how far from the root in slow instances */
@@ -190,7 +190,7 @@ static uint32_t measure_depth(const struct why_profile *p, uint32_t stack)
         return depth;
 }
 
-/* Each function of a callstack once, however often it is in it. */
+/* Each function of a call stack once, however often it is in it. */
 static void why_profile_add_stack(struct why_profile *p, struct round *r, const struct why_row *row,
                                   enum why_group group)
 {
@@ -271,7 +271,7 @@ static bool consider(const struct why_profile *p, const struct round *r, uint32_
         if (r->whole.tally.measures[label].n_times[WHY_SLOW] >= WHY_FUNCTION_TIMES_MIN) {
                 ret->whole_gain = why_profile_gain_of(&r->whole, label);
                 ret->whole_depth = why_profile_depth_of(&r->whole, label);
-                /* A caller is in fewer samples of the group with more callstacks that are cut. */
+                /* A caller is in fewer samples of the group with more call stacks that are cut. */
                 if (ret->whole_gain < WHY_FUNCTION_GAIN_MIN)
                         return false;
         }
@@ -341,7 +341,7 @@ static bool why_profile_has_label(const struct why_profile *p, uint32_t frame, u
         return false;
 }
 
-/* By callstack: whether it has the function. */
+/* By call stack: whether it has the function. */
 static bool *why_profile_find_stacks(const struct why_profile *p, uint32_t label)
 {
         bool *has = calloc((size_t)p->n_stacks + 1, sizeof(*has));
@@ -373,7 +373,7 @@ static bool why_profile_is_within(const struct why_profile *p, const bool *has_i
 }
 
 /*
- * The callstacks with this function that belong to nothing else; and those whose callers are not known with
+ * The call stacks with this function that belong to nothing else; and those whose callers are not known with
  * @inner, which it calls.
  */
 static int take_stacks(struct why_profile *p, uint32_t label, uint32_t inner, uint8_t kind)
@@ -416,7 +416,7 @@ int why_profile_find(struct why_profile *p)
         return r;
 }
 
-/* The innermost function of a callstack that is no code of the kernel; 0 = none with a name. */
+/* The innermost function of a call stack that is no code of the kernel; 0 = none with a name. */
 static uint32_t why_profile_find_own(const struct why_profile *p, uint32_t stack)
 {
         const struct label_groups *frames = &p->functions->frames;

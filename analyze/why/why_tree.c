@@ -22,7 +22,7 @@ const struct why_node_key *why_tree_key(const struct why_tree *t, uint32_t node)
         return intern_get(&t->keys, node, NULL);
 }
 
-/* The labels of a callstack, the innermost first. */
+/* The labels of a call stack, the innermost first. */
 static uint32_t why_tree_list_labels(const struct why_profile *p, uint32_t stack,
                                      uint32_t labels[WHY_FRAMES_MAX])
 {

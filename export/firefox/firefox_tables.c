@@ -237,7 +237,7 @@ static int firefox_tables_find_path(struct firefox_tables *t, const struct zone_
         return r;
 }
 
-/* The same with callstacks inside of them. */
+/* The same with call stacks inside of them. */
 static int firefox_tables_find_stack(struct firefox_tables *t, const struct zone_paths *paths, uint32_t path,
                                      uint32_t stack, uint32_t *ret_stack)
 {

@@ -159,7 +159,7 @@ static int perfetto_callstacks_put_file(struct perfetto_callstacks *c, struct by
         return 0;
 }
 
-/* ---- frames and callstacks ----------------------------------------------------------------------------- */
+/* ---- frames and call stacks ---------------------------------------------------------------------------- */
 
 static uint32_t perfetto_callstacks_place_of(const struct perfetto_callstacks *c,
                                              const struct export_frame *frame)
@@ -171,7 +171,7 @@ static uint32_t perfetto_callstacks_place_of(const struct perfetto_callstacks *c
                 return frame->symbol;
         if (frame->frame != 0)
                 return (uint32_t)(n_symbols + frame->frame);
-        return (uint32_t)(n_symbols + n_frames + 1 + frame->location); /* location 0: no callstack */
+        return (uint32_t)(n_symbols + n_frames + 1 + frame->location); /* location 0: no call stack */
 }
 
 static int perfetto_callstacks_put_frame(struct perfetto_callstacks *c, struct byte_buffer *b,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Folded callstacks: "thread;main;update;dot_[i] 12", a line for each, outermost first.
+ * Folded call stacks: "thread;main;update;dot_[i] 12", a line for each, outermost first.
  *
  * The number is of samples; for an event that was read with another's samples (cache-misses beside cpu-clock)
- * it is the count.  Each line is there once: callstacks that differ in addresses only are one.  Memory: the
- * different callstacks of each thread.
+ * it is the count.  Each line is there once: call stacks that differ in addresses only are one.  Memory: the
+ * different call stacks of each thread.
  */
 #include "analyze/walk/loaded_trace.h"
 #include "analyze/walk/trace_walk.h"

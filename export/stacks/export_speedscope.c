@@ -45,7 +45,7 @@ struct speedscope_event {
 struct speedscope_frame {
         uint32_t label;    /* of a function; 0 = a zone */
         uint32_t location; /* of a zone */
-        uint32_t in_stack; /* a zone among the frames of a callstack, "zone:NAME" */
+        uint32_t in_stack; /* a zone among the frames of a call stack, "zone:NAME" */
 };
 
 struct speedscope_export {

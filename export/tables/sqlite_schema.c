@@ -80,7 +80,7 @@ static const char views[] =
         "JOIN locations l ON l.id = location JOIN events e ON e.id = event "
         "GROUP BY l.id, e.name, f.function, f.module;\n"
         /*
-         * Each callstack of a wait, up to the function that says what it is for: see
+         * Each call stack of a wait, up to the function that says what it is for: see
          * analyze/stats/wait_places.h.
          */
         "CREATE VIEW wait_functions AS WITH RECURSIVE up(stack, depth, at) AS (SELECT DISTINCT stack, 0, stack "

@@ -2,12 +2,12 @@
 /*
  * instrument/client/memory_events.c - allocations
  *
- * The way without a callstack calls nothing: an allocator is called often.
+ * The way without a call stack calls nothing: an allocator is called often.
  */
 #include "instrument/client/location_table.h"
 #include "instrument/client/word_event.h"
 
-/* After thread_ring_enter().  @n_words: of address and bytes; @c: NULL = no callstack. */
+/* After thread_ring_enter().  @n_words: of address and bytes; @c: NULL = no call stack. */
 WORD_EVENT_INLINE void put(struct thread_ring *t, const struct callstack *c, enum client_abi_event event,
                            struct hyprof_location *pool, unsigned n_words, const uint64_t words[2])
 {

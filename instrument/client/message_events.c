@@ -3,7 +3,7 @@
 #include "instrument/client/payload_event.h"
 #include "instrument/client/word_event.h"
 
-/* @c: NULL = no callstack. */
+/* @c: NULL = no call stack. */
 static void message_events_put(struct thread_ring *t, const char *text, size_t text_bytes, uint64_t head,
                                const struct callstack *c)
 {
@@ -57,7 +57,7 @@ static __attribute__((noinline, cold)) void emit_slowly(const char *text, size_t
                 CLIENT_LINK_PASS_ON(message, text, text_bytes, severity, (uint32_t)head, depth);
 }
 
-/* The usual case: a short text, no callstack, and room.  False = it is another one. */
+/* The usual case: a short text, no call stack, and room.  False = it is another one. */
 THREAD_RING_INLINE bool emit_at_once(uint32_t word, const char *text, size_t text_bytes, uint64_t head)
 {
         struct thread_ring *t = &thread_ring_self;

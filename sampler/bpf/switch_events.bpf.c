@@ -518,7 +518,7 @@ int on_waking(__u64 *ctx)
                 record->waker_pid = (__u32)waker->tgid;
                 record->waker_tid = (__u32)waker->pid;
                 (void)bpf_get_current_comm(record->waker_name, sizeof(record->waker_name));
-                /* Other threads have nothing from which a callstack could be made. */
+                /* Other threads have nothing from which a call stack could be made. */
                 if (is_other_wanted(waker, woken, true) && (slot = slot_of(record->waker_tid)) != NULL) {
                         flags = choose(&slot->wakes, record->waker_tid, regs ? key_of(regs) : 0,
                                        record->head.time_ns);

@@ -44,8 +44,9 @@
 #define LAST_WAIT_NS (10 * NS_PER_S)
 
 /*
- * Files that were mapped before the recording began: one with this many places in callstacks is kept at once.
- * The rest is kept at the end, those with more places first, as long as it takes no more than this together.
+ * Files that were mapped before the recording began: one with this many places in call stacks is
+ * kept at once.  The rest is kept at the end, those with more places first, as long as it takes no
+ * more than this together.
  */
 #define PLACES_ENOUGH 3
 #define FEW_BYTES_MAX (UINT64_C(8) << 20)
@@ -77,7 +78,7 @@ struct kept_module {
         uint32_t code;        /* id; 0 = it has none that is kept */
         uint32_t next_module; /* with the same code; 0 = none */
         bool is_judged;       /* it need not be kept, or not before it has samples */
-        uint8_t n_places;     /* of its code in callstacks; PLACES_ENOUGH = or more */
+        uint8_t n_places;     /* of its code in call stacks; PLACES_ENOUGH = or more */
         struct module_place
                 *place; /* heap: of those that were judged and may be kept; NULL = never, or done */
 };

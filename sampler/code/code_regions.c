@@ -4,7 +4,7 @@
  * equal if they share an address, so a piece that lies over others finds them one by one.  The
  * uncovered ends of those stay.
  *
- * A new generation costs modules and all that was remembered of callstacks.  It is begun only if code was
+ * A new generation costs modules and all that was remembered of call stacks.  It is begun only if code was
  * seen to run where other code comes to lie, for otherwise no frame could be mistaken.  Frames are only
  * looked at when there is an overlap.
  */

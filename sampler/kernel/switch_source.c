@@ -29,7 +29,7 @@
 #define HOOK_SECTION   "tp_btf/"      /* then the name of the hook */
 #define PAGE_BYTES     UINT64_C(4096) /* of all machines that we know, at least */
 #define SKIPPED_FRAMES \
-        2 /* on top of a kernel's callstack: the BPF program and its caller; next is the scheduler */
+        2 /* on top of a kernel's call stack: the BPF program and its caller; next is the scheduler */
 /* A PID namespace of its own: the program sees other numbers than we do.  PROC_PID_INIT_INO of the kernel. */
 #define INITIAL_PID_NAMESPACE UINT64_C(0xeffffffc)
 

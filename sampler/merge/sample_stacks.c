@@ -33,7 +33,7 @@ int sample_stacks_add(struct kernel_side *s, const struct address_space *space, 
         return r;
 }
 
-/* A sample that waited for its callstack, and those of its group that follow it. */
+/* A sample that waited for its call stack, and those of its group that follow it. */
 static int sample_stacks_complete(struct kernel_side *s, const struct address_space *space,
                                   struct thread_track *thread, size_t at)
 {

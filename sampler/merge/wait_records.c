@@ -24,7 +24,7 @@ static int queue(struct kernel_side *s, struct thread_track *thread, struct trac
         return process_table_add_pending(s->recording->processes, thread, &pending);
 }
 
-/* The copy -> a callstack, and @last; 0 for an empty copy. */
+/* The copy -> a call stack, and @last; 0 for an empty copy. */
 static int make_stack(struct kernel_side *s, struct thread_track *thread, const struct raw_stack *raw,
                       uint64_t now_ns, struct thread_stack *last, struct thread_stack *ret_stack)
 {

@@ -48,7 +48,7 @@
 
 #define SLEEP_QUIET_MS 100 /* no instrumented program is there; where one is, drain_pace tells */
 /*
- * Callstacks are longer than their copies, and samples are so far apart that few can be completed by others:
+ * Call stacks are longer than their copies, and samples are so far apart that few can be completed by others:
  * the missing part is read from memory, and the sooner the better.  So goes code that waits for the writer.
  */
 #define SLEEP_CUT_MS    4

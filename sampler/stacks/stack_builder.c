@@ -23,14 +23,14 @@ struct memory_entry {
 
 _Static_assert(CACHE_LINE_BYTES % sizeof(struct memory_entry) == 0, "an entry lies in one line of the cache");
 
-/* A frame, whatever its caller: a callstack that is new has mostly frames that are not. */
+/* A frame, whatever its caller: a call stack that is new has mostly frames that are not. */
 struct frame_entry {
         uint64_t avma, generation;
         uint32_t kind;
         uint32_t frame; /* 0 = this entry is empty */
 };
 
-/* The results of the previous callstack, from its root inwards: most of the next one is the same. */
+/* The results of the previous call stack, from its root inwards: most of the next one is the same. */
 struct path_entry {
         uint64_t avma;
         uint32_t kind;
@@ -183,7 +183,7 @@ static int stack_builder_find_stack(struct stack_builder *b, const struct addres
         return 0;
 }
 
-/* How many frames from the root on are those of the callstack before.  One without its root has no path. */
+/* How many frames from the root on are those of the call stack before.  One without its root has no path. */
 static uint32_t follow_path(struct stack_memory *memory, uint64_t generation, const struct call_chain *chain)
 {
         uint32_t n = 0;

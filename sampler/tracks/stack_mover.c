@@ -38,7 +38,7 @@ static int move_frame(const struct stack_mover *m, uint32_t frame_id, uint32_t *
         return r < 0 ? r : trace_dictionary_add(d, TRACE_TABLE_FRAMES, &frame, ret_frame);
 }
 
-/* From the root inwards, as callstacks are made.  Returns as trace_dictionary_add(). */
+/* From the root inwards, as call stacks are made.  Returns as trace_dictionary_add(). */
 static int move_stack(struct stack_mover *m, uint32_t stack, uint32_t *ret_stack)
 {
         uint32_t n_frames = 0, moved = 0;

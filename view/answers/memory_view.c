@@ -42,9 +42,9 @@ static const struct view_column site_columns[] = {
         { .key = "oldest_at_ns", .title = "oldest at", .type = VIEW_TIME, .n_columns_max = 18 },
 };
 
-/* Sites whose callstacks have the same functions, as one. */
+/* Sites whose call stacks have the same functions, as one. */
 struct merged_key {
-        uint32_t pool, place, path; /* place 0 = no callstack */
+        uint32_t pool, place, path; /* place 0 = no call stack */
 };
 
 struct merged_sites {
