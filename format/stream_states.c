@@ -81,18 +81,25 @@ int stream_states_copy(const struct stream_states *s, struct stream_states *ret)
         for (size_t i = 0; r == 0 && i < s->threads_capacity; i++)
                 if (s->threads[i])
                         r = copy_state(s->threads[i], &ret->threads[i]);
-        if (r == 0 && s->ended_capacity > 0)
+        if (r < 0)
+                goto fail;
+        if (s->ended_capacity > 0) {
                 r = stream_states_reach(&ret->ended, &ret->ended_capacity, (uint32_t)s->ended_capacity,
                                         sizeof(*s->ended));
-        if (r == 0 && s->ended_capacity > 0)
+                if (r < 0)
+                        goto fail;
                 memcpy(ret->ended, s->ended, s->ended_capacity * sizeof(*s->ended));
-        if (r == 0 && s->locks_capacity > 0)
+        }
+        if (s->locks_capacity > 0) {
                 r = stream_states_reach(&ret->lock_names, &ret->locks_capacity, (uint32_t)s->locks_capacity,
                                         sizeof(uint32_t));
-        if (r == 0 && s->locks_capacity > 0)
+                if (r < 0)
+                        goto fail;
                 memcpy(ret->lock_names, s->lock_names, s->locks_capacity * sizeof(uint32_t));
-        if (r < 0)
-                stream_states_deinit(ret);
+        }
+        return 0;
+fail:
+        stream_states_deinit(ret);
         return r;
 }
 

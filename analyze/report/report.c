@@ -329,11 +329,11 @@ static int report_fill(struct report *report, const struct report_options *optio
                 r = report_waits_fill(&report->waits, totals, d);
         if (r == 0 && options->wants_cpus)
                 r = report_cpus_fill(&report->cpus, totals, d);
-        if (r == 0)
-                r = report_gaps_find(report, totals);
         if (r < 0)
                 goto fail;
-        return 0;
+        r = report_gaps_find(report, totals);
+        if (r == 0)
+                return 0;
 fail:
         return error_set(err, r, "making the report: out of memory");
 }

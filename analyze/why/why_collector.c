@@ -261,13 +261,14 @@ static int why_collector_add_wait(struct why_collector *c, struct why_collector_
                 row.kind = WHY_WAIT;
                 r = find_id(&c->waits, &key, &row.id);
         }
-        if (r == 0)
-                r = why_draft_add(&state->draft, row.kind, row.id, row.amount);
+        if (r < 0)
+                return r;
+        r = why_draft_add(&state->draft, row.kind, row.id, row.amount);
         if (r == 0 && wait->is_woken)
                 r = why_collector_add_waker(c, &state->draft, wait, row);
-        if (r == 0 && wait->in_ns > parts->ready_ns)
-                r = why_draft_add(&state->draft, WHY_DELAY, 0, wait->in_ns - parts->ready_ns);
-        return r;
+        if (r < 0 || wait->in_ns <= parts->ready_ns)
+                return r;
+        return why_draft_add(&state->draft, WHY_DELAY, 0, wait->in_ns - parts->ready_ns);
 }
 
 static int why_collector_take_wait(void *context, struct walked_thread *thread,

@@ -127,19 +127,24 @@ static int cmd_csv_write_table(struct arguments *args, const char *path, struct 
         struct loaded_trace trace;
         int r = loaded_trace_open(&trace, path, err);
 
-        if (r == 0)
-                r = trace_filter_init(&filter, &args->filter, &trace, err);
+        if (r < 0)
+                goto fail;
+        r = trace_filter_init(&filter, &args->filter, &trace, err);
+        if (r < 0)
+                goto fail;
         args->csv.filter = &filter;
         if (!args->csv.messages && !args->csv.devices && !args->csv.plots)
                 args->csv.ret_lost = &lost;
-        if (r == 0)
-                r = tracy_csv_write(&trace, &args->csv, stdout, err);
-        if (r == 0 && (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED))
+        r = tracy_csv_write(&trace, &args->csv, stdout, err);
+        args->csv.ret_lost = NULL;
+        if (r < 0)
+                goto fail;
+        if (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED)
                 complain("warning: %s: %s; showing the part before", path, trace.ending_words);
         lost_zones_words(&lost, words);
-        if (r == 0 && lost.n_lost != 0)
+        if (lost.n_lost != 0)
                 complain("warning: %s: counts and totals are %s", path, words);
-        args->csv.ret_lost = NULL;
+fail:
         trace_filter_deinit(&filter);
         loaded_trace_close(&trace);
         return r;

@@ -276,24 +276,30 @@ static int load_events(struct loading *l, struct diff_run *run, struct loaded_tr
         struct trace_filter filter = { .is_empty = true };
         int r = cmd_diff_find_unit(l, trace, err);
 
-        if (r == 0)
-                r = trace_filter_init(&filter, &l->args->filter, trace, err);
+        if (r < 0)
+                return r;
+        r = trace_filter_init(&filter, &l->args->filter, trace, err);
+        if (r < 0)
+                goto fail;
         filter.event = 0; /* the run takes its samples; one without any is compared all the same */
         request.filter = &filter;
         request.unit = l->args->per ? &l->unit : NULL;
-        if (r == 0)
-                r = diff_run_load(run, &l->names, trace, &request, err);
-        if (r == 0 && remember_event(l, trace, run) < 0)
+        r = diff_run_load(run, &l->names, trace, &request, err);
+        if (r < 0)
+                goto fail;
+        if (remember_event(l, trace, run) < 0) {
                 r = error_set(err, -ENOMEM, "no memory for a name");
-        if (r == 0)
-                compare_rates(l, trace, run);
-        if (r == 0 && run->event == 0 && l->event && *l->event != '\0')
+                goto fail;
+        }
+        compare_rates(l, trace, run);
+        if (run->event == 0 && l->event && *l->event != '\0')
                 view_document_warn(l->document, "%s: no samples of %s", path, l->event);
-        if (r == 0 && l->args->per && run->n_units == 0)
+        if (l->args->per && run->n_units == 0)
                 r = error_set(err, -ENOENT, "no zone '%s' ended", l->args->per);
-        if (r == 0 && (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED))
+        else if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
                 view_document_warn(l->document, "%s: %s; the part before is compared", path,
                                    trace->ending_words);
+fail:
         trace_filter_deinit(&filter);
         return r;
 }

@@ -546,18 +546,24 @@ static int init_profile(struct firefox_profile *p, FILE *out)
         const struct trace_dictionary *d = p->trace->dictionary;
         int r = firefox_tables_init(&p->tables, d);
 
-        if (r == 0)
-                r = process_names_init(&p->names, d);
-        if (r == 0)
-                r = lock_waits_init(&p->lock_waits, d);
-        if (r == 0)
-                r = json_out_init(&p->json, out);
-        if (r == 0)
-                r = trace_walk_init(&p->walk, p->trace, p->options->filter, &sink);
+        if (r < 0)
+                return r;
+        r = process_names_init(&p->names, d);
+        if (r < 0)
+                return r;
+        r = lock_waits_init(&p->lock_waits, d);
+        if (r < 0)
+                return r;
+        r = json_out_init(&p->json, out);
+        if (r < 0)
+                return r;
+        r = trace_walk_init(&p->walk, p->trace, p->options->filter, &sink);
+        if (r < 0)
+                return r;
         p->threads = calloc((size_t)p->names.n_threads + 1, sizeof(*p->threads));
         p->place_names = calloc((size_t)trace_dictionary_count(d, TRACE_TABLE_LOCATIONS) + 1,
                                 sizeof(*p->place_names));
-        return r < 0 || (p->threads && p->place_names) ? r : -ENOMEM;
+        return p->threads && p->place_names ? 0 : -ENOMEM;
 }
 
 static void deinit_profile(struct firefox_profile *p)

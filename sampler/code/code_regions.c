@@ -406,8 +406,9 @@ int code_regions_add(struct code_regions *c, struct trace_code_region *row, uint
                 loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
                 return 0;
         }
-        if (r == 0)
-                r = add_piece(&c->processes[row->process - 1], &piece);
+        if (r < 0)
+                return r;
+        r = add_piece(&c->processes[row->process - 1], &piece);
         if (r < 0)
                 return r;
         *ret_region = piece.region;

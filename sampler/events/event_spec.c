@@ -306,22 +306,29 @@ static int cut_modifiers(struct parse *p)
         return event_spec_modify(&p->spec, colon + 1, strlen(colon + 1), p->err);
 }
 
+/* Wrong modifiers of a right name. */
+static int event_spec_refuse_modifiers(struct parse *p)
+{
+        if (!memchr(p->text, ':', p->n_bytes) || !event_table_find(p->text, strcspn(p->text, ":")))
+                return 0;
+        return event_spec_modify(&p->spec, "?", 1, p->err);
+}
+
 static int event_spec_parse_name(struct parse *p)
 {
+        /* One after the other, until one knows the name: 1, or refuses it. */
+        static int (*const ways[])(struct parse *) = {
+                cut_modifiers, parse_known, parse_raw, parse_sysfs, event_spec_refuse_modifiers,
+        };
         struct error untraced = ERROR_NONE;
-        int r = cut_modifiers(p);
+        int r = 0;
 
-        if (r == 0)
-                r = parse_known(p);
-        if (r == 0)
-                r = parse_raw(p);
-        if (r == 0)
-                r = parse_sysfs(p);
-        /* Wrong modifiers of a right name. */
-        if (r == 0 && memchr(p->text, ':', p->n_bytes) && event_table_find(p->text, strcspn(p->text, ":")))
-                r = event_spec_modify(&p->spec, "?", 1, p->err);
-        if (r == 0)
-                r = parse_tracepoint(p, &untraced);
+        for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+                r = ways[i](p);
+                if (r != 0)
+                        return r < 0 ? r : 0;
+        }
+        r = parse_tracepoint(p, &untraced);
         if (r == 0)
                 r = parse_library(p);
         if (r != 0)

@@ -339,14 +339,18 @@ static int take_load(struct jit_files *f, struct jit_process *p, const struct ji
         row.start_avma = load.start_avma;
         row.length_bytes = load.length_bytes;
         r = jit_files_add_name(f, load.name, load.name_bytes, &row.name);
-        if (r == 0)
-                r = keep_unwinding(f, p, &load);
-        if (r == 0)
-                r = keep_code(f, &load, row.name, &row.attachment);
-        if (r == 0)
-                r = code_regions_add(f->recording->regions, &row, &region);
+        if (r < 0)
+                goto fail;
+        r = keep_unwinding(f, p, &load);
+        if (r < 0)
+                goto fail;
+        r = keep_code(f, &load, row.name, &row.attachment);
+        if (r < 0)
+                goto fail;
+        r = code_regions_add(f->recording->regions, &row, &region);
         if (r == 1)
                 r = jit_lines_add(&p->lines, f->recording->dictionary, &load, region);
+fail:
         p->lines.n_lines = 0;
         return r < 0 && r != -EOVERFLOW ? r : 0;
 }

@@ -236,13 +236,15 @@ int flight_recorder_finish(struct flight_recorder *f, struct collector *m, struc
         r = go_on(f, m, true, err);
         (void)take_hits(f, m); /* of the last cycle: they are in the trace of the end */
         (void)snprintf(f->cause, sizeof(f->cause), CAUSE_END);
-        if (r == 0)
-                r = flight_recorder_ask(f, m, err);
-        if (r == 0 && !writer_thread_take_snapshot(m->writer, true, &snapshot))
-                r = error_set(err, -EINTR, "the ring was not written");
+        if (r < 0)
+                return r;
+        r = flight_recorder_ask(f, m, err);
+        if (r < 0)
+                return r;
+        if (!writer_thread_take_snapshot(m->writer, true, &snapshot))
+                return error_set(err, -EINTR, "the ring was not written");
         f->dump.writer = writer;
-        if (r == 0)
-                r = put_dump(f, m, &snapshot, true, err);
+        r = put_dump(f, m, &snapshot, true, err);
         if (r < 0)
                 return r;
         done = writer_thread_take_dump(m->writer, true);

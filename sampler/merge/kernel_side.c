@@ -236,39 +236,55 @@ static int add_version(struct kernel_side *s, const struct perf_record *rec, str
  * The module of a mapping; its file is opened if it may be gone soon, and its table is asked for.  @process:
  * its id in PROCESSES, for memory of no file.
  */
+/* Hands a new module to all that want its code. */
+static int kernel_side_announce_module(struct kernel_side *s, uint32_t process, const struct perf_record *rec,
+                                       const struct perf_mmap *m, const struct trace_module *row,
+                                       uint32_t module)
+{
+        const struct recording *recording = s->recording;
+        int r = 0;
+
+        if (recording->keeper) /* first: it may be gone in a millisecond */
+                r = code_keeper_want_file(recording->keeper, module, row, rec->pid, m);
+        if (r == 0 && recording->jit)
+                r = jit_files_note_mapping(recording->jit, rec->pid, process, m, rec->time_ns);
+        return r == 0 && recording->tables && !perf_mmap_is_jitdump(m)
+                       ? code_tables_want(recording->tables, module, row, rec->pid, m)
+                       : r;
+}
+
 static int kernel_side_add_module(struct kernel_side *s, uint32_t process, const struct perf_record *rec,
                                   uint32_t *ret_module)
 {
+        const struct recording *recording = s->recording;
         struct perf_mmap mapping = rec->mmap, *m = &mapping;
         struct trace_module row = { .kind = module_kind(m) };
-        bool is_lost;
-        int r = trace_dictionary_add_path(s->recording->dictionary, m->path, m->path_bytes, &row.path);
+        bool is_lost = false;
+        int r = trace_dictionary_add_path(recording->dictionary, m->path, m->path_bytes, &row.path);
 
+        if (r < 0)
+                return r;
         if (row.kind == TRACE_MODULE_ANONYMOUS) {
                 row.process = process;
-                row.generation = s->recording->regions
-                                         ? code_regions_generation(s->recording->regions, process)
-                                         : 0;
-        }
-        if (r == 0 && row.kind == TRACE_MODULE_FILE)
+                row.generation = recording->regions ? code_regions_generation(recording->regions, process)
+                                                    : 0;
+        } else if (row.kind == TRACE_MODULE_FILE) {
                 r = add_version(s, rec, &row, m);
-        is_lost = r == 1;
-        if (r >= 0 && m->build_id_bytes > 0)
-                r = trace_dictionary_add_string(s->recording->dictionary, m->build_id, m->build_id_bytes,
+                if (r < 0)
+                        return r;
+                is_lost = r == 1;
+        }
+        if (m->build_id_bytes > 0)
+                r = trace_dictionary_add_string(recording->dictionary, m->build_id, m->build_id_bytes,
                                                 &row.build_id);
-        if (r >= 0)
-                r = trace_dictionary_add(s->recording->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
+        if (r < 0)
+                return r;
+        r = trace_dictionary_add(recording->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
+        if (r != 0)
+                return r;
         if (is_lost)
-                return r == 0 && s->recording->keeper
-                               ? code_keeper_miss_file(s->recording->keeper, *ret_module, m)
-                               : r;
-        if (r == 0 && s->recording->keeper) /* first: it may be gone in a millisecond */
-                r = code_keeper_want_file(s->recording->keeper, *ret_module, &row, rec->pid, m);
-        if (r == 0 && s->recording->jit)
-                r = jit_files_note_mapping(s->recording->jit, rec->pid, process, m, rec->time_ns);
-        if (r == 0 && s->recording->tables && !perf_mmap_is_jitdump(m))
-                r = code_tables_want(s->recording->tables, *ret_module, &row, rec->pid, m);
-        return r;
+                return recording->keeper ? code_keeper_miss_file(recording->keeper, *ret_module, m) : 0;
+        return kernel_side_announce_module(s, process, rec, m, &row, *ret_module);
 }
 
 /* Mappings are the process's: the thread that made one may be of no interest. */
@@ -325,13 +341,15 @@ static int take_mmap(struct kernel_side *s, const struct perf_record *rec)
                 loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
                 return 0;
         }
-        if (r == 0)
-                r = sample_stacks_close_all(s, process);
-        if (r == 0)
-                r = address_space_add(&process->space, &range);
-        return r == 0 && module_kind(m) == TRACE_MODULE_FILE
-                       ? code_images_note_file(s->images, process->pid, &range)
-                       : r;
+        if (r != 0)
+                return r;
+        r = sample_stacks_close_all(s, process);
+        if (r != 0)
+                return r;
+        r = address_space_add(&process->space, &range);
+        if (r != 0 || module_kind(m) != TRACE_MODULE_FILE)
+                return r;
+        return code_images_note_file(s->images, process->pid, &range);
 }
 
 /*

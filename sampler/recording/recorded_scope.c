@@ -282,12 +282,18 @@ int recorded_scope_describe(const struct recorded_scope *s, const struct event_s
         if (r < 0)
                 return r;
         r = recording_facts_add_meta(dictionary, "scope", event_scope_name(s->kind));
-        if (r == 0)
-                r = recording_facts_add_number(dictionary, "descriptors", events->n_handles);
+        if (r < 0)
+                goto fail;
+        r = recording_facts_add_number(dictionary, "descriptors", events->n_handles);
         if (r == 0 && s->joins)
                 r = describe_joining(s, dictionary);
-        if (r == 0 && s->kind == EVENT_SCOPE_THREADS)
+        if (r < 0)
+                goto fail;
+        if (s->kind == EVENT_SCOPE_THREADS)
                 r = recording_facts_add_notice(dictionary, TRACE_NOTICE_SHORT_CHILDREN,
                                                s->why_not[0] != '\0' ? s->why_not : NULL);
-        return r < 0 ? error_set(err, r, "no memory to describe the recording") : 0;
+        if (r == 0)
+                return 0;
+fail:
+        return error_set(err, r, "no memory to describe the recording");
 }

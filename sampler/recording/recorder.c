@@ -181,21 +181,21 @@ static int choose_events(struct recorder *r, bool *ret_fallback, struct error *e
 
 static int recorder_describe(struct recorder *r, bool fallback, struct error *err)
 {
-        int code = recording_facts_begin(r->dictionary, r->start_ns, err);
+        struct trace_dictionary *dictionary = r->dictionary;
+        int code = recording_facts_begin(dictionary, r->start_ns, err);
 
         if (code == 0)
-                code = recorded_scope_describe(&r->scope, &r->events, r->options->argv, r->dictionary, err);
+                code = recorded_scope_describe(&r->scope, &r->events, r->options->argv, dictionary, err);
         if (code == 0 && is_attaching(r) && r->options->client_ring_bytes)
-                code = recording_facts_add_notice(r->dictionary, TRACE_NOTICE_CLIENT_RING_FIXED, NULL);
+                code = recording_facts_add_notice(dictionary, TRACE_NOTICE_CLIENT_RING_FIXED, NULL);
+        if (code < 0)
+                return code;
+        code = recording_facts_add_limits(dictionary, &r->access, fallback, err);
         if (code == 0)
-                code = recording_facts_add_limits(r->dictionary, &r->access, fallback, err);
+                code = recorded_waiting_describe(&r->waiting, dictionary);
         if (code == 0)
-                code = recorded_waiting_describe(&r->waiting, r->dictionary);
-        if (code == 0)
-                code = recording_facts_add_unwinding(r->dictionary, &r->options->unwinder, &r->unwinder, err);
-        if (code == 0)
-                code = recording_facts_add_events(r->dictionary, &r->request, r->sample_events, err);
-        return code;
+                code = recording_facts_add_unwinding(dictionary, &r->options->unwinder, &r->unwinder, err);
+        return code == 0 ? recording_facts_add_events(dictionary, &r->request, r->sample_events, err) : code;
 }
 
 /* The command is recorded, but where it only says how long. */

@@ -132,15 +132,17 @@ static int start_region(struct zone_source *s, const struct waiting_region *w,
 {
         int r = measure_region(s, w->fd, &ret_share->charged_bytes, err);
 
-        if (r == 0)
-                r = client_region_open(w->fd, ret_region, err);
-
-        if (r == 0 && !is_of_process(*ret_region, w->pid, w->own_pid))
-                r = error_set(err, -EPERM, "the region is not that of process %u", w->pid);
-        if (r == 0)
-                r = event_translator_start(&s->translator);
-        if (r == 0)
-                r = use_clock(s, client_region_clock_kind(*ret_region), err);
+        if (r < 0)
+                return r;
+        r = client_region_open(w->fd, ret_region, err);
+        if (r < 0)
+                return r;
+        if (!is_of_process(*ret_region, w->pid, w->own_pid))
+                return error_set(err, -EPERM, "the region is not that of process %u", w->pid);
+        r = event_translator_start(&s->translator);
+        if (r < 0)
+                return r;
+        r = use_clock(s, client_region_clock_kind(*ret_region), err);
         if (r < 0)
                 return r;
         ret_share->spare_bytes = spare_memory_of_process(&s->spare, w->pid);
