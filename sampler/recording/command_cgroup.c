@@ -185,6 +185,19 @@ static int command_cgroup_make_folder(int parent_fd, char *name)
         return -EEXIST;
 }
 
+/*
+ * With pressure stall information the kernel adds up at each switch, sleep and wake-up, once for each
+ * cgroup that the thread is in.  Only this one is left out; those above count its threads as before.
+ */
+static void leave_out_pressure(int folder_fd)
+{
+        int fd = openat(folder_fd, "cgroup.pressure", O_WRONLY | O_CLOEXEC);
+
+        if (fd >= 0) /* Linux 6.1 */
+                (void)io_write_all(fd, "0", 1, NULL);
+        io_close(&fd);
+}
+
 static int move_in(int folder_fd, pid_t pid)
 {
         int fd = openat(folder_fd, "cgroup.procs", O_WRONLY | O_CLOEXEC);
@@ -203,6 +216,7 @@ static int hold_folder(struct command_cgroup *c, int parent_fd, const char *name
         c->fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (c->fd < 0)
                 return error_errno(err, "cgroup %s", c->path);
+        leave_out_pressure(c->fd);
         return start_keeper(c, parent_fd, name, err);
 }
 

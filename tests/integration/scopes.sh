@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Whatever is named is recorded and nothing else: threads, cgroups, CPUs, the machine, without children, later; nothing is left behind
+# shellcheck disable=SC2154 # columns is of tests/tap.sh
 set -eu
 . tests/tap.sh
-plan 132
+plan 134
 need jq
 need_sampling
 set -m
@@ -248,6 +249,13 @@ if has cgroup; then
         # shellcheck disable=SC2016 # for the recorded shell
         holds "no controller is enabled for the command" record plain -- sh -c 'cat "$0$(sed -n "s/^0:://p" /proc/self/cgroup)/cgroup.controllers"' "$mount"
         holds "beyond those of the cgroup above" same "$(cat "$mount$(sed -n 's/^0:://p' /proc/self/cgroup)/cgroup.subtree_control" 2>/dev/null)" "$(cat "$TMPDIR/plain.out")"
+        # shellcheck disable=SC2016 # for the recorded shell
+        holds "the command's cgroup" record pressure -- sh -c 'cat "$0$(sed -n "s/^0:://p" /proc/self/cgroup)/cgroup.pressure"' "$mount"
+        if grep -qx '[01]' "$TMPDIR/pressure.out"; then
+                holds "has no pressure of its own counted" same 0 "$(cat "$TMPDIR/pressure.out")"
+        else
+                skips "has no pressure of its own counted" "hardware: this kernel cannot leave it out"
+        fi
         holds "hyprof recorded by hyprof" record outer -- "$HYPROF" record -q -o "$TMPDIR/inner.hyp" -- "$WORKLOADS/w_two_zones" 0.2 1
         read_trace outer
         holds "it has the samples of both" compare "$(n_events outer "$busy")" ">" 0
