@@ -88,20 +88,45 @@ static int entry_begin(const struct timeline_cache *c, const struct timeline_ent
         return fd >= 0 ? fd : io_open_unnamed(err);
 }
 
+static struct timeline_entry_name part_name(const struct timeline_identity *identity, long number)
+{
+        char suffix[32];
+
+        (void)snprintf(suffix, sizeof(suffix), "-%ld" KEPT_FOLDER_PART_SUFFIX, number);
+        return entry_name(identity, suffix);
+}
+
+int timeline_cache_begin(const struct timeline_cache *c, const struct timeline_identity *identity,
+                         long number, struct error *err)
+{
+        struct timeline_entry_name part = part_name(identity, number);
+
+        return entry_begin(c, &part, err);
+}
+
 /*
  * Other processes see it only when it is complete.  Its descriptor stays good whatever becomes of its name.
  */
 static void entry_end(const struct timeline_cache *c, const struct timeline_identity *identity,
-                      const struct timeline_entry_name *part, const struct timeline_index *index,
-                      bool is_good)
+                      const struct timeline_entry_name *part, uint64_t size_bytes, bool is_good)
 {
         struct timeline_entry_name name = entry_name(identity, ENTRY_SUFFIX);
 
-        if (!is_good || index->pages.size_bytes > c->bytes_max ||
+        if (!is_good || size_bytes > c->bytes_max ||
             renameat(c->folder.fd, part->text, c->folder.fd, name.text) < 0)
                 (void)unlinkat(c->folder.fd, part->text, 0);
         else
                 kept_folder_remove_oldest(&c->folder, ENTRY_SUFFIX, name.text, c->bytes_max);
+}
+
+void timeline_cache_end(const struct timeline_cache *c, const struct timeline_identity *identity, long number,
+                        bool is_good)
+{
+        struct timeline_entry_name part = part_name(identity, number);
+        struct stat status;
+
+        if (fstatat(c->folder.fd, part.text, &status, AT_SYMLINK_NOFOLLOW) == 0)
+                entry_end(c, identity, &part, (uint64_t)status.st_size, is_good);
 }
 
 int timeline_cache_make(const struct timeline_cache *c, const struct timeline_identity *identity,
@@ -109,7 +134,6 @@ int timeline_cache_make(const struct timeline_cache *c, const struct timeline_id
                         struct timeline_index *ret_index, bool *ret_is_made, struct error *err)
 {
         struct timeline_entry_name part;
-        char suffix[32];
         int r;
 
         if (ret_is_made)
@@ -118,8 +142,7 @@ int timeline_cache_make(const struct timeline_cache *c, const struct timeline_id
                 return 0;
         if (ret_is_made)
                 *ret_is_made = true;
-        (void)snprintf(suffix, sizeof(suffix), "-%ld" KEPT_FOLDER_PART_SUFFIX, (long)getpid());
-        part = entry_name(identity, suffix);
+        part = part_name(identity, (long)getpid());
         *ret_index = (struct timeline_index){ .pages = { .fd = -1 } };
         r = entry_begin(c, &part, err);
         if (r < 0)
@@ -132,6 +155,6 @@ int timeline_cache_make(const struct timeline_cache *c, const struct timeline_id
         if (r == 0)
                 r = timeline_directory_save(ret_index, identity, err);
         if (c)
-                entry_end(c, identity, &part, ret_index, r == 0);
+                entry_end(c, identity, &part, ret_index->pages.size_bytes, r == 0);
         return r;
 }

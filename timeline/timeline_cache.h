@@ -58,4 +58,18 @@ int timeline_cache_make(const struct timeline_cache *c, const struct timeline_id
                         struct loaded_trace *trace, const struct timeline_build_options *options,
                         struct timeline_index *ret_index, bool *ret_is_made, struct error *err);
 
+/*
+ * The same in two processes, for one that may not change files when it has begun to read the trace:
+ *
+ * timeline_cache_begin()  a file for a new index; @number tells those that are made at a time apart.  Its
+ * descriptor,
+ *                         for timeline_index_init(), or -errno
+ * timeline_cache_end()    after timeline_directory_save(): it is found from now on; if it is not good, it
+ * goes
+ */
+int timeline_cache_begin(const struct timeline_cache *c, const struct timeline_identity *identity,
+                         long number, struct error *err);
+void timeline_cache_end(const struct timeline_cache *c, const struct timeline_identity *identity, long number,
+                        bool is_good);
+
 #endif /* TIMELINE_TIMELINE_CACHE_H */

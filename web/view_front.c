@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "timeline/timeline_cache.h"
 #include "web/answer_jobs.h"
 #include "web/answer_process.h"
 #include "web/browser_start.h"
@@ -43,6 +44,7 @@ struct view_front {
         const struct view_front_options *options;
         struct web_site site;
         struct trace_identity trace, before;
+        struct timeline_identity index; /* of the trace, for the cache */
         int listen_fd, channel_fd, signal_fd;
         pid_t server;
         struct running_answer answers[ANSWER_JOBS_RUNNING_MAX];
@@ -85,7 +87,8 @@ static int open_socket(struct view_front *f, struct error *err)
         return 0;
 }
 
-static int read_identity(struct trace_identity *ret, const char *path, struct error *err)
+static int read_identity(struct trace_identity *ret, struct timeline_identity *ret_index, const char *path,
+                         struct error *err)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         int r;
@@ -93,8 +96,12 @@ static int read_identity(struct trace_identity *ret, const char *path, struct er
         if (fd < 0)
                 return error_errno(err, "%s", path);
         r = trace_identity_read(ret, fd);
+        if (r < 0)
+                (void)error_set(err, r, "%s: %s", path, strerrordesc_np(-r));
+        if (r == 0 && ret_index)
+                r = timeline_identity_read(fd, ret_index, err);
         io_close(&fd);
-        return r < 0 ? error_set(err, r, "%s: %s", path, strerrordesc_np(-r)) : 0;
+        return r;
 }
 
 static int open_signals(struct view_front *f, struct error *err)
@@ -122,7 +129,7 @@ static int view_front_start_server(struct view_front *f, struct error *err)
         if (f->server == 0) {
                 struct view_server_options options = { .site = f->site,
                                                        .trace = f->options->trace,
-                                                       .cache_folder = f->options->cache_folder,
+                                                       .cache = f->options->cache,
                                                        .listen_fd = f->listen_fd,
                                                        .channel_fd = pair[1] };
 
@@ -139,10 +146,10 @@ static int view_front_start_server(struct view_front *f, struct error *err)
 
 static int view_front_begin(struct view_front *f, struct error *err)
 {
-        int r = read_identity(&f->trace, f->options->trace, err);
+        int r = read_identity(&f->trace, &f->index, f->options->trace, err);
 
         if (r == 0 && f->options->before)
-                r = read_identity(&f->before, f->options->before, err);
+                r = read_identity(&f->before, NULL, f->options->before, err);
         if (r == 0)
                 r = make_token(&f->site, err);
         if (r == 0)
@@ -300,6 +307,10 @@ static int take_message(struct view_front *f, const struct web_message *message,
                                  (int)message->text.used_bytes, (const char *)message->text.data);
         case WEB_MESSAGE_ASK:
                 return take_question(f, message, err);
+        case WEB_MESSAGE_INDEX_DONE:
+                if (f->options->cache)
+                        timeline_cache_end(f->options->cache, &f->index, (long)f->server, true);
+                return 0;
         case WEB_MESSAGE_CANCEL:
                 answer = find_answer(f, message->id);
                 if (answer)
@@ -395,6 +406,8 @@ static void view_front_end(struct view_front *f)
                 (void)kill(f->server, SIGKILL);
                 while (waitpid(f->server, NULL, 0) < 0 && errno == EINTR)
                         ;
+                if (f->options->cache) /* an index that was not finished */
+                        timeline_cache_end(f->options->cache, &f->index, (long)f->server, false);
         }
         browser_end(&f->page);
         io_close(&f->listen_fd);

@@ -17,13 +17,14 @@
 #include <stdint.h>
 
 struct error;
+struct timeline_cache;
 struct web_answers;
 
 struct view_front_options {
-        const char *trace;        /* path; of a comparison: the one after */
-        const char *before;       /* path; NULL = no comparison */
-        const char *cache_folder; /* where indexes are kept; NULL = nowhere */
-        uint16_t port;            /* 0 = any */
+        const char *trace;                  /* path; of a comparison: the one after */
+        const char *before;                 /* path; NULL = no comparison */
+        const struct timeline_cache *cache; /* where indexes are kept; NULL = nowhere */
+        uint16_t port;                      /* 0 = any */
         bool opens_browser;
         const struct web_answers *answers;
         /* Called once, when the address works.  `url` has the token in it. */

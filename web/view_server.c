@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "timeline/timeline_builder.h"
+#include "timeline/timeline_cache.h"
 #include "timeline/timeline_index.h"
 #include "web/http_server.h"
 #include "web/server_confinement.h"
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define INDEX_BYTES_MAX (UINT64_C(1) << 40)
 
@@ -27,6 +29,8 @@ struct view_server {
         int fds[N_FDS];
         struct loaded_trace trace;
         struct timeline_index index;
+        struct timeline_identity identity;
+        bool has_index; /* from the cache, or whole by now */
         struct view_content content;
         struct http_server *http;
 };
@@ -59,6 +63,24 @@ static int open_trace(struct view_server *s, struct error *err)
         return r < 0 ? r : view_content_set_trace(&s->content, &s->trace, err);
 }
 
+/* The index of the cache, or a file for a new one: no file can be made later. */
+static int open_index(struct view_server *s, struct error *err)
+{
+        const struct timeline_cache *cache = s->options->cache;
+        int r = timeline_identity_read(s->fds[FD_TRACE], &s->identity, err);
+
+        if (r < 0)
+                return r;
+        s->has_index = cache && timeline_cache_load(cache, &s->identity, &s->index) == 1;
+        if (s->has_index)
+                s->fds[FD_INDEX] = s->index.pages.fd;
+        else if (cache)
+                s->fds[FD_INDEX] = timeline_cache_begin(cache, &s->identity, (long)getpid(), err);
+        else
+                s->fds[FD_INDEX] = io_open_unnamed(err);
+        return s->fds[FD_INDEX] < 0 ? s->fds[FD_INDEX] : 0;
+}
+
 static int view_server_begin(struct view_server *s, struct error *err)
 {
         struct http_server_options http = { .site = s->options->site };
@@ -69,12 +91,14 @@ static int view_server_begin(struct view_server *s, struct error *err)
         s->fds[FD_TRACE] = open(s->options->trace, O_RDONLY | O_CLOEXEC);
         if (s->fds[FD_TRACE] < 0)
                 return error_errno(err, "%s", s->options->trace);
-        s->fds[FD_INDEX] = io_open_unnamed(err);
-        if (s->fds[FD_INDEX] < 0)
-                return s->fds[FD_INDEX];
+        r = open_index(s, err);
+        if (r < 0)
+                return r;
         r = server_confinement_enter(s->fds, N_FDS, INDEX_BYTES_MAX, err);
         if (r < 0)
                 return r;
+        if (s->has_index)
+                s->index.pages.fd = s->fds[FD_INDEX]; /* it has another number now */
         s->content.trace_fd = s->fds[FD_TRACE];
         r = trace_identity_read(&s->content.identity, s->fds[FD_TRACE]);
         if (r < 0)
@@ -101,23 +125,33 @@ static int serve_meanwhile(void *context, double part)
         return http_server_step(s->http, 0, &err) == 1 ? 0 : -ECANCELED;
 }
 
-/* A trace whose timeline cannot be built still has tables.  Returns 0 or -ECANCELED. */
-static int build_index(struct view_server *s)
+static int make_index(struct view_server *s, struct error *err)
 {
         struct timeline_build_options options = { .progress = serve_meanwhile, .context = s };
-        struct error err = ERROR_NONE;
         int r = timeline_index_init(&s->index, s->fds[FD_INDEX], s->trace.start_ns,
                                     s->trace.end_ns - s->trace.start_ns);
 
-        s->content.index = r == 0 ? &s->index : NULL;
-        if (r == 0)
-                r = timeline_builder_build(&s->index, &s->trace, &options, &err);
-        else
-                (void)error_set(&err, r, "no memory for the timeline");
+        if (r < 0)
+                return error_set(err, r, "no memory for the timeline");
+        s->content.index = &s->index;
+        r = timeline_builder_build(&s->index, &s->trace, &options, err);
+        if (r == 0 && s->options->cache && timeline_directory_save(&s->index, &s->identity, NULL) == 0)
+                (void)tell_front(s, WEB_MESSAGE_INDEX_DONE, NULL);
+        return r;
+}
+
+/* A trace whose timeline cannot be built still has tables.  Returns 0 or -ECANCELED. */
+static int build_index(struct view_server *s)
+{
+        struct error err = ERROR_NONE;
+        int r = s->has_index ? 0 : make_index(s, &err);
+
         if (r == -ECANCELED)
                 return r;
         if (r < 0)
                 (void)snprintf(s->content.failure, sizeof(s->content.failure), "%s", err.text);
+        if (r == 0)
+                s->content.index = &s->index;
         s->content.is_whole = true;
         s->content.progress = 1;
         return 0;

@@ -10,11 +10,13 @@
 
 #include "web/web_request.h"
 
+struct timeline_cache;
+
 struct view_server_options {
         struct web_site site;
-        const char *trace;        /* path */
-        const char *cache_folder; /* NULL = none */
-        int listen_fd;            /* owned, as the other one */
+        const char *trace;                  /* path */
+        const struct timeline_cache *cache; /* where indexes are kept; NULL = nowhere */
+        int listen_fd;                      /* owned, as the other one */
         int channel_fd;
 };
 

@@ -6,6 +6,7 @@
 #include "cli/files/cache_folder.h"
 #include "cli/terminal/complaint.h"
 #include "sampler/kernel/privileges.h"
+#include "timeline/timeline_cache.h"
 #include "view/text/shell_word.h"
 #include "web/view_front.h"
 
@@ -97,7 +98,9 @@ int viewer_start_run(struct viewer_start *start)
                                               .answers = &answers,
                                               .ready = print_address,
                                               .context = start };
+        struct timeline_cache cache;
         struct error err = ERROR_NONE;
+        bool has_cache;
         int r;
 
         if (strcmp(start->traces.trace, "-") == 0) {
@@ -107,6 +110,10 @@ int viewer_start_run(struct viewer_start *start)
         }
         if (become_invoking_user() < 0)
                 return EXIT_STATUS_FAILED;
+        has_cache = cache_folder_open_timeline(&cache);
+        options.cache = has_cache ? &cache : NULL;
         r = view_front_run(&options, &err);
+        if (has_cache)
+                timeline_cache_close(&cache);
         return r < 0 ? explain(start, r, &err) : EXIT_STATUS_OK;
 }

@@ -3,7 +3,7 @@
 # `hyprof view`: who is served and who is refused, the same answers as the commands', and an end that leaves no process
 set -eu
 . tests/tap.sh
-plan 31
+plan 33
 need curl jq
 
 trace=tests/golden/v1.4.hyp
@@ -87,6 +87,8 @@ kill -INT "$pid"
 holds 'Ctrl-C is the ordinary end' wait "$pid"
 holds 'and ends all processes' children_are_gone
 
+holds 'the index was kept' sh -c "ls '$XDG_CACHE_HOME'/hyprof/timeline/*.* >/dev/null"
+holds 'and no part of one' sh -c "! ls '$XDG_CACHE_HOME'/hyprof/timeline/*.part 2>/dev/null"
 cp "$trace" "$TMPDIR/t.hyp"
 start --before "$trace" --after "$TMPDIR/t.hyp"
 holds 'two traces are compared' serves 200 'answer?question=diff'

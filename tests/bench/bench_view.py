@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""bench_view.py HYPROF TRACE [VIEWS=1000] - how long `hyprof view` takes to answer a picture
+
+Random views of all lanes of zones, samples, states and CPUs, 2,000 pixels wide, from the whole trace to
+one microsecond, over one connection as a browser has it.  Shown: until the address works, until the index
+is whole, and the views' times; the target is 20 ms for 99 of 100.
+"""
+
+import http.client
+import json
+import random
+import subprocess
+import sys
+import time
+
+PIXELS = 2000
+TARGET_MS = 20
+
+
+def bucket_of(length: int) -> int:
+    """The largest power of two that is at most a pixel."""
+    return max(0, (length // PIXELS).bit_length() - 1)
+
+
+def main() -> int:
+    hyprof, trace = sys.argv[1:3]
+    n_views = int(sys.argv[3]) if len(sys.argv) > 3 else 1000
+    begin = time.monotonic()
+    with subprocess.Popen([hyprof, "view", "--no-open", "--quiet", trace], stdout=subprocess.PIPE, text=True) as viewer:
+        assert viewer.stdout
+        url = viewer.stdout.readline().strip()
+        host, path = url.removeprefix("http://").split("/", 1)
+        ready = time.monotonic()
+        connection = http.client.HTTPConnection(host)
+
+        def get(rest: str) -> bytes:
+            connection.request("GET", f"/{path}{rest}")
+            reply = connection.getresponse()
+            body = reply.read()
+            assert reply.status == 200, (reply.status, body[:200])
+            return body
+
+        while json.loads(get("model"))["progress"] < 1:
+            time.sleep(0.1)
+        whole = time.monotonic()
+        model = json.loads(get("model"))
+        lanes = ",".join(str(lane["id"]) for track in model["tracks"] for lane in track["lanes"]
+                         if lane["kind"] in ("zones", "samples", "states", "cpu"))
+        n_items = sum(lane["items"] for track in model["tracks"] for lane in track["lanes"])
+        duration = max(model["duration_ns"], 2000)
+        numbers = random.Random(1)
+        times = []
+        for _ in range(n_views):
+            length = int(1000 * (duration / 1000) ** numbers.random())
+            start = numbers.randrange(max(1, duration - length))
+            before = time.monotonic()
+            get(f"lanes?from={start}&to={start + length}&bucket={bucket_of(length)}&ids={lanes}")
+            times.append((time.monotonic() - before) * 1000)
+        times.sort()
+        viewer.terminate()
+        viewer.wait()
+    p99 = times[min(len(times) - 1, len(times) * 99 // 100)]
+    print(f"{n_items} items, {lanes.count(',') + 1} lanes: address after {ready - begin:.2f} s, index whole after "
+          f"{whole - begin:.2f} s")
+    print(f"{n_views} views: median {times[len(times) // 2]:.2f} ms, p99 {p99:.2f} ms (target {TARGET_MS}), "
+          f"longest {times[-1]:.2f} ms")
+    return 0 if p99 <= TARGET_MS else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
