@@ -10,7 +10,8 @@
  */
 
 const LANE_CACHE_BUCKETS = 4;
-const LANE_CACHE_IDS_A_REQUEST = 400;
+/* The server refuses more items in a reply; a lane has at most two for each bucket. */
+const LANE_CACHE_ITEMS_A_REPLY = 190000;
 
 /** @typedef {{ from: number, to: number, bucketLog2: number, items: LaneItems, used: number }} LaneWindow */
 
@@ -106,7 +107,7 @@ class LaneCache {
                 const around = (to - from) * 0.75;
                 const first = Math.max(0, Math.floor((from - around) / q) * q);
                 const last = Math.min(Math.ceil(this.duration_ns / q + 1) * q, Math.ceil((to + around) / q) * q);
-                const part = ids.slice(0, LANE_CACHE_IDS_A_REQUEST);
+                const part = ids.slice(0, Math.max(1, Math.floor(LANE_CACHE_ITEMS_A_REPLY / (2 * (last - first) / q + 2))));
 
                 this.wanted = null;
                 this.isFetching = true;

@@ -34,7 +34,7 @@ async function startPage() {
                 const viewer = new Viewer(source, await source.model());
                 const shell = new Shell(viewer, page);
                 shell.build();
-                /** @type {any} */ (globalThis).hyprofViewer = viewer;
+                Object.assign(globalThis, { hyprofViewer: viewer, hyprofShell: shell });
                 await followModel(viewer);
         } catch (error) {
                 fill(page, el('p', { class: 'failure', role: 'alert' }, /** @type {Error} */ (error).message));
