@@ -232,6 +232,29 @@ START_TEST(test_code_far_away)
 }
 END_TEST
 
+/* loop test: the newest entry has no bytes, or a place without code: it does not say where the table is. */
+static const struct {
+        uint64_t start_avma;
+        size_t n_bytes;
+} nothing[] = {
+        { (UINT64_C(1) << 62) + 1, sizeof(python) },
+        { CODE + (UINT64_C(1) << 40), 0 },
+};
+
+START_LOOP_TEST(test_newest_entry_is_nonsense, 0, sizeof(nothing) / sizeof(nothing[0]))
+{
+        struct jit_frames frames = { .is_full = false };
+        struct unwind_module *module;
+
+        add_python(&frames, CODE);
+        add_bytes(&frames, nothing[_i].start_avma, python, nothing[_i].n_bytes);
+        module = build(&frames, 0, TABLE_STATUS_BUILT);
+        ck_assert_int_eq(cfa_at(module, CODE), 8);
+        unwind_module_free(module);
+        jit_frames_deinit(&frames);
+}
+END_TEST
+
 START_TEST(test_limits)
 {
         static uint8_t large[JIT_FRAMES_ENTRY_MAX + 1];
