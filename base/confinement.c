@@ -149,9 +149,6 @@ static int lower_limits(uint64_t file_bytes_max, struct error *err)
 
         if (r < 0)
                 return r;
-        r = lower_limit(RLIMIT_CPU, CONFINEMENT_CPU_MAX_S, err);
-        if (r < 0)
-                return r;
         r = lower_limit(RLIMIT_NOFILE, CONFINEMENT_FILES_MAX, err);
         if (r < 0)
                 return r;
@@ -161,7 +158,7 @@ static int lower_limits(uint64_t file_bytes_max, struct error *err)
         return lower_limit(RLIMIT_CORE, 0, err);
 }
 
-int confinement_enter_writing(struct confinement_user user, int *fds, size_t n_fds, uint64_t file_bytes_max,
+int confinement_enter_serving(struct confinement_user user, int *fds, size_t n_fds, uint64_t file_bytes_max,
                               struct error *err)
 {
         int r;
@@ -178,6 +175,14 @@ int confinement_enter_writing(struct confinement_user user, int *fds, size_t n_f
         if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
                 return error_errno(err, "prctl");
         return 0;
+}
+
+int confinement_enter_writing(struct confinement_user user, int *fds, size_t n_fds, uint64_t file_bytes_max,
+                              struct error *err)
+{
+        int r = confinement_enter_serving(user, fds, n_fds, file_bytes_max, err);
+
+        return r < 0 ? r : lower_limit(RLIMIT_CPU, CONFINEMENT_CPU_MAX_S, err);
 }
 
 int confinement_enter(struct confinement_user user, int *fds, size_t n_fds, struct error *err)

@@ -41,4 +41,8 @@ int confinement_enter(struct confinement_user user, int *fds, size_t n_fds, stru
 int confinement_enter_writing(struct confinement_user user, int *fds, size_t n_fds, uint64_t file_bytes_max,
                               struct error *err);
 
+/* The same for a child that serves as long as its parent lives: without a bound on its processor time. */
+int confinement_enter_serving(struct confinement_user user, int *fds, size_t n_fds, uint64_t file_bytes_max,
+                              struct error *err);
+
 #endif /* BASE_CONFINEMENT_H */

@@ -51,7 +51,7 @@ static const int refused[] = {
 
 int server_confinement_enter(int *fds, size_t n_fds, uint64_t file_bytes_max, struct error *err)
 {
-        int r = confinement_enter_writing((struct confinement_user){ 0, 0 }, fds, n_fds, file_bytes_max, err);
+        int r = confinement_enter_serving((struct confinement_user){ 0, 0 }, fds, n_fds, file_bytes_max, err);
 
         if (r < 0)
                 return r;

@@ -19,8 +19,8 @@ TARGET_MS = 20
 
 
 def bucket_of(length: int) -> int:
-    """The largest power of two that is at most a pixel."""
-    return max(0, (length // PIXELS).bit_length() - 1)
+    """The least power of two that is at least a pixel: so all lanes at once are below the bound of a reply."""
+    return max(0, (length - 1) // PIXELS).bit_length()
 
 
 def main() -> int:
@@ -38,7 +38,9 @@ def main() -> int:
             connection.request("GET", f"/{path}{rest}")
             reply = connection.getresponse()
             body = reply.read()
-            assert reply.status == 200, (reply.status, body[:200])
+            if reply.status != 200:
+                viewer.kill()
+                raise SystemExit(f"{rest[:60]}: {reply.status} {body[:200]!r}")
             return body
 
         while json.loads(get("model"))["progress"] < 1:
