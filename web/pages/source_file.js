@@ -171,6 +171,10 @@ class FileSource {
                 this.values = new Map();
                 /** @type {Promise<Map<number, () => WholeLane>> | null} */
                 this.wholeLanes = null;
+                /** @type {Promise<FileSamples | null> | null} */
+                this.fileSamples = null;
+                /** @type {Promise<TraceModel> | null} */
+                this.builtModel = null;
         }
 
         /**
@@ -201,8 +205,12 @@ class FileSource {
                 return value;
         }
 
-        async model() {
-                return new TraceModel(await this.json('model'));
+        /** @returns {Promise<TraceModel>} */
+        model() {
+                if (!this.builtModel) {
+                        this.builtModel = this.json('model').then((document) => new TraceModel(document));
+                }
+                return this.builtModel;
         }
 
         /** @returns {Promise<Map<number, () => WholeLane>>} */
@@ -263,11 +271,47 @@ class FileSource {
         }
 
         /**
-         * @param {number} _id
+         * @param {number} id
          * @returns {Promise<{frames: StackFrame[]}>}
          */
-        async stack(_id) {
-                return { frames: [] };
+        async stack(id) {
+                const [stacks, model] = await Promise.all([this.json('stacks'), this.model()]);
+                const functions = stacks ? new StackFunctions(stacks).of(id) : [];
+                return { frames: functions.map((one) => Object.assign({ place: '', is_inlined: false, module: '', is_kernel: false },
+                        model.functions[one], { name: model.functionName(one) })) };
+        }
+
+        /** @returns {Promise<FileSamples | null>} */
+        allSamples() {
+                if (!this.fileSamples) {
+                        this.fileSamples = this.part('samples').then((bytes) => bytes ? decodeFileSamples(bytes) : null);
+                }
+                return this.fileSamples;
+        }
+
+        /**
+         * An answer over a time range, and of a thread, is added up here, where the file holds what it takes.
+         * @param {string} question
+         * @param {Record<string, any>} parameters
+         * @param {Record<string, any>} answers
+         * @returns {Promise<any>} null if it is not of that kind
+         */
+        async sumsOf(question, parameters, answers) {
+                const asked = Object.keys(parameters).filter((name) => parameters[name] !== undefined && parameters[name] !== null);
+                const whole = answers[question];
+                if (!whole || !['functions', 'zones'].includes(question)
+                        || asked.some((name) => !['from', 'to', 'thread', 'job'].includes(name))) {
+                        return null;
+                }
+                const [model, samples, stacks] = await Promise.all([this.model(), this.allSamples(), this.json('stacks')]);
+                const thread = parameters.thread ? model.threadOfHandle(String(parameters.thread)) : null;
+                if ((parameters.thread && !thread) || (!samples && question === 'functions')) {
+                        return null;
+                }
+                const range = { from: Number(parameters.from || 0), to: Number(parameters.to || model.duration_ns),
+                        thread: thread ? thread.id : null, event: Math.max(1, model.events.indexOf(whole.event) + 1) };
+                return question === 'functions' ? functionsOfRange(model, whole, /** @type {FileSamples} */ (samples), stacks, range)
+                        : zonesOfRange(model, whole, await this.allLanes(), samples, range);
         }
 
         /**
@@ -278,6 +322,12 @@ class FileSource {
         async answer(question, parameters, _options) {
                 const answers = await this.json('answers') || {};
                 const found = answers[fileAnswerKey(question, parameters || {})];
+                if (!found) {
+                        const sums = await this.sumsOf(question, parameters || {}, answers);
+                        if (sums) {
+                                return sums;
+                        }
+                }
                 if (!found) {
                         throw new Error('this file does not hold this answer: open the trace with hyprof view for it');
                 }
