@@ -162,7 +162,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .PHONY: all demo test check-asan check-tsan check-clang lint fuzz mutants bench bench-diff bench-memory bench-scale bench-why install \
-        install-capabilities \
+        install-capabilities screenshots \
         uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
@@ -318,6 +318,10 @@ help: ## print this list
 
 test-programs: $(UNIT_TESTS) $(FUZZERS) $(WORKLOADS) $(TOOLS) $(CLIENT_SO) $(TRACY_LIBS)
 fuzz-programs: $(FUZZERS)
+screenshots: demo ## docs/images/viewer-*.png, of the traces of the demo
+	$(Q)tests/install_packages.sh consumers
+	$(Q)examples/screenshots.sh $(B)
+
 bench-programs: $(BENCHES) $(WORKLOADS) $(TOOLS)
 
 # -------------------------------------------------------------------- rules

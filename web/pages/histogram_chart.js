@@ -94,21 +94,27 @@ class HistogramChart {
          * @param {string} options.name
          * @param {HistogramRange|null} [options.selected]
          * @param {(range: HistogramRange|null) => void} [options.onSelect]
+         * @param {number} [options.width]           CSS pixels
+         * @param {boolean} [options.isPicture]      to look at only: nothing to choose around it
          */
         constructor(options) {
                 this.options = options;
+                this.width = options.width ?? HISTOGRAM_WIDTH;
                 this.isLogX = true;
                 this.isLogY = false;
                 this.isTime = false;
                 this.selected = options.selected ?? null;
                 this.canvas = /** @type {HTMLCanvasElement} */ (el('canvas', { tabindex: '0', role: 'img' }));
-                this.canvas.style.width = `${HISTOGRAM_WIDTH}px`;
+                this.canvas.style.width = `${this.width}px`;
                 this.canvas.style.height = `${HISTOGRAM_HEIGHT}px`;
                 this.words = el('p', { class: 'muted', role: 'status' });
-                this.element = el('div', { class: 'histogram' }, this.tools(), this.canvas, this.words);
-                this.canvas.addEventListener('pointerdown', (event) => this.drag(event));
+                this.element = el('div', { class: 'histogram' }, options.isPicture ? null : this.tools(), this.canvas,
+                                  this.words);
                 this.canvas.addEventListener('pointermove', (event) => this.hover(event));
-                this.canvas.addEventListener('keydown', (event) => this.key(event));
+                if (!options.isPicture) {
+                        this.canvas.addEventListener('pointerdown', (event) => this.drag(event));
+                        this.canvas.addEventListener('keydown', (event) => this.key(event));
+                }
                 this.draw();
         }
 
@@ -151,7 +157,7 @@ class HistogramChart {
                 const scale = window.devicePixelRatio || 1;
                 const axes = this.axes();
 
-                this.canvas.width = HISTOGRAM_WIDTH * scale;
+                this.canvas.width = this.width * scale;
                 this.canvas.height = HISTOGRAM_HEIGHT * scale;
                 const context = this.canvas.getContext('2d');
                 if (!context || this.options.bins.length === 0)
@@ -181,7 +187,7 @@ class HistogramChart {
 
         /** @param {number} x */
         pixel(x) {
-                return HISTOGRAM_LEFT + x * (HISTOGRAM_WIDTH - HISTOGRAM_LEFT - 4);
+                return HISTOGRAM_LEFT + x * (this.width - HISTOGRAM_LEFT - 4);
         }
 
         /**
@@ -218,14 +224,14 @@ class HistogramChart {
                 context.beginPath();
                 context.moveTo(HISTOGRAM_LEFT, 0);
                 context.lineTo(HISTOGRAM_LEFT, foot);
-                context.lineTo(HISTOGRAM_WIDTH, foot);
+                context.lineTo(this.width, foot);
                 context.stroke();
                 context.textAlign = 'center';
                 for (const ns of histogramTicks(axes)) {
                         const x = this.pixel(histogramX(ns, axes));
 
                         context.fillRect(x, foot, 1, 4);
-                        context.fillText(formatDuration(ns), Math.min(x, HISTOGRAM_WIDTH - 24), foot + 16);
+                        context.fillText(formatDuration(ns), Math.min(x, this.width - 24), foot + 16);
                 }
                 context.textAlign = 'right';
                 context.fillText(this.isTime ? formatDuration(axes.most) : formatCount(axes.most), HISTOGRAM_LEFT - 5, 12);
@@ -235,8 +241,8 @@ class HistogramChart {
         /** @param {PointerEvent} event */
         durationAt(event) {
                 const box = this.canvas.getBoundingClientRect();
-                const x = (event.clientX - box.left) * HISTOGRAM_WIDTH / box.width;
-                const share = (x - HISTOGRAM_LEFT) / (HISTOGRAM_WIDTH - HISTOGRAM_LEFT - 4);
+                const x = (event.clientX - box.left) * this.width / box.width;
+                const share = (x - HISTOGRAM_LEFT) / (this.width - HISTOGRAM_LEFT - 4);
 
                 return histogramDuration(Math.max(0, Math.min(1, share)), this.axes());
         }

@@ -176,7 +176,7 @@ class InstancePanel {
                                    slowest.at_ns + slowest.duration_ns, { at: slowest.at_ns, at_thread: slowest.thread })),
                            button('all instances', () => this.viewer.go('zones', { zone: location.handle })),
                            button('why are some slow?', () => this.viewer.go('zones', { zone: location.handle, why: '1' }))),
-                        new HistogramChart({ bins, name: `durations of ${location.name}`,
+                        new HistogramChart({ bins, name: `durations of ${location.name}`, width: 360, isPicture: true,
                                              selected: { from: ns, to: ns + Math.max(1, ns / 64) } }).element,
                 ];
         }

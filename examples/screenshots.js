@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Pictures of the viewer's screens: node examples/screenshots.js TRACE FOLDER; HYPROF is the program.
+'use strict';
+
+const path = require('path');
+const { spawn, execFileSync } = require('child_process');
+const { Chromium } = require('../tests/browser/chromium.js');
+
+const [trace, folder] = process.argv.slice(2);
+const hyprof = process.env.HYPROF;
+
+function answer(...words) {
+        return JSON.parse(execFileSync(hyprof, [...words, '--json', trace], { maxBuffer: 1 << 28 }));
+}
+
+/** Begins the viewer; resolves to its address. */
+function serve(viewer) {
+        return new Promise((resolve, reject) => {
+                let text = '';
+
+                viewer.stdout.on('data', (bytes) => {
+                        text += bytes;
+                        const found = /http:\/\/\S+\/[0-9a-f]+\//.exec(text);
+
+                        if (found)
+                                resolve(found[0]);
+                });
+                viewer.on('exit', () => reject(new Error(text)));
+        });
+}
+
+async function main() {
+        const slow = answer('report', '--zone', 'task').slowest.rows[0];
+        const hottest = answer('report', '--functions').functions.rows[0].handle;
+        const zone = answer('report', '--zones').zones.rows[0].handle;
+        const pictures = {
+                timeline: `screen=timeline&view_from=${slow.at_ns - 6e6}&view_to=${slow.at_ns + 18e6}&at=${slow.at_ns}&at_thread=${slow.thread}`,
+                zones: `screen=zones&zone=${zone}`,
+                flame: 'screen=flame&shape=zones',
+                source: `screen=source&function=${hottest}`,
+        };
+        const viewer = spawn(hyprof, ['view', '--no-open', trace], { stdio: ['ignore', 'pipe', 'inherit'] });
+        const address = await serve(viewer);
+        const browser = await Chromium.start();
+
+        for (const [name, fragment] of Object.entries(pictures)) {
+                const page = await browser.open(`${address}#${fragment}`, { width: 1280, height: 800, isDark: name === 'flame' });
+
+                await page.until('document.querySelector("[role=tabpanel]:not([hidden])")');
+                await page.until('!document.querySelector("[aria-busy=true]")');
+                await new Promise((resolve) => setTimeout(resolve, 1500));
+                await page.screenshot(path.join(folder, `viewer-${name}.png`));
+                await page.close();
+        }
+        await browser.close();
+        viewer.removeAllListeners('exit');
+        viewer.kill('SIGINT');
+}
+
+main().catch((error) => {
+        console.error(error);
+        process.exit(1);
+});

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// Questions of a person about recordings with known answers, asked of the served viewer in a browser: each is answered in
+// at most five actions (a click, a typed text, a key), and no page complains.
+//
+// Usage: node viewer_questions.js FOLDER, which has the traces that browser_questions.sh records; HYPROF is the program.
+'use strict';
+
+const path = require('path');
+const { spawn, execFileSync } = require('child_process');
+const test = require('node:test');
+const assert = require('node:assert');
+const { Chromium } = require('./chromium.js');
+
+const ACTIONS_MAX = 5;
+const folder = process.env.TRACES;
+const hyprof = process.env.HYPROF;
+let browser;
+
+/** What a person does, counted. */
+class Person {
+        constructor(page) {
+                this.page = page;
+                this.nActions = 0;
+        }
+
+        async click(selector, text) {
+                this.nActions++;
+                await this.page.click(selector, text);
+        }
+
+        tab(title) {
+                return this.click('[role=tab]', title);
+        }
+
+        /** A row of a table, by the text of one of its cells. */
+        row(name, cell) {
+                const place = '.data-table:has([aria-label="' + name + '"]) td';
+
+                return this.click('[role=tabpanel]:not([hidden]) ' + place, cell);
+        }
+
+        async typeInto(selector, text) {
+                this.nActions++;
+                await this.page.click(selector);
+                await this.page.type(text);
+        }
+
+        async reads(selector, pattern) {
+                await this.page.untilText('[role=tabpanel]:not([hidden]) ' + selector, pattern);
+        }
+
+        /** The cells of the first row of a table that is shown. */
+        async firstRow(name) {
+                const row = '[role=tabpanel]:not([hidden]) [role=grid][aria-label="' + name + '"] tbody tr:not(.gap)';
+
+                await this.page.until('document.querySelector(' + JSON.stringify(row) + ')', 'a row of ' + name);
+                return this.page.value('[...document.querySelector(' + JSON.stringify(row) + ').cells].map((c) => c.innerText.trim())');
+        }
+}
+
+/** The address of the viewer of a trace, and its process. */
+function serve(trace) {
+        return new Promise((resolve, reject) => {
+                const viewer = spawn(hyprof, ['view', '--no-open', path.join(folder, trace)], { stdio: ['ignore', 'pipe', 'inherit'] });
+                let text = '';
+
+                viewer.stdout.on('data', (bytes) => {
+                        text += bytes;
+                        const found = /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]+\//.exec(text);
+
+                        if (found)
+                                resolve({ viewer, address: found[0] });
+                });
+                viewer.on('exit', () => reject(new Error('hyprof view ended: ' + text)));
+        });
+}
+
+/** What the command line answers. */
+function report(trace, ...options) {
+        return JSON.parse(execFileSync(hyprof, ['report', '--json', ...options, path.join(folder, trace)], { maxBuffer: 1 << 28 }));
+}
+
+function question(words, trace, ask) {
+        test(words, async () => {
+                const { viewer, address } = await serve(trace);
+                const page = await browser.open(address);
+
+                try {
+                        const person = new Person(page);
+
+                        await page.until('document.querySelector("[role=tab]")', 'the page');
+                        await ask(person, page);
+                        assert.ok(person.nActions <= ACTIONS_MAX, `${person.nActions} actions`);
+                        page.noComplaints((url) => url.startsWith(address));
+                } finally {
+                        await page.close();
+                        const ended = new Promise((resolve) => viewer.on('exit', resolve));
+
+                        viewer.removeAllListeners('exit');
+                        viewer.on('exit', () => {});
+                        viewer.kill('SIGINT');
+                        await Promise.race([ended, new Promise((resolve) => viewer.on('close', resolve))]);
+                }
+        });
+}
+
+test.before(async () => {
+        browser = await Chromium.start();
+});
+
+test.after(async () => {
+        await browser.close();
+});
+
+question('which zone took the most time?', 'split.hyp', async (person) => {
+        await person.tab('Zones');
+        const row = await person.firstRow('Zones');
+        const truth = report('split.hyp', '--zones').zones.rows[0];
+
+        assert.strictEqual(row[1], 'seventy');
+        assert.strictEqual(row[2], truth.count.toLocaleString('en'));
+});
+
+question('which function burns the time inside of the zone "thirty"?', 'split.hyp', async (person) => {
+        await person.tab('Zones');
+        await person.row('Zones', 'thirty');
+        await person.reads('h2', /Zone thirty/);
+        await person.tab('Functions');
+        assert.strictEqual((await person.firstRow('Functions'))[1], 'thirty');
+});
+
+question('why are some requests slow?', 'why.hyp', async (person) => {
+        await person.tab('Zones');
+        await person.row('Zones', 'request');
+        await person.click('button', 'why are some slow?');
+        await person.reads('.answer:last-child .headline', /lock queue/);
+        const cause = await person.firstRow('Causes');
+
+        assert.strictEqual(cause[0], 'lock');
+});
+
+question('which thread held the queue while another waited for it?', 'locks.hyp', async (person) => {
+        await person.tab('Waits');
+        const row = await person.firstRow('Held by, while others waited');
+
+        assert.ok(row.includes('the queue') && row.includes('locks helper'), row.join());
+});
+
+question('where is the time within forty()?', 'shares.hyp', async (person) => {
+        await person.tab('Functions');
+        await person.row('Functions', 'forty');
+        await person.click('button', 'source and instructions');
+        await person.reads('.headline', /^forty in .*w_shares: [\d,]+ samples/);
+        await person.reads('.listing-share', /%/);
+});
+
+question('when did the program warn?', 'messages.hyp', async (person, page) => {
+        await person.tab('Messages');
+        await person.typeInto('[role=tabpanel]:not([hidden]) input[type=search]', 'a warning');
+        await person.row('Messages', 'a warning');
+        const truth = report('messages.hyp', '--messages').messages.rows.find((row) => row.text === 'a warning');
+
+        await page.until(`location.hash.includes("at=${truth.at_ns}")`);
+        await person.reads('.panel', /a warning/);
+});
+
+question('how much memory was in use at most?', 'every.hyp', async (person) => {
+        await person.tab('Memory');
+        const truth = report('every.hyp', '--memory').pools.rows[0];
+
+        await person.reads('[aria-label="Pools"]', new RegExp(`${truth.peak_bytes} B`));
+});
+
+question('how long is the slowest frame, and what is in it?', 'pool.hyp', async (person, page) => {
+        const truth = report('pool.hyp', '--frames').slowest.rows[0];
+
+        await person.tab('Frames');
+        await person.firstRow('Slowest frames');
+        await person.click('[role=tabpanel]:not([hidden]) [role=grid][aria-label="Slowest frames"] tbody td');
+        await page.until(`location.hash.includes("from=${truth.at_ns}")`);
+        await person.tab('Zones');
+        await person.firstRow('Zones');
+        assert.ok(report('pool.hyp', '--zones', '--from', `${truth.at_ns}ns`, '--to', `${truth.at_ns + truth.duration_ns}ns`)
+                .zones.rows.some((row) => row.name === 'task'));
+        await person.reads('[aria-label="Zones"]', /task/);
+});
+
+question('which share of all samples has seventy() on its stack?', 'split.hyp', async (person, page) => {
+        await person.tab('Flame graph');
+        await person.typeInto('[role=tabpanel]:not([hidden]) .flame input', 'seventy');
+        await person.reads('.flame .data-tools', /matched/);
+        const share = Number(/matched ([\d.]+)%/.exec(await page.text('[role=tabpanel]:not([hidden]) .flame .data-tools'))[1]);
+
+        assert.ok(share > 60 && share < 80, `${share}%`);
+});
+
+question('what did the slowest request wait for, and who ended it?', 'why.hyp', async (person) => {
+        await person.tab('Zones');
+        await person.row('Zones', 'request');
+        await person.firstRow('Slowest instances of request');
+        await person.click('[role=tabpanel]:not([hidden]) [role=grid][aria-label="Slowest instances of request"] tbody td');
+        await person.reads('.panel h2', /request: /);
+        await person.reads('.panel [aria-label="Waits"]', /woken by loader/);
+});
