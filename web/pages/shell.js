@@ -321,5 +321,13 @@ const KEY_HELP = [
         ['Enter', 'in the search box: the next hit; with Shift, the one before'],
         ['Esc', 'end the search; clear the selected time range'],
         ['Tab', 'the next thing that takes keys'],
+        ['W S', 'timeline: zoom in and out; so does the wheel'],
+        ['A D', 'timeline: move; so does a drag'],
+        ['← → ↑ ↓', 'timeline: to the next item or lane; in tables and flame graphs, to the next row or function'],
+        ['M', 'timeline: measure by a drag'],
+        ['Shift', 'timeline: with a drag, select a range of time for all screens'],
+        ['G', 'timeline: ghost zones'],
+        ['n N', 'timeline: the next hit of the search, the one before'],
+        ['F', 'timeline: show the chosen item; Home shows all'],
         ['?', 'this help'],
 ];
