@@ -244,12 +244,13 @@ static enum MHD_Result reply_with_answer(struct exchange *x)
         struct byte_buffer body = job->out;
         enum MHD_Result result;
 
+        /* "Nothing passes the filters" is an answer: browsers report other statuses as faults of the page. */
         if (job->status == MHD_HTTP_OK) {
                 job->out = (struct byte_buffer){ .data = NULL };
                 result = reply_with(x, MHD_HTTP_OK, "application/json", &body);
         } else {
                 result = reply_with_error(
-                        x, job->status,
+                        x, job->status == MHD_HTTP_UNPROCESSABLE_CONTENT ? MHD_HTTP_OK : job->status,
                         (struct text_view){ (const char *)job->words.data, job->words.used_bytes });
         }
         answer_jobs_remove(&x->server->jobs, job);

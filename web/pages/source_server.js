@@ -118,7 +118,12 @@ class ServerSource {
                 const timer = onProgress ? setInterval(() => this.progressOf(job, onProgress), PROGRESS_STEP_MS) : 0;
                 try {
                         const reply = await this.request('answer', Object.assign({ question, job }, parameters), signal);
-                        return await reply.json();
+                        const answer = await reply.json();
+
+                        if (answer.error) {
+                                throw new Error(answer.error);
+                        }
+                        return answer;
                 } finally {
                         clearInterval(timer);
                 }
