@@ -124,6 +124,7 @@ test('hovering says name, duration, thread and source place; a fold says how man
                 await page.move(at.x, at.y);
                 await page.untilText('.timeline-tip', /Frame: 47\.8 ms/);
                 const words = await page.text('.timeline-tip');
+                assert.match(words, /self 3\.00 us/);
                 assert.match(words, /main 4242/);
                 assert.match(words, /src\/game\.c:10/);
         });
@@ -235,6 +236,33 @@ test('at 200 % zoom the timeline keeps a canvas that shows rows, and hovering hi
                 const at = await placeOf(page, 'main', 'zones', 0, lateBegin + 2e7);
                 await page.move(at.x, at.y);
                 await page.untilText('.timeline-tip', /Frame: 47\.8 ms/);
+        });
+});
+
+test('a note is written at the chosen zone, is there again after a reload, and goes with the saved page', async () => {
+        const text = 'why so late? <b>see the lock</b>';
+        const saved = path.join(folder, 'saved.html');
+        await withTimeline(aroundLate, {}, async (page) => {
+                const at = await placeOf(page, 'main', 'zones', 0, lateBegin + 2e7);
+                await page.clickAt(at.x, at.y);
+                await page.press('b');
+                await page.until('document.querySelector(".note-dialog").open');
+                await page.type(text);
+                await page.press('Enter');
+                await page.until(timeline + '.notes.notes.length === 1');
+                assert.strictEqual(await page.value(timeline + '.notes.notes[0].from'), lateBegin);
+                await page.value('location.reload()');
+                await page.until('window.hyprofShell && ' + timeline + '.notes.notes.length === 1', 'the note after a reload');
+                await page.click('.timeline-tools button', 'Notes (1)');
+                assert.strictEqual(await page.text('.note-text'), text);
+                fs.writeFileSync(saved, await page.value('pageWithNotes(' + timeline + '.notes.notes)'));
+                await page.click('.notes li button:last-child');
+                await page.until(timeline + '.notes.notes.length === 0');
+        });
+        await withTimeline('file://' + saved, {}, async (page) => {
+                await page.click('.timeline-tools button', 'Notes (1)');
+                assert.strictEqual(await page.text('.note-text'), text);
+                assert.strictEqual(await page.value('document.querySelectorAll("#data-notes, .note-text").length'), 2);
         });
 });
 

@@ -14,7 +14,7 @@ if [ "$listed" != "$present" ]; then
 fi
 
 # Text of a trace is hostile: it becomes text, never markup or code.
-markup='innerHTML|outerHTML|insertAdjacentHTML|document\.write|[^a-zA-Z]eval\(|new Function|setAttribute\(.(on|style)'
+markup='innerHTML|outerHTML *[-+]?=|insertAdjacentHTML|document\.write|[^a-zA-Z]eval\(|new Function|setAttribute\(.(on|style)'
 if grep -nE "$markup" web/pages/*.js /dev/null; then
         echo "pages build elements with el() of dom.js, and styles with element.style" >&2
         bad=1

@@ -75,6 +75,19 @@ class LaneCache {
         }
 
         /**
+         * The finest that is there and covers all of a range.
+         * @param {number} id
+         * @param {number} from
+         * @param {number} to
+         * @returns {LaneItems|null}
+         */
+        covering(id, from, to) {
+                const windows = (this.windows.get(id) ?? []).filter((one) => one.from <= from && one.to >= to);
+
+                return windows.length === 0 ? null : windows.reduce((a, b) => a.bucketLog2 <= b.bucketLog2 ? a : b).items;
+        }
+
+        /**
          * @param {number} id
          * @param {number} from
          * @param {number} to

@@ -57,6 +57,7 @@ class TimelineScreen {
                                  el('div', { class: 'timeline-window' }, this.labels, this.canvas));
                 this.tip = el('div', { class: 'timeline-tip', hidden: true });
                 this.panel = new InstancePanel(this.viewer, this);
+                this.notes = new TimelineNotes(this.viewer, this);
                 this.ghostButton = button('Ghost zones', () => this.toggleGhosts(), { title: 'functions of the samples, as zones (G)' });
                 this.idleButton = button('', () => this.toggleIdle());
                 this.measureButton = button('Measure', () => this.toggleMeasure(), { title: 'drag to measure (M)' });
@@ -65,9 +66,10 @@ class TimelineScreen {
                         this.overview.element,
                         el('div', { class: 'data-tools timeline-tools' },
                            button('Show all', () => this.showRange(0, this.viewer.model.duration_ns), { title: 'Home' }),
-                           this.ghostButton, this.measureButton, this.idleButton, this.note,
+                           this.ghostButton, this.measureButton, this.idleButton, this.notes.button, this.note,
                            el('span', { class: 'muted timeline-keys' },
                               'wheel zooms · drag moves · Shift+drag selects · W A S D · / searches')),
+                        this.notes.list,
                         el('div', { class: 'timeline-body' }, this.scroll, this.panel.element), this.tip);
                 this.scroll.addEventListener('scroll', () => this.draw());
                 this.canvas.addEventListener('wheel', (event) => this.onWheel(event), { passive: false });
@@ -77,6 +79,7 @@ class TimelineScreen {
                 this.canvas.addEventListener('dblclick', () => this.zoomToChosen());
                 new ResizeObserver(() => this.draw()).observe(this.scroll);
                 this.arrange();
+                this.notes.read();
                 viewer.on('model', () => this.onModel());
                 viewer.on('theme', () => this.draw());
                 viewer.on('search', (direction) => this.findName(direction));
@@ -171,6 +174,7 @@ class TimelineScreen {
                 paintGrid(frame);
                 paintRows(frame, rows);
                 paintAxis(frame, this.viewer.range());
+                paintNotes(frame, this.notes.notes);
                 this.paintMarks(frame);
                 this.drawLabels(rows, frame.top);
                 this.overview.draw(this.from, this.to);
@@ -473,6 +477,26 @@ class TimelineScreen {
                 return null;
         }
 
+        /**
+         * The words of an item, for a zone with its time outside of zones inside it, if these are at hand.
+         * @param {TimelineHit} hit
+         * @param {(words: string[]) => void} [later]
+         */
+        wordsWithSelf(hit, later) {
+                const words = wordsOfHit(this.viewer, hit, later);
+
+                if (hit.count !== 1 || !['zones', 'device', 'ghosts'].includes(hit.lane.lane.kind))
+                        return words;
+                const inner = hit.lane.track.lanes.find((lane) => lane.kind === hit.lane.lane.kind &&
+                        lane.depth === hit.lane.lane.depth + 1);
+                const items = inner ? this.cache.covering(inner.id, hit.begin, hit.end) : null;
+                const self = inner ? items && selfTimeOf(items, hit.begin, hit.end) : hit.end - hit.begin;
+
+                if (self !== null)
+                        words.splice(1, 0, `self ${formatDuration(self)}`);
+                return words;
+        }
+
         /** @param {TimelineHit|null} hit @param {MouseEvent} [event] */
         hover(hit, event) {
                 const tip = this.tip;
@@ -480,7 +504,7 @@ class TimelineScreen {
                 this.hovered = hit;
                 tip.hidden = hit === null || event === undefined;
                 if (hit && event) {
-                        fill(tip, wordsOfHit(this.viewer, hit, (words) => {
+                        fill(tip, this.wordsWithSelf(hit, (words) => {
                                 if (this.hovered === hit)
                                         fill(tip, words.map((line) => el('div', null, line)));
                         }).map((line) => el('div', null, line)));
@@ -500,7 +524,7 @@ class TimelineScreen {
                 this.chosen = hit;
                 this.panel.show(hit);
                 if (hit)
-                        this.viewer.announce(wordsOfHit(this.viewer, hit).join(', '));
+                        this.viewer.announce(this.wordsWithSelf(hit).join(', '));
                 this.draw();
         }
 
@@ -636,6 +660,7 @@ class TimelineScreen {
                         a: () => this.showRange(this.from - length * KEYBOARD_STEP, this.to - length * KEYBOARD_STEP),
                         d: () => this.showRange(this.from + length * KEYBOARD_STEP, this.to + length * KEYBOARD_STEP),
                         g: () => this.toggleGhosts(), m: () => this.toggleMeasure(),
+                        b: () => this.notes.write(),
                         n: () => this.findName('next'), N: () => this.findName('previous'),
                         f: () => this.zoomToChosen(), Home: () => this.showRange(0, this.viewer.model.duration_ns),
                         ArrowDown: () => this.moveLane(1), ArrowUp: () => this.moveLane(-1),

@@ -188,9 +188,6 @@ class FileSource {
                         const element = document.getElementById('data-' + name);
                         part = element ? gunzip(bytesOfBase64((element.textContent || '').trim())) : Promise.resolve(null);
                         this.parts.set(name, part);
-                        if (element) {
-                                element.textContent = '';
-                        }
                 }
                 return part;
         }

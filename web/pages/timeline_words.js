@@ -68,3 +68,23 @@ function wordsOfInstant(viewer, hit, place, later) {
                         ...(stack.frames.length > 12 ? [`… ${stack.frames.length - 12} more`] : [])]), () => {});
         return words;
 }
+
+/**
+ * Time of a span outside of those inside it.
+ * @param {LaneItems} items  of the lane below
+ * @param {number} begin
+ * @param {number} end
+ * @returns {number|null} null if some of those are folded, so that their sum is not known
+ */
+function selfTimeOf(items, begin, end) {
+        if (items.isPoints)
+                return null;
+        let inside = 0;
+
+        for (let i = lowerBound(items.begin, begin, 0, items.n); i < items.n && items.begin[i] < end; i++) {
+                if (items.count[i] !== 1)
+                        return null;
+                inside += items.end[i] - items.begin[i];
+        }
+        return end - begin - inside;
+}
