@@ -40,9 +40,9 @@ static const struct option_table table = {
         .n_operands_max = 1,
         .stray_advice = "hyprof view --before A --after B, which compares two traces",
         .about =
-                "Shows a trace in the browser: a timeline, tables, flame graphs, source, and what changed between\n"
-                "two traces.  Serves the pages on 127.0.0.1, to this user's browser alone, until Ctrl-C.  TRACE is a\n"
-                "file; default: " OPTION_DEFAULT_TRACE "\n",
+                "Shows a trace in the browser: a timeline, tables, flame graphs, source, and the changes between\n"
+                "two traces.  Serves the pages on 127.0.0.1 until Ctrl-C, to the browser of this user alone.\n"
+                "TRACE is a file; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
