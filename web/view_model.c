@@ -154,10 +154,10 @@ static json_t *make_lane(const struct timeline_index *index, uint32_t lane)
 {
         struct timeline_lane_facts facts = timeline_index_lane_facts(index, lane);
 
-        return json_pack("{s:I,s:s,s:I,s:I,s:b,s:I,s:I}", "id", (json_int_t)lane, "kind",
+        return json_pack("{s:I,s:s,s:I,s:o*,s:b,s:o*,s:o*}", "id", (json_int_t)lane, "kind",
                          timeline_lane_kind_name(facts.kind), "depth", (json_int_t)facts.depth, "items",
-                         (json_int_t)facts.n_items, "has_values", (int)facts.has_values, "first_ns",
-                         (json_int_t)facts.first_ns, "last_ns", (json_int_t)facts.last_ns);
+                         json_value_number(facts.n_items), "has_values", (int)facts.has_values, "first_ns",
+                         json_value_number(facts.first_ns), "last_ns", json_value_number(facts.last_ns));
 }
 
 static json_t *number_or_null(uint32_t number)
@@ -213,11 +213,11 @@ json_t *view_model_make(const struct view_content *c)
 {
         const struct loaded_trace *t = c->trace;
 
-        return json_pack("{s:s,s:o*,s:o*,s:o*,s:I,s:f,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*}", "schema",
+        return json_pack("{s:s,s:o*,s:o*,s:o*,s:o*,s:f,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*}", "schema",
                          SCHEMA, "title", json_value_string(loaded_trace_meta(t, "command")), "command",
                          json_value_string(loaded_trace_meta(t, "command")), "host",
                          json_value_string(loaded_trace_meta(t, "hostname")), "duration_ns",
-                         (json_int_t)(t->end_ns - t->start_ns), "progress", c->progress, "warnings",
+                         json_value_number(t->end_ns - t->start_ns), "progress", c->progress, "warnings",
                          list_warnings(c), "events", view_model_list_events(t), "processes",
                          list_processes(t), "threads", list_threads(t), "locations", list_locations(t),
                          "functions", c->is_whole ? view_names_list_functions(&c->names) : json_array(),

@@ -5,15 +5,19 @@
 check_schemas.py HYPROF TRACE...
 
 A document names its schema, which must be one of the list, and every schema of the list must be seen in one document at
-least: with `--some`, which comes first, not all of them.  Each schema is itself judged: of draft 2020-12, and closed,
+least: with `--some`, which comes first, not all of them, and without the viewer's model.  Each schema is itself judged: of draft 2020-12, and closed,
 so that a key that vanished, was renamed or is new fails.  Prints a line a fault; the exit status is 1 if there was one,
 77 without jsonschema.
 """
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
+import time
+import urllib.request
 
 try:
     import jsonschema
@@ -52,6 +56,22 @@ def ask(hyprof, arguments):
     if not done.stdout and done.returncode in (1, 2) and done.stderr:
         return None
     return json.loads(done.stdout)
+
+
+def read_model(hyprof, trace, folder):
+    """The viewer's model of a trace whose index is whole, or None if it does not open the trace."""
+    with subprocess.Popen([hyprof, "view", "--no-open", trace], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          stdin=subprocess.DEVNULL, env={**os.environ, "XDG_CACHE_HOME": folder}) as server:
+        try:
+            url = next((line.decode().strip() for line in server.stdout if line.startswith(b"http")), None)
+            model = None
+            while url and (not model or model["progress"] < 1):
+                with urllib.request.urlopen(url + "model", timeout=120) as reply:
+                    model = json.load(reply)
+                time.sleep(0.02)
+            return model
+        finally:
+            server.terminate()
 
 
 def open_objects(schema, path="#"):
@@ -119,6 +139,16 @@ def main():
                 fault(f"{' '.join(words)}: no command: {hint}")
         for error in list(validators[name].iter_errors(document))[:5]:
             fault(f"{' '.join(words)}: {'/'.join(str(part) for part in error.path)}: {error.message[:300]}")
+    with tempfile.TemporaryDirectory() as folder:
+        for trace in traces if wants_all else ():
+            model = read_model(hyprof, trace, folder)
+            if model is None:
+                fault(f"view {trace}: does not open")
+                continue
+            n_documents += 1
+            seen.add(model["schema"])
+            for error in list(validators["hyprof.timeline/1"].iter_errors(model))[:5]:
+                fault(f"view {trace}: {'/'.join(str(part) for part in error.path)}: {error.message[:300]}")
     for name in sorted(set(validators) - seen) if wants_all else ():
         fault(f"{name}: no command printed a document of it")
     print(f"{n_documents} documents of {len(seen)} schemas, {len(faults)} faults")
