@@ -161,7 +161,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all demo test check-asan check-tsan check-clang lint fuzz mutants bench bench-diff bench-memory bench-scale bench-why install \
+.PHONY: all demo test check-asan check-tsan check-clang lint fuzz mutants bench bench-diff bench-memory bench-scale bench-view bench-why install \
         install-capabilities screenshots \
         uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
 
@@ -221,6 +221,12 @@ bench-scale: ## measure what it costs to read a large trace: HYPROF_BENCH_ZONES=
 	$(Q)tests/install_packages.sh build bench
 	$(SUBMAKE) all
 	$(Q)HYPROF='$(abspath $(B)/hyprof)' BUILD='$(abspath $(B))' tests/bench/bench_scale.sh
+
+bench-view: ## measure how soon the viewer answers and draws: TRACE=big.hyp
+	$(Q)tests/install_packages.sh build bench consumers
+	$(SUBMAKE) all
+	$(Q)tests/bench/bench_view.py $(B)/hyprof '$(TRACE)'
+	$(Q)node tests/bench/bench_pages.js $(B)/hyprof '$(TRACE)'
 
 bench-memory: ## measure the recorder's memory at 5 million zones a second, minute by minute: HYPROF_BENCH_MINUTES=10
 	$(Q)tests/install_packages.sh build bench

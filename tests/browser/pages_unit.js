@@ -104,6 +104,7 @@ test('points with values are one item a bucket: least, greatest, first, last', (
         assert.deepStrictEqual([...items.first], [5, 1, 8]);
         assert.deepStrictEqual([...items.last], [3, 1, 8]);
         assert.deepStrictEqual([...items.count], [4, 1, 1]);
+        assert.deepStrictEqual([...inPages('foldPoints')(lane, 4, 6, 0).begin], [3, 4, 9], 'lines reach the values beside the view');
 });
 
 function bufferOf(bytes) {

@@ -208,6 +208,21 @@ test('a pinned track comes first', async () => {
         });
 });
 
+test('a track moves by a drag of its name, and by Alt and an arrow', async () => {
+        await withTimeline(fake, {}, async (page) => {
+                const order = timeline + '.layout.rows.filter((row) => /^CPU \\d/.test(row.title)).map((row) => row.title).join()';
+                assert.strictEqual(await page.value(order), 'CPU 0,CPU 1');
+                const from = await page.place('.timeline-name', '▾ CPU 0');
+                const to = await page.place('.timeline-name', '▾ CPU 1');
+                await page.drag(from, to);
+                await page.until(order + ' === "CPU 1,CPU 0"');
+                await page.value('[...document.querySelectorAll(".timeline-name")].find((e) => e.innerText.includes("CPU 0")).focus()');
+                await page.press('Alt+ArrowUp');
+                await page.until(order + ' === "CPU 0,CPU 1"');
+                assert.ok(await page.value(timeline + '.choice.closed.size === 0'), 'a drag is no click');
+        });
+});
+
 test('by keyboard alone: to a zone, its panel, zoom, and what is under the cursor is said', async () => {
         await withTimeline(aroundLate, {}, async (page) => {
                 await page.value('document.querySelector(".timeline-canvas").focus()');

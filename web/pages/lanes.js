@@ -241,9 +241,12 @@ function foldBucket(lane, i, end, q, from, to, builder) {
  */
 function foldPoints(lane, from, to, bucketLog2) {
         const q = Math.pow(2, bucketLog2);
-        let i = lowerBound(lane.begin, Math.floor(from / q) * q, 0, lane.n);
-        const end = lowerBound(lane.begin, Math.ceil(to / q) * q, 0, lane.n);
-        const capacity = Math.min(end - i, Math.ceil((to - from) / q) + 2) + 1;
+        // The values before and after the view are there too: lines go to them.
+        const first = lowerBound(lane.begin, Math.floor(from / q) * q, 0, lane.n);
+        let i = first > 0 ? lowerBound(lane.begin, Math.floor(lane.begin[first - 1] / q) * q, 0, lane.n) : 0;
+        let end = lowerBound(lane.begin, Math.ceil(to / q) * q, 0, lane.n);
+        end = end < lane.n ? lowerBound(lane.begin, (Math.floor(lane.begin[end] / q) + 1) * q, 0, lane.n) : end;
+        const capacity = Math.min(end - i, Math.ceil((to - from) / q) + 4) + 1;
         const items = { begin: new Float64Array(capacity), min: new Float64Array(capacity), max: new Float64Array(capacity),
                 first: new Float64Array(capacity), last: new Float64Array(capacity), count: new Uint32Array(capacity) };
         let n = 0;

@@ -259,6 +259,7 @@ class TimelineScreen {
                 label.style.top = `${row.y - top + AXIS_PX}px`;
                 label.style.height = `${row.height}px`;
                 name.addEventListener('keydown', (event) => this.onLabelKey(event, row));
+                name.addEventListener('pointerdown', (event) => this.onLabelDown(event, row, name));
                 return label;
         }
 
@@ -272,18 +273,62 @@ class TimelineScreen {
 
                 if (!event.altKey || step === 0 || !row.track)
                         return;
-                const same = this.layout.rows.filter((other) => other.track && other.track.process === row.track?.process);
-                const other = same[same.indexOf(row) + step];
+                const rows = this.siblingsOf(row);
 
-                if (other?.track) {
-                        const place = this.choice.moved.get(row.key) ?? row.track.id;
-
-                        this.choice.moved.set(row.key, this.choice.moved.get(other.key) ?? other.track.id);
-                        this.choice.moved.set(other.key, place);
-                        this.arrange();
-                }
+                this.moveTrack(row, rows[rows.findIndex((other) => other.key === row.key) + step]);
                 event.preventDefault();
                 event.stopPropagation();
+        }
+
+        /**
+         * Tracks among which one can be moved: of the same process and kind.
+         * @param {TimelineRow} row
+         */
+        siblingsOf(row) {
+                return this.layout.rows.filter((other) => other.track && row.track && !other.isPinned &&
+                        other.track.process === row.track.process && orderOf(other.track) === orderOf(row.track));
+        }
+
+        /**
+         * Puts a track where another one is; those between move by one.
+         * @param {TimelineRow} row
+         * @param {TimelineRow|undefined} target
+         */
+        moveTrack(row, target) {
+                const rows = this.siblingsOf(row);
+                const from = rows.findIndex((one) => one.key === row.key);
+                const to = rows.findIndex((one) => one.key === target?.key);
+                const places = rows.map((one) => this.choice.moved.get(one.key) ?? one.track?.id ?? 0);
+
+                if (from < 0 || to < 0 || from === to)
+                        return;
+                rows.splice(to, 0, ...rows.splice(from, 1));
+                rows.forEach((one, at) => this.choice.moved.set(one.key, places[at]));
+                this.viewer.announce(`${row.title} moved ${to < from ? 'up' : 'down'}`);
+                this.arrange();
+        }
+
+        /**
+         * A name that is dragged moves its track; what follows is no click.
+         * @param {PointerEvent} down
+         * @param {TimelineRow} row
+         * @param {HTMLElement} name
+         */
+        onLabelDown(down, row, name) {
+                if (down.button !== 0 || !row.track)
+                        return;
+                const top = this.canvas.getBoundingClientRect().top + AXIS_PX - this.scroll.scrollTop;
+                const done = (/** @type {PointerEvent} */ up) => {
+                        const y = up.clientY - top;
+
+                        if (Math.abs(up.clientY - down.clientY) < 8)
+                                return;
+                        name.addEventListener('click', (event) => event.stopImmediatePropagation(), { capture: true, once: true });
+                        this.moveTrack(row, this.layout.rows.find((one) => y >= one.y && y < one.y + one.height));
+                };
+
+                name.setPointerCapture(down.pointerId);
+                name.addEventListener('pointerup', done, { once: true });
         }
 
         /* ------------------------------------------------------------------ what is shown */
