@@ -36,7 +36,7 @@ struct web_site {
 enum web_request_kind {
         WEB_REQUEST_START,   /* the page */
         WEB_REQUEST_FORWARD, /* the same without the '/' at the end: the browser is sent there */
-        WEB_REQUEST_FILE,    /* a script or the style; `file` may still be none of ours */
+        WEB_REQUEST_FILE,    /* a script or the style; `file` may still not exist */
         WEB_REQUEST_MODEL,
         WEB_REQUEST_LANES,
         WEB_REQUEST_FIND,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Drives Chromium by its DevTools protocol over a pipe: pages are opened, clicked and typed into as a person does.
 //
-// Whatever a page writes to the console as an error or warning, throws, or asks of another address is remembered, and
-// noComplaints() fails on it.
+// Errors and warnings on a page's console, exceptions, and requests to other addresses are remembered, and
+// noComplaints() fails on them.
 'use strict';
 
 const { spawn } = require('child_process');

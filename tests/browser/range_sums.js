@@ -17,7 +17,7 @@ const RANGES = [[0, 1], [0.2, 0.5], [0.33, 0.34], [0.44, 0.45], [0.45, 0.55], [0
 /** The page does not know these: percentiles need the histogram's bins, ratios of counters need the counters. */
 const UNKNOWN = /^p\d|^ipc$|_per_1000$|^mean_without_samples_ns$/;
 
-/** What the page reads from its data elements. */
+/** The contents of the page's data elements. */
 class PageData {
         constructor(trace, options) {
                 const file = path.join(process.env.TMPDIR, path.basename(trace) + '.html');

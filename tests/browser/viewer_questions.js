@@ -16,7 +16,7 @@ const folder = process.env.TRACES;
 const hyprof = process.env.HYPROF;
 let browser;
 
-/** What a person does, counted. */
+/** The actions of a person, counted. */
 class Person {
         constructor(page) {
                 this.page = page;
@@ -75,7 +75,7 @@ function serve(trace) {
         });
 }
 
-/** What the command line answers. */
+/** The answer of the command line. */
 function command(name, trace, ...options) {
         return JSON.parse(execFileSync(hyprof, [name, '--json', ...options, path.join(folder, trace)], { maxBuffer: 1 << 28 }));
 }

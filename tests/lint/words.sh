@@ -41,8 +41,8 @@ complain "$(prose '(^|[ (])[Cc]allstacks?([ ,;:)]|\.( |$)|$)' | grep -E '\.(md|t
 
 # A sentence begins with its subject.  Questions may begin with these words.
 starts='What|Who''ever|Whom|Of|By whom|To whom'
-sentence="(/\\*|//|^ +\\*|\\.)( {1,2}| @[a-z_]+: +)($starts) [a-z]"
-complain "$(prose "$sentence" | grep -E '\.([ch]|hpp|cpp):' | grep -vE '\?|"' || true)" \
+sentence="(/\\*\\*?|//|^ +\\*|\\.)( {1,2}| @[a-z_]+: +)($starts) [a-z]"
+complain "$(prose "$sentence" | grep -E '\.([ch]|hpp|cpp|js):' | grep -vE '\?|"' || true)" \
         "a sentence begins with its subject"
 complain "$(tests "$sentence|^ *# ($starts) [a-z]|^ *# .*\.  ?($starts) [a-z]" | grep -vE '\?' || true)" \
         "a sentence begins with its subject"

@@ -15,7 +15,7 @@
 const ANSWER_PATIENCE_MS = 300;
 
 /**
- * What is shown of a part of a trace: the parameters that all answers know.
+ * The part of the trace that is shown, as the parameters that all answers know.
  * @param {ViewState} state
  */
 function filterOf(state) {
@@ -196,7 +196,7 @@ class AnswerScreen {
                         part.show(ask(state), state);
         }
 
-        /** What has not arrived when the screen is left is cancelled. */
+        /** Answers that have not arrived when the screen is left are cancelled. */
         hide() {
                 for (const { part } of this.parts)
                         part.stop();

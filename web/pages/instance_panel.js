@@ -80,7 +80,7 @@ class InstancePanel {
         }
 
         /**
-         * What a thread did at an instant.
+         * To the work of a thread at an instant.
          * @param {number} thread
          * @param {number} ns
          */

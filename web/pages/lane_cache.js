@@ -43,7 +43,7 @@ class LaneCache {
                 this.clock = 0;
         }
 
-        /** What arrived is of an index that has grown since. */
+        /** The index has grown since these items arrived. */
         forget() {
                 this.windows.clear();
         }

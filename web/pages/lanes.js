@@ -165,7 +165,7 @@ class SpanItemsBuilder {
 }
 
 /**
- * What a view of a whole lane shows.  Folded buckets that straddle an end of the range are whole.
+ * The items of a whole lane in a view.  Folded buckets that straddle an end of the range are whole.
  * @param {WholeLane} lane sorted, its spans do not overlap
  * @param {number} from ns
  * @param {number} to ns

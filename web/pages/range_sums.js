@@ -101,7 +101,7 @@ function functionSums(model, samples, stacks, range) {
 }
 
 /**
- * What documents over a range have in common with that of the whole trace.
+ * The facts that documents over a range share with that of the whole trace.
  * @param {TraceModel} model
  * @param {any} whole
  * @param {SumRange} range

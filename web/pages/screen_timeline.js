@@ -5,7 +5,7 @@
  *
  * Way of the data:  lane_cache, timeline_rows -> timeline_paint -> [screen_timeline] -> instance_panel
  *
- * A frame draws what is in the cache.  What it lacks is asked for, and the next frame is sharper.
+ * A frame draws what is in the cache.  Missing items are asked for, and the next frame is sharper.
  */
 
 const LEAST_VIEW_NS = 20;
@@ -13,7 +13,7 @@ const KEYBOARD_STEP = 0.15;
 const STATE_AFTER_MS = 250;
 
 /**
- * What is under the pointer, or was chosen.
+ * The item under the pointer, or the chosen one.
  * @typedef {{ lane: LaneRow, row: TimelineRow, begin: number, end: number, what: number, count: number,
  *             longestBegin: number, longestNs: number }} TimelineHit
  */

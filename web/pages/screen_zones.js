@@ -102,7 +102,7 @@ class ZonesScreen extends AnswerScreen {
         }
 
         /**
-         * What an answer says of the instances: the slowest, calls, waits.
+         * The instances of an answer: the slowest, calls, waits.
          * @param {Answer} answer
          * @param {string} words
          */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What is around the screens: title, warnings, selected range, search box, tabs, keys, light and dark.
+// The frame of the screens: title, warnings, selected range, search box, tabs, keys, light and dark.
 'use strict';
 
 const THEMES = ['system', 'light', 'dark'];
 
 /**
- * What is remembered between visits; a page from a file may have no storage.
+ * Settings remembered between visits; a page from a file may have no storage.
  * @param {string} name
  * @returns {string | null}
  */

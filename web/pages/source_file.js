@@ -178,7 +178,7 @@ class FileSource {
         }
 
         /**
-         * A data element, unpacked once; null if the file has none of the name.
+         * A data element, unpacked once; null if the file has no element of that name.
          * @param {string} name
          * @returns {Promise<ArrayBuffer | null>}
          */

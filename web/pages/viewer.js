@@ -171,7 +171,7 @@ class Viewer {
                 return { from: Math.max(0, from), to: Math.min(this.model.duration_ns, to), isAll: false };
         }
 
-        /** What a question asks for so that it is about the selected range: {} or {from, to}. */
+        /** The parameters that make a question about the selected range: {} or {from, to}. */
         rangeParameters() {
                 const { from, to, isAll } = this.range();
                 return isAll ? {} : { from: Math.round(from), to: Math.round(to) };
