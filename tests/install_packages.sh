@@ -17,7 +17,7 @@ packages_of() {
         consumers) echo chromium; command -v npm >/dev/null || echo npm ;;
         lint)  echo node-typescript clang clang-format clang-tidy cppcheck shellcheck codespell check ;;
         fuzz)  echo clang libclang-rt-14-dev ;;
-        bench) echo libunwind-dev linux-perf jq time python3 git sqlite3 clang nodejs ;;
+        bench) echo libunwind-dev linux-perf jq time python3 git sqlite3 clang chromium nodejs ;;
         deb)   echo dpkg-dev debhelper fakeroot lintian ;;
         *)     echo "install_packages.sh: no group of packages is named $1" >&2; exit 2 ;;
         esac

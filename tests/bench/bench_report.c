@@ -152,7 +152,7 @@ static void make_trace(char *path, uint64_t n_zones)
                 perror(path);
                 exit(EXIT_FAILURE);
         }
-        zone_trace_write(fd, n_zones, N_THREADS);
+        zone_trace_write(fd, n_zones, N_THREADS, ZONE_TRACE_ZONES_PER_SAMPLE);
         if (fstat(fd, &status) == 0)
                 (void)printf("%11" PRIu64 "  trace of %.0f MB\n", n_zones, (double)status.st_size / 1e6);
         (void)close(fd);

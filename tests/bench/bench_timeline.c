@@ -186,7 +186,7 @@ static double bench_zones(const char *folder, uint64_t n_zones, const char *targ
         (void)snprintf(trace_path, sizeof(trace_path), "%s/bench_timeline.%ld.hyp", folder, (long)getpid());
         (void)snprintf(index_path, sizeof(index_path), "%s/bench_timeline.%ld.index", folder, (long)getpid());
         fd = open_file(trace_path);
-        zone_trace_write(fd, n_zones, N_THREADS);
+        zone_trace_write(fd, n_zones, N_THREADS, ZONE_TRACE_ZONES_PER_SAMPLE);
         (void)close(fd);
         t = now();
         make_index(trace_path, index_path);

@@ -4,7 +4,7 @@
 
 Random views of all lanes of zones, samples, states and CPUs, 2,000 pixels wide, from the whole trace to
 one microsecond, over one connection as a browser has it.  Shown: until the address works, until the index
-is whole, and the views' times; the target is 20 ms for 99 of 100.
+is whole, and the views' times; the target is 20 ms for 99 of 100.  Part of bench_view.sh.
 """
 
 import http.client

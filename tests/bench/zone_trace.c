@@ -11,11 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define N_LOCATIONS      48
-#define N_STACKS         500
-#define ZONES_PER_RUN    1000 /* of one thread, then comes the next */
-#define ZONES_PER_CHUNK  64000
-#define ZONES_PER_SAMPLE 100
+#define N_LOCATIONS     48
+#define N_STACKS        500
+#define ZONES_PER_RUN   1000 /* of one thread, then comes the next */
+#define ZONES_PER_CHUNK 64000
 
 struct bench {
         struct trace_dictionary dictionary;
@@ -24,6 +23,7 @@ struct bench {
         uint64_t random;
         uint64_t now_ns[ZONE_TRACE_THREADS_MAX];
         uint32_t n_threads;
+        uint32_t zones_per_sample;
         uint32_t event;
 };
 
@@ -119,7 +119,7 @@ static void add_run(struct bench *b, uint32_t thread)
 
                 add_event(b, thread, TRACE_OP_ZONE_BEGIN, location);
                 add_event(b, thread, TRACE_OP_ZONE_BEGIN, location + 1);
-                if (next_random(&b->random) % (ZONES_PER_SAMPLE / 2) == 0)
+                if (next_random(&b->random) % (b->zones_per_sample / 2) == 0)
                         add_event(b, thread, TRACE_OP_SAMPLE, location + 1);
                 add_event(b, thread, TRACE_OP_ZONE_END, 0);
                 add_event(b, thread, TRACE_OP_ZONE_END, 0);
@@ -130,12 +130,12 @@ static void add_run(struct bench *b, uint32_t thread)
         event_encoder_end_run(&b->encoder);
 }
 
-void zone_trace_write(int fd, uint64_t n_zones, uint32_t n_threads)
+void zone_trace_write(int fd, uint64_t n_zones, uint32_t n_threads, uint32_t zones_per_sample)
 {
-        struct bench b = { .random = 42, .n_threads = n_threads };
+        struct bench b = { .random = 42, .n_threads = n_threads, .zones_per_sample = zones_per_sample };
         struct error err = { .text = "out of memory" };
 
-        if (n_threads == 0 || n_threads > ZONE_TRACE_THREADS_MAX)
+        if (n_threads == 0 || n_threads > ZONE_TRACE_THREADS_MAX || zones_per_sample < 2)
                 abort();
         trace_dictionary_init(&b.dictionary, 0);
         event_encoder_init(&b.encoder);

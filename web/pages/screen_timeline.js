@@ -346,9 +346,10 @@ class TimelineScreen {
                 this.draw();
         }
 
-        measureDelay() {
+        /** @param {Event} [event] has waited since its time stamp; without one, as of now */
+        measureDelay(event) {
                 if (this.inputAt === 0)
-                        this.inputAt = performance.now();
+                        this.inputAt = event ? event.timeStamp : performance.now();
         }
 
         /** The address follows when the movement is over. */
@@ -418,7 +419,7 @@ class TimelineScreen {
         /** @param {WheelEvent} event */
         onWheel(event) {
                 event.preventDefault();
-                this.measureDelay();
+                this.measureDelay(event);
                 if (event.shiftKey) {
                         this.scroll.scrollTop += event.deltaY || event.deltaX;
                         return;
@@ -446,7 +447,7 @@ class TimelineScreen {
                         isMoved = isMoved || Math.abs(move.clientX - event.clientX) + Math.abs(move.clientY - event.clientY) > 3;
                         if (!isMoved)
                                 return;
-                        this.measureDelay();
+                        this.measureDelay(move);
                         if (isRange || isMeasure) {
                                 this.measure = { from: start.time, to: this.timeOf(move) };
                                 this.draw();
@@ -728,7 +729,7 @@ class TimelineScreen {
 
                 if (!(event.key in keys) || (isArrow && document.activeElement !== this.canvas))
                         return false;
-                this.measureDelay();
+                this.measureDelay(event);
                 keys[event.key]();
                 return true;
         }
