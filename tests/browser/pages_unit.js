@@ -8,7 +8,8 @@ const assert = require('node:assert');
 const { loadPages } = require('./loaded_pages.js');
 const { FixedRandom, ColumnWriter, encodeFileLanes } = require('./fake_trace.js');
 
-const inPages = loadPages(['dom.js', 'format.js', 'colors.js', 'model.js', 'lanes.js', 'source_server.js', 'source_file.js', 'viewer.js']);
+const inPages = loadPages(['dom.js', 'format.js', 'colors.js', 'model.js', 'lanes.js', 'source_server.js',
+        'source_file.js', 'viewer.js', 'lane_cache.js', 'timeline_rows.js']);
 const plain = (value) => JSON.parse(JSON.stringify(value));
 
 /** Spans that do not overlap, of very different lengths, some of no length. */
@@ -187,4 +188,61 @@ test('a model with missing parts is taken as empty', () => {
         assert.strictEqual(inPages('new TraceModel({}).tracks.length'), 0);
         assert.strictEqual(inPages('new TraceModel({}).locationName(7)'), 'zone 7');
         assert.strictEqual(inPages('new TraceModel({}).nameOf("cpu", 3)'), 'thread 3');
+});
+
+test('rows of the timeline: pins first, idle threads and uncontended locks only when asked for, moved tracks', () => {
+        const lane = (id, kind, items = 1) => ({ id, kind, depth: 0, items });
+        const track = (id, kind, process, lanes) => ({ id, kind, title: kind + ' ' + id, process, thread: kind === 'thread' ? id : null,
+                unit: null, lanes });
+        const model = inPages('(document) => new TraceModel(document)')({
+                processes: [{ id: 1, pid: 7, name: 'p' }, { id: 2, pid: 8, name: 'q' }],
+                tracks: [track(0, 'cpu', null, [lane(1, 'cpu')]), track(1, 'thread', 1, [lane(2, 'zones'), lane(3, 'ghosts')]),
+                        track(2, 'thread', 1, [lane(4, 'states')]), track(3, 'thread', 2, [lane(5, 'samples')]),
+                        track(4, 'lock', 1, [lane(6, 'holder')]), track(5, 'lock', 1, [lane(7, 'holder'), lane(8, 'waiters')])] });
+        const choice = { showsGhosts: false, showsIdle: false, closed: new Set(), pinned: [], moved: new Map() };
+        const titles = () => inPages('timelineRows')(model, choice).rows.map((row) => row.title).join();
+        assert.strictEqual(titles(), 'cpu 0,p 7,thread 1,lock 5,q 8,thread 3');
+        choice.showsIdle = true;
+        assert.strictEqual(titles(), 'cpu 0,p 7,thread 1,thread 2,lock 4,lock 5,q 8,thread 3');
+        choice.moved.set('thread:1', 2).set('thread:2', 1);
+        assert.strictEqual(titles(), 'cpu 0,p 7,thread 2,thread 1,lock 4,lock 5,q 8,thread 3');
+        choice.pinned.push('thread:3');
+        choice.closed.add('process:1');
+        assert.strictEqual(titles(), 'thread 3,cpu 0,p 7');
+        const { rows, height } = inPages('timelineRows')(model, { ...choice, closed: new Set(), pinned: [] });
+        rows.reduce((y, row) => {
+                assert.strictEqual(row.y, y);
+                return y + row.height;
+        }, 0);
+        assert.strictEqual(rows[rows.length - 1].y + rows[rows.length - 1].height, height);
+        assert.ok(rows.flatMap((row) => row.lanes).every((one) => one.lane.kind !== 'ghosts'));
+});
+
+test('the cache stands in with what is nearest, keeps the widest, and asks for no more items than a reply may have', async () => {
+        const asked = [];
+        const run = inPages(`(asked, log) => {
+                const source = { lanes: async (ids, from, to, bucketLog2) => {
+                        asked.push([ids.length, from, to, bucketLog2]);
+                        return new Map(ids.map((id) => [id, { ...emptySpanItems(bucketLog2), bucketLog2 }]));
+                } };
+                return new LaneCache(source, 1e9, () => {}, (error) => { throw error; });
+        }`);
+        const cache = run(asked);
+        assert.strictEqual(inPages('bucketOf')(1), 1);
+        assert.strictEqual(inPages('bucketOf')(0.001), 0);
+        cache.need([1], 0, 1e9, 20);
+        await new Promise((resolve) => setImmediate(resolve));
+        assert.ok(cache.has(1, 0, 1e9, 20));
+        assert.strictEqual(cache.best(1, 4e8, 5e8, 10).bucketLog2, 20, 'stretched until the finer one is there');
+        for (let bucketLog2 = 16; bucketLog2 > 9; bucketLog2--) {
+                cache.need([1], 4e8, 4e8 + 1000 * Math.pow(2, bucketLog2), bucketLog2);
+                await new Promise((resolve) => setImmediate(resolve));
+        }
+        assert.strictEqual(cache.best(1, 4e8, 4e8 + 1000, 10).bucketLog2, 10);
+        assert.strictEqual(cache.best(1, 0, 1e9, 20).bucketLog2, 20, 'the widest stays for a fast zoom out');
+        assert.ok(cache.windows.get(1).length <= 4);
+        cache.need(Array.from({ length: 1000 }, (_, i) => i + 10), 0, 1e9, 18);
+        await new Promise((resolve) => setImmediate(resolve));
+        const [n, from, to, bucketLog2] = asked[asked.length - 1];
+        assert.ok(n * (2 * (to - from) / Math.pow(2, bucketLog2) + 2) <= 200000, n + ' lanes at once');
 });

@@ -124,7 +124,8 @@ class TimelineScreen {
                 setAttributes(this.measureButton, { 'aria-pressed': String(this.isMeasuring) });
                 setAttributes(this.idleButton, { 'aria-pressed': String(this.choice.showsIdle),
                         hidden: nIdle === 0 });
-                this.idleButton.textContent = `Idle threads (${nIdle})`;
+                this.idleButton.textContent = `Idle tracks (${nIdle})`;
+                this.idleButton.title = 'threads without zones, samples and messages; locks that no thread waited for';
                 this.draw();
         }
 

@@ -39,10 +39,13 @@ function keyOfTrack(track) {
 }
 
 /**
- * A thread without zones, messages and samples did little: it is folded away until asked for.
+ * A thread without zones, messages and samples did little, and no thread waited for a lock without waiters: these are
+ * folded away until asked for.
  * @param {TrackOfModel} track
  */
 function isIdleTrack(track) {
+        if (track.kind === 'lock')
+                return !track.lanes.some((lane) => lane.kind === 'waiters' && lane.items > 0);
         return track.kind === 'thread' && !track.lanes.some((lane) =>
                 ['zones', 'messages', 'samples', 'ghosts'].includes(lane.kind) && lane.items > 0);
 }
@@ -72,7 +75,7 @@ function timelineRows(model, choice) {
 
         for (const track of /** @type {TrackOfModel[]} */ (pinned))
                 put(trackRow(model, track, choice, true));
-        for (const track of own)
+        for (const track of own.filter((one) => choice.showsIdle || !isIdleTrack(one)))
                 put(trackRow(model, track, choice, false));
         for (const process of model.processes) {
                 const tracks = rest.filter((track) => track.process === process.id)
