@@ -92,6 +92,7 @@ function firstInSight(frame, items) {
  */
 function paintSpans(frame, items, y, height, kind) {
         const { context, model } = frame;
+        const folds = new FoldBar(frame, y, height);
 
         for (let i = firstInSight(frame, items); i < items.n && items.begin[i] < frame.to; i++) {
                 const left = Math.max(-2, xOfTime(frame, items.begin[i]));
@@ -99,6 +100,8 @@ function paintSpans(frame, items, y, height, kind) {
 
                 if (right < 0)
                         continue;
+                if (items.count[i] === 1 || frame.search !== '')
+                        folds.paint();
                 const name = model.nameOf(kind, items.what[i]);
                 const color = colorOfSpan(frame, kind, items.what[i], name);
                 const width = Math.max(1, right - left);
@@ -108,7 +111,7 @@ function paintSpans(frame, items, y, height, kind) {
                 context.fillStyle = color.fill;
                 context.fillRect(left, y, width > 3 ? width - 1 : width, height);
                 if (items.count[i] > 1) {
-                        paintFold(frame, left, y, width, height);
+                        folds.add(left, width);
                 } else if (width > LABEL_LEAST_PX) {
                         context.fillStyle = color.text;
                         paintLabel(context, name, Math.max(0, left), Math.min(frame.width, right), y, height);
@@ -119,6 +122,7 @@ function paintSpans(frame, items, y, height, kind) {
                         context.strokeRect(left + 0.5, y + 0.5, width - 2, height - 1);
                 }
         }
+        folds.paint();
         context.globalAlpha = 1;
 }
 
@@ -135,19 +139,35 @@ function colorOfSpan(frame, kind, what, name) {
         return nameColorOf(name, frame.isDark);
 }
 
-/**
- * Several in one box: a bar at its foot says so.
- * @param {TimelineFrame} frame
- * @param {number} left
- * @param {number} y
- * @param {number} width
- * @param {number} height
- */
-function paintFold(frame, left, y, width, height) {
-        const { context } = frame;
+/** Several in one box: a bar at its foot says so.  Bars of neighbours are one: half as many boxes are painted. */
+class FoldBar {
+        /** @param {TimelineFrame} frame @param {number} y @param {number} height */
+        constructor(frame, y, height) {
+                this.frame = frame;
+                this.y = y + height * 0.7;
+                this.height = height * 0.3;
+                this.left = 0;
+                this.right = -Infinity;
+        }
 
-        context.fillStyle = frame.colors.folded;
-        context.fillRect(left, y + height * 0.7, width, height * 0.3);
+        /** @param {number} left @param {number} width */
+        add(left, width) {
+                if (left > this.right + 0.5) {
+                        this.paint();
+                        this.left = left;
+                }
+                this.right = Math.max(this.right, left + width);
+        }
+
+        paint() {
+                const { context, colors } = this.frame;
+
+                if (this.right > this.left) {
+                        context.fillStyle = colors.folded;
+                        context.fillRect(this.left, this.y, this.right - this.left, this.height);
+                }
+                this.right = -Infinity;
+        }
 }
 
 /**
