@@ -3,7 +3,7 @@
 # `hyprof view`: who is served and who is refused, the same answers as the commands', and an end that leaves no process
 set -eu
 . tests/tap.sh
-plan 34
+plan 47
 need curl jq
 
 trace=tests/golden/v1.4.hyp
@@ -97,3 +97,89 @@ children=$(pgrep -P "$pid")
 kill -TERM "$pid"
 wait "$pid" || true
 holds 'SIGTERM ends all as well' children_are_gone
+
+# ---- an answer that is awaited no longer
+"$BUILD/tools/made_trace" many "$TMPDIR/many.hyp" 2000000 20000
+start "$TMPDIR/many.hyp"
+wait_for_index
+others=$(pgrep -P "$pid" | sort)
+
+is_stopped() { # process: waits until it is stopped, or has ended before
+        local state
+        while state=$(ps -o state= -p "$1") && [ "$state" != Z ]; do
+                [ "$state" != T ] || return 0
+        done
+        return 1
+}
+
+# $answer is a process that answers and was stopped before its end, for $client; again if it was too fast.
+stop_an_answer() {
+        for _ in $(seq 100); do
+                curl -s -o "$TMPDIR/unwanted" "${url}answer?question=zones&job=7" &
+                client=$!
+                while kill -0 "$client" 2>/dev/null; do
+                        answer=$(pgrep -P "$pid" | sort | comm -13 <(echo "$others") - | head -n 1)
+                        [ -n "$answer" ] || continue
+                        kill -STOP "$answer" 2>/dev/null && is_stopped "$answer" && return 0
+                done
+                wait "$client" || true
+        done
+        return 1
+}
+
+ends() { # process
+        for _ in $(seq 1200); do
+                kill -0 "$1" 2>/dev/null || return 0
+                sleep 0.05
+        done
+        return 1
+}
+
+lists_no_job() {
+        for _ in $(seq 1200); do
+                [ "$(curl -s "${url}jobs")" != '[]' ] || return 0
+                sleep 0.05
+        done
+        return 1
+}
+
+holds 'an answer takes its time' stop_an_answer
+holds 'it is listed meanwhile, with its progress' sh -c "curl -s '${url}jobs' | jq -e 'length == 1 and .[0].job == 7 and .[0].elapsed_ms >= 0 and .[0].progress >= 0 and .[0].progress <= 1'"
+kill "$client"
+wait "$client" 2>/dev/null || true
+holds 'hanging up ends its process' ends "$answer"
+holds 'and the list is empty' lists_no_job
+holds 'the server goes on' answers_like modules --modules -i "$TMPDIR/many.hyp"
+kill -INT "$pid"
+wait "$pid" || true
+
+# ---- odd traces
+for way in empty one unclosed hostile threads; do
+        "$BUILD/tools/odd_trace" "$TMPDIR/$way.hyp" "$way"
+done
+# In the chunks of the first threads; then a byte of the last chunk with events.
+head -c $(($(stat -c %s "$TMPDIR/threads.hyp") / 5)) "$TMPDIR/threads.hyp" >"$TMPDIR/cut.hyp"
+cp "$TMPDIR/hostile.hyp" "$TMPDIR/damaged.hyp"
+printf '\377\377\377\377\377' | dd of="$TMPDIR/damaged.hyp" bs=1 seek=$(($(stat -c %s "$TMPDIR/hostile.hyp") - 400)) conv=notrunc status=none
+
+shows() { # name, jq's expression of the model
+        local status=0
+        start "$TMPDIR/$1.hyp" || return 1
+        wait_for_index
+        curl -s "${url}model" >"$TMPDIR/model"
+        jq -e "$2" "$TMPDIR/model" >/dev/null || { jq '.warnings' "$TMPDIR/model" && status=1; }
+        serves 200 '' && serves 200 'answer?question=overview' && jq -e . "$TMPDIR/body" >/dev/null || status=1
+        kill -INT "$pid"
+        wait "$pid" || status=1
+        return $status
+}
+
+holds 'an empty trace opens' shows empty '.threads == [] and .warnings == []'
+holds 'one with a single event' shows one '[.tracks[].lanes[].items] | add == 1'
+holds 'one with zones that never end' shows unclosed '[.tracks[].lanes[] | select(.kind == "zones").items] | add == 4'
+holds 'one that is cut off, with more than a thousand threads, and says so' \
+        shows cut '(.threads | length) > 1000 and any(.warnings[]; startswith("cut off at byte"))'
+holds 'a damaged one, and says so' shows damaged 'any(.warnings[]; startswith("damaged in the chunk"))'
+holds 'names that attack are whole, as text' shows hostile 'any(.locations[]; .name == "say \"hi\", '\''you'\'' \\ </script><b>&amp;")'
+holds 'and in a page as well' "$HYPROF" html "$TMPDIR/hostile.hyp" -o "$TMPDIR/hostile.html"
+holds 'where they open and close no element' sh -c "test \$(grep -o '<script' '$TMPDIR/hostile.html' | wc -l) = \$(grep -o '</script' '$TMPDIR/hostile.html' | wc -l) && ! grep -qF '<b>&amp;' '$TMPDIR/hostile.html'"
