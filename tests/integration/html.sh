@@ -3,7 +3,7 @@
 # `hyprof html`: one file with all answers as the commands print them, within its size, and what --redact leaves out
 set -eu
 . tests/tap.sh
-plan 17
+plan 24
 need jq python3
 
 trace=tests/golden/v1.4.hyp
@@ -53,3 +53,26 @@ part "$TMPDIR/redacted.html" answers >>"$TMPDIR/redacted.json"
 holds 'a redacted page has no command line' sh -c "! grep -qF -- '$command' '$TMPDIR/redacted.json'"
 holds 'no host name' jq -e -s '.[0].host == null' "$TMPDIR/redacted.json"
 holds 'no folder' sh -c "! grep -oE '\"[^\" ]*/(usr|home|lib|src)/[^\"]*\"' '$TMPDIR/redacted.json'"
+
+# ---- the ladder of what is left out; sizes from what is written, since the pages' own size changes
+"$BUILD/tools/made_trace" many "$TMPDIR/many.hyp" 100000 20000
+# The words of the page and of standard error agree, and the file is not larger than was asked for.
+fits() { # bytes, words of what is left out, how many lines
+        "$HYPROF" html "$TMPDIR/many.hyp" -o "$TMPDIR/fit.html" --force --max-size "$1" 2>"$TMPDIR/err" || { cat "$TMPDIR/err" && return 1; }
+        part "$TMPDIR/fit.html" model | jq -r '.file.dropped[]' >"$TMPDIR/dropped"
+        grep -q "$2" "$TMPDIR/dropped" || { cat "$TMPDIR/dropped" && return 1; }
+        same "$3" "$(wc -l <"$TMPDIR/dropped")" &&
+                same "$(cat "$TMPDIR/dropped")" "$(sed -n 's/.*to fit: //p' "$TMPDIR/err")" &&
+                compare "$(stat -c %s "$TMPDIR/fit.html")" '<=' "$1" &&
+                part "$TMPDIR/fit.html" model | jq -e '.file.is_complete == false' >/dev/null
+}
+"$HYPROF" html "$TMPDIR/many.hyp" -o "$TMPDIR/whole.html" 2>/dev/null
+whole=$(stat -c %s "$TMPDIR/whole.html")
+holds 'a whole page says so' sh -c "$(declare -f part); part '$TMPDIR/whole.html' model | jq -e '.file.is_complete and .file.dropped == [] and .file.merged_below_ns == 0'"
+holds 'what is short is merged first' fits $((whole + 44000)) '^zones and other items shorter than .* are merged$' 1
+holds 'the page knows below which time' jq -e '.file.merged_below_ns >= 256 and .file.has_samples' <(part "$TMPDIR/fit.html" model)
+holds 'too small a size' ends_with 1 "$HYPROF" html "$TMPDIR/many.hyp" -o "$TMPDIR/no.html" --max-size 64K
+tables=$(sed -n 's/.*the tables alone need \([0-9]*\) bytes.*/\1/p' "$TMPDIR/err")
+holds 'samples and single pages go next' fits $((tables + 5000)) '^samples are left out' 3
+holds 'the timeline goes last' fits "$tables" '^the timeline is left out$' 3
+holds 'the page has no lanes then' same '' "$(part "$TMPDIR/fit.html" lanes)"
