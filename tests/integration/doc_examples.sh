@@ -15,9 +15,18 @@ for program in program server game a.out target/release/program; do
 done
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$(realpath "$HYPROF")" >"$TMPDIR/bin/hyprof"
 chmod +x "$TMPDIR/bin/hyprof"
+# The viewer, until it has said its address.
+cat >"$TMPDIR/bin/view_once" <<'END'
+#!/bin/sh
+mkfifo said
+hyprof view --no-open "$@" >said &
+while read -r line; do case $line in http://*) kill -INT $!; break ;; esac; done <said
+wait $!
+END
+chmod +x "$TMPDIR/bin/view_once"
 PATH=$TMPDIR/bin:$PATH
 (cd "$place" && hyprof record -q --off-cpu --embed=all -F 2000 -o hyprof.hyp ./program)
-for name in server run first t kernel_pool t before after BEFORE AFTER a1 a2 b1 b2 old-1 old-2 new-1 new-2 main-1 main-2 branch-1 branch-2; do
+for name in server run first t trace old new a b kernel_pool before after BEFORE AFTER a1 a2 b1 b2 old-1 old-2 new-1 new-2 main-1 main-2 branch-1 branch-2; do
         cp "$place/hyprof.hyp" "$place/$name.hyp"
 done
 HANDLE=$(hyprof report --function compress --json "$place/hyprof.hyp" | jq -r '.functions.rows[0].handle')

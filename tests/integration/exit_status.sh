@@ -114,7 +114,7 @@ holds "-q: only what the command says" same 1 "$(wc -l <"$TMPDIR/out")"
 hostile=$TMPDIR/$'a\n\e[2Jb.hyp'
 holds "the output's name has control characters" ends_with 0 on_terminal -o "$hostile" true
 holds "they do not reach the terminal" same 0 "$(grep -c $'\e\\[2J' "$TMPDIR/out" || true)"
-holds "but the name is there, in both lines" same 2 "$(grep -cF '[2Jb.hyp' "$TMPDIR/out")"
+holds "but the name is there, in all three lines" same 3 "$(grep -cF '[2Jb.hyp' "$TMPDIR/out")"
 holds "not a terminal: one line" ends_with 0 "$HYPROF" record -o "$hostile" -- true
 holds "one it is" same 1 "$(n_lines)"
 long=$TMPDIR/$(printf '%0250d' 0)
