@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -37,6 +38,24 @@ static void reset_signals(void)
 }
 
 /*
+ * A process that is confined may not open it any more; its own standard input, which its children inherit, is
+ * it already.
+ */
+static int open_null(void)
+{
+        struct stat null, own;
+        int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+        if (fd >= 0 || errno != EACCES)
+                return fd;
+        if (stat("/dev/null", &null) == 0 && fstat(STDIN_FILENO, &own) == 0 && S_ISCHR(own.st_mode) &&
+            own.st_rdev == null.st_rdev)
+                return STDIN_FILENO;
+        errno = EACCES;
+        return -1;
+}
+
+/*
  * The kept ones wait right after the numbers that they will get: the limit of open files may be low.  At
  * every return each of @fds is open: the caller tells its parent of a failure through one of them.
  */
@@ -56,7 +75,7 @@ static int keep_files(int *fds, size_t n_fds, struct error *err)
                         return error_errno(err, "moving a descriptor");
                 fds[i] = moved;
         }
-        null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        null_fd = open_null();
         if (null_fd < 0)
                 return error_errno(err, "/dev/null");
         for (int i = 0; i < STANDARD_FDS; i++)
