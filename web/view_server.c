@@ -135,7 +135,9 @@ static int make_index(struct view_server *s, struct error *err)
                 return error_set(err, r, "no memory for the timeline");
         s->content.index = &s->index;
         r = timeline_builder_build(&s->index, &s->trace, &options, err);
-        if (r == 0 && s->options->cache && timeline_directory_save(&s->index, &s->identity, NULL) == 0)
+        /* An index does not say how its trace ended: a trace with a fault is read again, and so warned of. */
+        if (r == 0 && s->trace.ending == TRACE_ENDING_WHOLE && s->options->cache &&
+            timeline_directory_save(&s->index, &s->identity, NULL) == 0)
                 (void)tell_front(s, WEB_MESSAGE_INDEX_DONE, NULL);
         return r;
 }

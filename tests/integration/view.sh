@@ -3,7 +3,7 @@
 # `hyprof view`: who is served and who is refused, the same answers as the commands', and an end that leaves no process
 set -eu
 . tests/tap.sh
-plan 47
+plan 50
 need curl jq
 
 trace=tests/golden/v1.4.hyp
@@ -183,3 +183,25 @@ holds 'a damaged one, and says so' shows damaged 'any(.warnings[]; startswith("d
 holds 'names that attack are whole, as text' shows hostile 'any(.locations[]; .name == "say \"hi\", '\''you'\'' \\ </script><b>&amp;")'
 holds 'and in a page as well' "$HYPROF" html "$TMPDIR/hostile.hyp" -o "$TMPDIR/hostile.html"
 holds 'where they open and close no element' sh -c "test \$(grep -o '<script' '$TMPDIR/hostile.html' | wc -l) = \$(grep -o '</script' '$TMPDIR/hostile.html' | wc -l) && ! grep -qF '<b>&amp;' '$TMPDIR/hostile.html'"
+
+head -c $(($(stat -c %s "$trace") - 100)) "$trace" >"$TMPDIR/cut.hyp"
+warns_of_cut() {
+        start "$TMPDIR/cut.hyp"
+        wait_for_index
+        curl -s "${url}model" | jq -e '.warnings | any(contains("cut off"))' && kill -INT "$pid" && wait "$pid"
+}
+holds 'a trace that is cut off says so' warns_of_cut
+holds 'also when it is opened again' warns_of_cut
+
+instructions_are_served() {
+        "$HYPROF" record -q -o "$TMPDIR/split.hyp" -- "$WORKLOADS/w_split" 1 >/dev/null
+        start "$TMPDIR/split.hyp"
+        curl -s "${url}answer?question=annotate" >"$TMPDIR/answer.json"
+        kill -INT "$pid" && wait "$pid" && ! grep -o '[^"]*Permission denied' "$TMPDIR/answer.json" &&
+                "$HYPROF" annotate --json "$TMPDIR/split.hyp" >"$TMPDIR/cli.json" && cmp "$TMPDIR/cli.json" "$TMPDIR/answer.json"
+}
+if "$HYPROF" doctor >/dev/null 2>&1; then
+        holds 'instructions as the command shows them, though the answer is made in confinement' instructions_are_served
+else
+        skips 'instructions as the command shows them' 'no perf_event_open'
+fi
