@@ -102,6 +102,11 @@ test('by keyboard alone: tabs by arrows, screens by numbers, search by a slash, 
                 await page.value(tabs + '[0].focus()');
                 await page.press('ArrowRight');
                 assert.strictEqual(await page.value(tabs + '.findIndex((tab) => tab.getAttribute("aria-selected") === "true")'), 1);
+                await page.press('Home');
+                await page.press('ArrowLeft');
+                assert.strictEqual(await page.value(tabs + '.at(-1).getAttribute("aria-selected")'), 'true');
+                await page.press('ArrowRight');
+                await page.press('Shift+D');
                 await page.press('1');
                 assert.strictEqual(await page.value(tabs + '.findIndex((tab) => tab.getAttribute("aria-selected") === "true")'), 0);
                 await page.press('/');

@@ -111,8 +111,8 @@ class DataTable {
                 const chosen = this.options.isChosen ? wanted.findIndex(this.options.isChosen) : -1;
                 if (chosen >= 0)
                         this.at = chosen;
-                this.count.textContent = words === '' ? `${formatCount(wanted.length)} rows`
-                        : `${formatCount(wanted.length)} of ${formatCount(this.options.rows.length)} rows`;
+                this.count.textContent = (words === '' ? '' : `${formatCount(wanted.length)} of `) +
+                        formatPlural(this.options.rows.length, 'row');
                 this.draw();
         }
 

@@ -64,9 +64,11 @@ class SourceScreen extends AnswerScreen {
                                 file = row.file;
                                 pane.append(el('div', { class: 'listing-file' }, file));
                         }
+                        const missing = row.line ? '(source not found)' : '(no line information)';
+
                         pane.append(this.line(row, [
-                                el('span', { class: 'listing-number' }, String(row.line)),
-                                el('span', { class: 'listing-text' }, row.text ?? '(source not found)')]));
+                                el('span', { class: 'listing-number' }, String(row.line ?? '')),
+                                el('span', { class: 'listing-text' }, row.text ?? missing)]));
                 }
         }
 

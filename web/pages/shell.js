@@ -89,6 +89,11 @@ class Shell {
                 return screens.filter((screen) => !screen.isThere || screen.isThere(this.viewer.model));
         }
 
+        /** Those that have a tab: keys and pasted links lead to no other. */
+        tabbed() {
+                return screens.filter((screen) => this.tabs.has(screen.id));
+        }
+
         buildTabs() {
                 for (const screen of this.offered()) {
                         const tab = el('button', { type: 'button', role: 'tab', id: 'tab-' + screen.id,
@@ -107,11 +112,12 @@ class Shell {
          * @param {ScreenClass} screen
          */
         onTabKey(event, screen) {
-                const at = screens.indexOf(screen);
+                const all = this.tabbed();
+                const at = all.indexOf(screen);
                 const steps = /** @type {Record<string, number>} */ ({ ArrowRight: 1, ArrowLeft: -1, Home: -at,
-                        End: screens.length - 1 - at });
+                        End: all.length - 1 - at });
                 if (event.key in steps) {
-                        const next = screens[(at + steps[event.key] + screens.length) % screens.length];
+                        const next = all[(at + steps[event.key] + all.length) % all.length];
                         this.viewer.go(next.id);
                         /** @type {HTMLElement} */ (this.tabs.get(next.id)).focus();
                         event.preventDefault();
@@ -127,7 +133,8 @@ class Shell {
                 if (document.activeElement !== this.search) {
                         this.search.value = this.viewer.state.text || '';
                 }
-                const wanted = screens.find((screen) => screen.id === this.viewer.state.screen) || screens[0];
+                const all = this.tabbed();
+                const wanted = all.find((screen) => screen.id === this.viewer.state.screen) || all[0];
                 if (wanted) {
                         this.showScreen(wanted);
                 }
@@ -268,10 +275,10 @@ class Shell {
                         this.showHelp();
                 } else if (event.key === 'Escape') {
                         this.viewer.select();
-                } else if (/^[1-9]$/.test(event.key) && screens[Number(event.key) - 1]) {
-                        this.viewer.go(screens[Number(event.key) - 1].id);
+                } else if (/^[1-9]$/.test(event.key) && this.tabbed()[Number(event.key) - 1]) {
+                        this.viewer.go(this.tabbed()[Number(event.key) - 1].id);
                 } else {
-                        const byKey = screens.find((screen) => screen.key && event.shiftKey
+                        const byKey = this.tabbed().find((screen) => screen.key && event.shiftKey
                                 && screen.key.toUpperCase() === event.key);
                         if (!byKey) {
                                 return false;
