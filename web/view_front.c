@@ -25,6 +25,7 @@
 #include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,7 +91,8 @@ static int open_socket(struct view_front *f, struct error *err)
 static int read_identity(struct trace_identity *ret, struct timeline_identity *ret_index, const char *path,
                          struct error *err)
 {
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for its writer */
+        struct stat status;
         int r;
 
         if (fd < 0)
@@ -98,6 +100,11 @@ static int read_identity(struct trace_identity *ret, struct timeline_identity *r
         r = trace_identity_read(ret, fd);
         if (r < 0)
                 (void)error_set(err, r, "%s: %s", path, strerrordesc_np(-r));
+        else if (fstat(fd, &status) == 0 && S_ISDIR(status.st_mode))
+                r = error_set(err, -EISDIR, "%s: is a directory, and a trace is a file", path);
+        else if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
+                r = error_set(err, -EINVAL,
+                              "%s: is no regular file, and the viewer reads a trace again and again", path);
         if (r == 0 && ret_index)
                 r = timeline_identity_read(fd, ret_index, err);
         io_close(&fd);
