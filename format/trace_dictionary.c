@@ -123,6 +123,13 @@ uint32_t trace_dictionary_count(const struct trace_dictionary *d, enum trace_tab
         return d->tables[index_of(table)].n_items;
 }
 
+uint32_t trace_dictionary_count_left(const struct trace_dictionary *d, enum trace_table table)
+{
+        const struct intern *t = &d->tables[index_of(table)];
+
+        return t->n_items < t->n_items_max ? t->n_items_max - t->n_items : 0;
+}
+
 const void *trace_dictionary_row(const struct trace_dictionary *d, enum trace_table table, uint32_t id)
 {
         return intern_get(&d->tables[index_of(table)], id, NULL);

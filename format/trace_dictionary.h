@@ -82,6 +82,9 @@ void trace_dictionary_lift_limits(struct trace_dictionary *d);
 /* How many rows the table has; ids are 1 .. this. */
 uint32_t trace_dictionary_count(const struct trace_dictionary *d, enum trace_table table);
 
+/* How many more rows the table may have. */
+uint32_t trace_dictionary_count_left(const struct trace_dictionary *d, enum trace_table table);
+
 /* Row @id of a table, 1 .. count; borrowed, valid until something is added to that table. */
 const void *trace_dictionary_row(const struct trace_dictionary *d, enum trace_table table, uint32_t id);
 

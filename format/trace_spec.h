@@ -324,9 +324,13 @@ enum trace_clock_kind {
         X(43, CODE_REPLACED, "replacements of code at unrecorded times: samples nearby have no name")        \
         X(44, CLIENT_UNREAD, "bytes left in client rings: the recording was stopped before that was read")   \
         X(45, STACK_32_BIT, "call stacks of 32-bit programs, which are not unwound: use --unwind=fp")        \
-        X(46, NAMES_FULL, "names left out: the memory for names that programs give was full")
+        X(46, NAMES_FULL, "names left out: the memory for names that programs give was full")                \
+        X(47, CLIENT_NO_ROOM,                                                                                \
+          "client regions refused: larger than half of the memory that was left for them")                   \
+        X(48, CLIENT_NO_FILES, "client regions lost: hyprof had no file descriptor left (ulimit -n)")        \
+        X(49, LOCATIONS_SHARE, "zones without a name: a program took half of the room for places of zones")
 
-#define TRACE_LOSS_COUNT 47 /* ids below this are known */
+#define TRACE_LOSS_COUNT 50 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

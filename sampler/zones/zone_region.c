@@ -166,16 +166,23 @@ static int zone_region_ask(struct zone_region *r, uint32_t client_id, struct cli
 static int learn_location(struct zone_region *r, struct trace_dictionary *dictionary, uint32_t client_id,
                           uint32_t *ret_id)
 {
+        uint32_t left = trace_dictionary_count_left(dictionary, TRACE_TABLE_LOCATIONS);
         struct client_location location;
         uint32_t id = 0;
-        int code = zone_region_ask(r, client_id, &location);
+        int code;
 
         *ret_id = 0;
+        if (r->n_locations > 0 && r->n_locations >= left) { /* half of what the others left */
+                r->n_locations_left_out++;
+                return 0;
+        }
+        code = zone_region_ask(r, client_id, &location);
         if (code <= 0)
                 return code;
         code = zone_region_add_location(r, dictionary, &location, &id);
         if (code == -EOVERFLOW)
                 return 0;
+        r->n_locations += trace_dictionary_count_left(dictionary, TRACE_TABLE_LOCATIONS) < left;
         if (code == 0)
                 code = client_id <= NEAR_LOCATIONS ? remember_near(r, client_id, id)
                                                    : numbers_add(&r->far_locations, client_id, id);
@@ -346,4 +353,6 @@ void zone_region_count_losses(struct zone_region *r, struct loss_counter *losses
                          zone_region_grown(client_region_blobs_refused(r->region), &r->n_refused_blobs_seen));
         loss_counter_add(losses, TRACE_LOSS_NAMES_FULL, r->n_names_left_out);
         r->n_names_left_out = 0;
+        loss_counter_add(losses, TRACE_LOSS_LOCATIONS_SHARE, r->n_locations_left_out);
+        r->n_locations_left_out = 0;
 }

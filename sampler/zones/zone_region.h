@@ -67,7 +67,9 @@ struct zone_region {
 
         struct zone_numbers tids; /* of a program in another PID namespace */
 
-        uint64_t n_names_left_out; /* there was no room for them; not counted yet */
+        uint32_t n_locations;          /* rows of LOCATIONS that it made */
+        uint64_t n_locations_left_out; /* its share of them was used up; not counted yet */
+        uint64_t n_names_left_out;     /* there was no room for them; not counted yet */
         uint64_t n_no_ring_seen, n_garbage_seen, n_refused_blobs_seen; /* counted already */
 };
 

@@ -57,7 +57,7 @@ void zone_source_deinit(struct zone_source *s)
                 io_close(&s->waiting[i].fd);
         free(s->regions);
         free(s->waiting);
-        free(s->missed_pids);
+        free(s->missed);
         intern_deinit(&s->known_pids);
         intern_deinit(&s->refused);
         event_translator_deinit(&s->translator);
@@ -105,15 +105,29 @@ static bool is_of_process(const struct client_region *region, uint32_t pid, uint
         return client_region_pid(region) == pid || client_region_pid(region) == own_pid || own_pid == 0;
 }
 
-/* Whether there is room for the region beside the others.  Returns 0, -EDQUOT, or why it cannot be opened. */
-static int measure_region(const struct zone_source *s, int fd, uint64_t *ret_bytes, struct error *err)
+/* What the regions of a process are charged, with those that it had before and that are not closed yet. */
+static uint64_t zone_source_bytes_of(const struct zone_source *s, uint32_t pid)
 {
         uint64_t n_bytes = 0;
-        int r = client_region_measure(fd, &n_bytes, err);
+
+        for (size_t i = 0; i < s->n_regions; i++)
+                if (s->regions[i].pid == pid)
+                        n_bytes += s->regions[i].charged_bytes;
+        return n_bytes;
+}
+
+/* Whether there is room for the region beside the others.  Returns 0, -EDQUOT, or why it cannot be opened. */
+static int measure_region(const struct zone_source *s, const struct waiting_region *w, uint64_t *ret_bytes,
+                          struct error *err)
+{
+        uint64_t own_bytes = zone_source_bytes_of(s, w->pid);
+        uint64_t left_bytes = ZONE_SOURCE_REGIONS_BYTES_MAX - (s->regions_bytes - own_bytes);
+        uint64_t n_bytes = 0;
+        int r = client_region_measure(w->fd, &n_bytes, err);
 
         if (r < 0)
                 return r;
-        if (n_bytes > ZONE_SOURCE_REGIONS_BYTES_MAX - s->regions_bytes)
+        if (n_bytes > left_bytes || own_bytes + n_bytes > left_bytes / 2)
                 return error_set(err, -EDQUOT, "no room for a client region of %llu bytes",
                                  (unsigned long long)n_bytes);
         *ret_bytes = n_bytes;
@@ -130,7 +144,7 @@ struct region_share {
 static int start_region(struct zone_source *s, const struct waiting_region *w,
                         struct client_region **ret_region, struct region_share *ret_share, struct error *err)
 {
-        int r = measure_region(s, w->fd, &ret_share->charged_bytes, err);
+        int r = measure_region(s, w, &ret_share->charged_bytes, err);
 
         if (r < 0)
                 return r;
@@ -169,6 +183,21 @@ static bool zone_source_is_open(const struct zone_source *s, int fd, struct stat
         return false;
 }
 
+static enum trace_loss_reason reason_of_refusal(int why)
+{
+        switch (why) {
+        case -EBUSY:
+                return TRACE_LOSS_CLIENT_BUSY;
+        case -EDQUOT:
+                return TRACE_LOSS_CLIENT_NO_ROOM;
+        case -EMFILE:
+        case -ENFILE:
+                return TRACE_LOSS_CLIENT_NO_FILES;
+        default:
+                return TRACE_LOSS_CLIENT_REFUSED;
+        }
+}
+
 /* It comes when it is handed in, and again with each of its mappings. */
 static int count_refused(struct zone_source *s, const struct stat *st, int why)
 {
@@ -177,8 +206,7 @@ static int count_refused(struct zone_source *s, const struct stat *st, int why)
         int r = intern_add(&s->refused, &refused, sizeof(refused), &id);
 
         if (r != 0)
-                loss_counter_add(s->recording->losses,
-                                 why == -EBUSY ? TRACE_LOSS_CLIENT_BUSY : TRACE_LOSS_CLIENT_REFUSED, 1);
+                loss_counter_add(s->recording->losses, reason_of_refusal(why), 1);
         return r == -ENOMEM ? r : 0;
 }
 
@@ -323,14 +351,19 @@ static int find_region(uint32_t pid, int *ret_fd)
 
 int zone_source_open(struct zone_source *s, uint32_t pid)
 {
-        int fd, r;
+        int fd;
+        int found = find_region(pid, &fd);
+        int r;
 
-        if (find_region(pid, &fd) == 0)
+        if (found == 0)
                 return wait_for_process(s, pid, fd, true);
-        r = array_reserve(&s->missed_pids, &s->missed_capacity, s->n_missed_pids + 1,
-                          sizeof(*s->missed_pids));
+        r = array_reserve(&s->missed, &s->missed_capacity, s->n_missed + 1, sizeof(*s->missed));
         if (r == 0)
-                s->missed_pids[s->n_missed_pids++] = pid;
+                s->missed[s->n_missed++] = (struct missed_region){
+                        .pid = pid,
+                        .why = found == -EMFILE || found == -ENFILE ? TRACE_LOSS_CLIENT_NO_FILES
+                                                                    : TRACE_LOSS_CLIENT_GONE,
+                };
         return r;
 }
 
@@ -342,14 +375,15 @@ static int count_missed(struct zone_source *s)
 {
         int r = 0;
 
-        for (size_t i = 0; r >= 0 && i < s->n_missed_pids; i++) {
+        for (size_t i = 0; r >= 0 && i < s->n_missed; i++) {
+                const struct missed_region *missed = &s->missed[i];
                 uint32_t id;
 
-                r = intern_add(&s->known_pids, &s->missed_pids[i], sizeof(s->missed_pids[i]), &id);
+                r = intern_add(&s->known_pids, &missed->pid, sizeof(missed->pid), &id);
                 if (r == 1)
-                        loss_counter_add(s->recording->losses, TRACE_LOSS_CLIENT_GONE, 1);
+                        loss_counter_add(s->recording->losses, missed->why, 1);
         }
-        s->n_missed_pids = 0;
+        s->n_missed = 0;
         return r < 0 ? r : 0;
 }
 

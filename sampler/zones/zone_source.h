@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/intern.h"
+#include "format/trace_spec.h"
 #include "instrument/tick_clock.h"
 #include "sampler/events/drain_pace.h"
 #include "sampler/zones/event_translator.h"
@@ -31,7 +32,8 @@ struct recording;
 
 /*
  * The limit of our memory, and of theirs because we look at it, for all open regions: 1 GiB.  A region of the
- * client library is charged 2 MiB of it.  One that does not fit is counted as TRACE_LOSS_CLIENT_REFUSED.
+ * client library is charged 2 MiB of it.  The regions of one process may take half of what those of the
+ * others leave.  One that does not fit is counted as TRACE_LOSS_CLIENT_NO_ROOM.
  */
 #define ZONE_SOURCE_REGIONS_BYTES_MAX (UINT64_C(1) << 30)
 
@@ -45,6 +47,12 @@ struct waiting_region {
         bool waited;    /* for a cycle, so that they have come */
 };
 
+/* A region that was announced and could not be opened. */
+struct missed_region {
+        uint32_t pid;
+        enum trace_loss_reason why;
+};
+
 struct zone_source {
         const struct recording *recording; /* borrowed */
         /* what the programs are asked for: CLIENT_ABI_FAMILY_*, and with which callstacks */
@@ -56,8 +64,8 @@ struct zone_source {
         size_t n_regions, regions_capacity;
         struct waiting_region *waiting; /* heap, owned */
         size_t n_waiting, waiting_capacity;
-        uint32_t *missed_pids; /* heap, owned: announced, but gone before their region could be opened */
-        size_t n_missed_pids, missed_capacity;
+        struct missed_region *missed; /* heap, owned */
+        size_t n_missed, missed_capacity;
         struct intern refused; /* struct refused_region: each is counted once, however often it comes */
         struct intern
                 known_pids; /* of all processes that ever had a region open here, or were counted as missed */

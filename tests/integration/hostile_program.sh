@@ -78,4 +78,4 @@ try forks TERM
 "$HYPROF" report --json "$TMPDIR/blob.hyp" >"$TMPDIR/blob.json"
 holds "blob: what could not be had is said" grep -qE '"code": *"(BLOB|CLIENT)_' "$TMPDIR/blob.json"
 holds "forks: regions that did not fit are counted" compare \
-        "$("$HYPROF" report --json "$TMPDIR/forks.hyp" | jq '[.missing.rows[] | select(.code == "CLIENT_REFUSED") | .count] | add')" ">" 0
+        "$("$HYPROF" report --json "$TMPDIR/forks.hyp" | jq '[.missing.rows[] | select(.code == "CLIENT_NO_ROOM") | .count] | add')" ">" 0

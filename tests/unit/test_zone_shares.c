@@ -12,8 +12,11 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #define N_OTHERS    4
+#define N_LARGE     3     /* regions of a quarter of the memory that all regions have */
 #define LARGE_BYTES 70000 /* of a payload after which the time is looked at */
 
 /* Works until what this program may take of the cycle is over. */
@@ -327,12 +330,12 @@ static void hand_in(struct merged_program *f, const struct fake_region *p, uint3
 }
 
 /*
- * Beyond the gibibyte that all have together, regions are refused, each is counted once, and
- * there is room again later.
+ * A process has half of what the others leave of the gibibyte: beyond that its region is refused and counted
+ * once; others have room still, and it has room later.
  */
 START_TEST(test_regions_have_a_gibibyte)
 {
-        struct fake_region large[N_OTHERS];
+        struct fake_region large[N_LARGE];
         static struct merged_program f;
         struct thread_track *thread;
         uint64_t small_bytes;
@@ -340,7 +343,7 @@ START_TEST(test_regions_have_a_gibibyte)
         merged_program_set_up(&f);
         small_bytes = f.zones.regions_bytes;
         ck_assert_uint_gt(small_bytes, 0);
-        for (uint32_t i = 0; i < N_OTHERS; i++) {
+        for (uint32_t i = 0; i < N_LARGE; i++) {
                 ck_assert_int_eq(
                         process_table_add_thread(&f.processes, pid_of(i), pid_of(i), 0, f.start_ns, &thread),
                         0);
@@ -348,22 +351,82 @@ START_TEST(test_regions_have_a_gibibyte)
                 hand_in(&f, &large[i], pid_of(i));
                 ck_assert_uint_le(f.zones.regions_bytes, ZONE_SOURCE_REGIONS_BYTES_MAX);
         }
-        ck_assert_uint_eq(f.zones.n_regions, N_OTHERS); /* the small one and all large ones but the last */
-        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_REFUSED], 1);
-        hand_in(&f, &large[N_OTHERS - 1], pid_of(N_OTHERS - 1)); /* as it comes again with each mapping */
-        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_REFUSED], 1);
+        ck_assert_uint_eq(f.zones.n_regions, N_LARGE); /* the small one and all large ones but the last */
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_ROOM], 1);
+        ck_assert_uint_gt(ZONE_SOURCE_REGIONS_BYTES_MAX - f.zones.regions_bytes,
+                          f.zones.regions[1].charged_bytes);   /* it would have fitted */
+        hand_in(&f, &large[N_LARGE - 1], pid_of(N_LARGE - 1)); /* as it comes again with each mapping */
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_ROOM], 1);
 
-        for (uint32_t i = 0; i < N_OTHERS - 1; i++)
+        for (uint32_t i = 0; i < N_LARGE - 1; i++)
                 zone_source_end(&f.zones, pid_of(i));
         for (unsigned n = 0; n < 10 && f.zones.n_regions > 1; n++)
                 merged_program_cycle(&f, f.start_ns, false);
         ck_assert_uint_eq(f.zones.n_regions, 1);
         ck_assert_uint_eq(f.zones.regions_bytes, small_bytes);
-        hand_in(&f, &large[N_OTHERS - 1], pid_of(N_OTHERS - 1));
+        hand_in(&f, &large[N_LARGE - 1], pid_of(N_LARGE - 1));
         ck_assert_uint_eq(f.zones.n_regions, 2);
-        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_REFUSED], 1);
-        for (uint32_t i = 0; i < N_OTHERS; i++)
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_ROOM], 1);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_REFUSED], 0);
+        for (uint32_t i = 0; i < N_LARGE; i++)
                 fake_region_destroy(&large[i]);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/*
+ * A program makes half of the rows of LOCATIONS that are left: its other zones have no name, those of other
+ * programs do.
+ */
+START_TEST(test_locations_have_a_share)
+{
+        static struct merged_program f;
+        struct others others;
+        uint32_t n_before;
+        char name[8] = "zone a";
+
+        merged_program_set_up(&f);
+        n_before = trace_dictionary_count(&f.dictionary, TRACE_TABLE_LOCATIONS);
+        f.dictionary.tables[TRACE_TABLE_LOCATIONS - TRACE_TABLE_FIRST].n_items_max = n_before + 8;
+        for (uint32_t i = 0; i < 8; i++, name[5]++) {
+                uint32_t id = fake_program_name(&f.program, name);
+
+                merged_program_put(&f, 2 * i + 1, CLIENT_ABI_EVENT_ZONE_BEGIN, id, 0, 0);
+                merged_program_put(&f, 2 * i + 2, CLIENT_ABI_EVENT_ZONE_END, 0, 0, 0);
+        }
+        merged_program_cycle(&f, f.start_ns + 1000, false);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_LOCATIONS), n_before + 4);
+        add_others(&f, &others);
+        merged_program_finish(&f);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_LOCATIONS), n_before + 5);
+        ck_assert_uint_eq(count_zones(&f, merged_program_thread_row(&f, 0)), 8);
+        for (size_t i = 0; i < f.zones.n_regions; i++)
+                zone_region_count_losses(&f.zones.regions[i], &f.losses);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_LOCATIONS_SHARE], 4);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_NAMES_FULL], 0);
+        end_others(&others);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/* A program is not said to have ended where the recorder could not open another file. */
+START_TEST(test_no_descriptor_left)
+{
+        static struct merged_program f;
+        struct rlimit files, no_files;
+        int r;
+
+        merged_program_set_up(&f);
+        ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+        no_files = files;
+        no_files.rlim_cur = 0;
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &no_files), 0);
+        r = zone_source_open(&f.zones, (uint32_t)getpid());
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+        ck_assert_int_eq(r, 0);
+        ck_assert_int_eq(zone_source_count_drops(&f.zones), 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_FILES], 1);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GONE], 0);
         merged_program_tear_down(&f);
 }
 END_TEST
