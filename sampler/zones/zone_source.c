@@ -105,7 +105,7 @@ static bool is_of_process(const struct client_region *region, uint32_t pid, uint
         return client_region_pid(region) == pid || client_region_pid(region) == own_pid || own_pid == 0;
 }
 
-/* What the regions of a process are charged, with those that it had before and that are not closed yet. */
+/* The charge of all regions of a process, of those that it had before as well until they are closed. */
 static uint64_t zone_source_bytes_of(const struct zone_source *s, uint32_t pid)
 {
         uint64_t n_bytes = 0;

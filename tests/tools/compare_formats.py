@@ -21,7 +21,7 @@ import termios
 
 # In text these are listings, of which a part of the columns are notes; numbers without samples are blank.
 NUMBERS = ("percent", "samples", "IPC", "c-miss/k", "b-miss/k")
-LISTINGS = {"Instructions": (*NUMBERS, "address", "in file", "instruction", "target"), "Lines": (*NUMBERS, "line")}
+LISTINGS = {"Instructions": (*NUMBERS, "address", "file offset", "instruction", "target"), "Lines": (*NUMBERS, "line")}
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
          "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 

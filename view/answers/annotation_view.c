@@ -320,7 +320,7 @@ static void add_instructions(struct view_document *d, const struct annotation *a
 
         annotation_view_add_counters(d, all, instruction_columns, N_INSTRUCTION_COLUMNS, &a->counters);
         if (annotation_listing_has_file_offsets(a))
-                all[N_INSTRUCTION_NUMBERS].title = "in file";
+                all[N_INSTRUCTION_NUMBERS].title = "file offset";
         t = view_document_add_table(d, "instructions", "Instructions", all,
                                     N_INSTRUCTION_COLUMNS + a->counters.n_counters);
         annotation_view_set_about(
