@@ -47,13 +47,32 @@ static int copy_field(char *path, const char *field, size_t n_bytes)
         return 0;
 }
 
-/* "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw" */
-static bool cgroup_folder_take_line(struct cgroup_mount *mount, const char *line, size_t n_bytes)
+/* Whether the options of a mount, the last field of its line, have "memory". */
+static bool cgroup_folder_has_memory(const char *options, size_t n_bytes)
 {
-        static const char type[] = " - cgroup2 ";
-        const char *root = line, *path, *behind = memmem(line, n_bytes, type, sizeof(type) - 1);
+        static const char word[] = "memory";
+        size_t n_word = sizeof(word) - 1;
 
-        if (!behind)
+        for (size_t i = 0; i + n_word <= n_bytes; i++)
+                if (memcmp(options + i, word, n_word) == 0 && i > 0 && options[i - 1] == ',' &&
+                    (i + n_word == n_bytes || options[i + n_word] == ','))
+                        return true;
+        return false;
+}
+
+/*
+ * "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw"
+ * "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory"
+ */
+static bool cgroup_folder_take_line(struct cgroup_mount *mount, const char *line, size_t n_bytes,
+                                    bool is_memory)
+{
+        const char *type = is_memory ? " - cgroup " : " - cgroup2 ";
+        const char *root = line, *path, *behind = memmem(line, n_bytes, type, strlen(type));
+
+        if (!behind ||
+            (is_memory && !cgroup_folder_has_memory(behind + strlen(type),
+                                                    n_bytes - (size_t)(behind + strlen(type) - line))))
                 return false;
         n_bytes = (size_t)(behind - line);
         for (int i = 0; root && i < 3; i++) {
@@ -65,29 +84,50 @@ static bool cgroup_folder_take_line(struct cgroup_mount *mount, const char *line
                copy_field(mount->path, path + 1, strcspn(path + 1, " ")) == 0;
 }
 
-int cgroup_mount_parse(struct cgroup_mount *mount, const char *text)
+static int cgroup_folder_parse(struct cgroup_mount *mount, const char *text, bool is_memory)
 {
         while (*text != '\0') {
                 size_t n_bytes = strcspn(text, "\n");
 
-                if (cgroup_folder_take_line(mount, text, n_bytes))
+                if (cgroup_folder_take_line(mount, text, n_bytes, is_memory))
                         return 0;
                 text += n_bytes + (text[n_bytes] == '\n');
         }
         return -ENOENT;
 }
 
-int cgroup_mount_read(struct cgroup_mount *mount, struct error *err)
+int cgroup_mount_parse(struct cgroup_mount *mount, const char *text)
+{
+        return cgroup_folder_parse(mount, text, false);
+}
+
+int cgroup_mount_parse_memory(struct cgroup_mount *mount, const char *text)
+{
+        return cgroup_folder_parse(mount, text, true);
+}
+
+static int cgroup_folder_read_mount(struct cgroup_mount *mount, bool is_memory, struct error *err)
 {
         struct byte_buffer text = { .data = NULL };
         int r = io_read_file(AT_FDCWD, "/proc/self/mountinfo", TEXT_BYTES_MAX, &text, err);
 
         mount->path[0] = '\0';
         mount->root[0] = '\0';
-        if (r == 0 && cgroup_mount_parse(mount, (const char *)text.data) < 0)
-                r = error_set(err, -ENOENT, "cgroup2 is not mounted");
+        if (r == 0 && cgroup_folder_parse(mount, (const char *)text.data, is_memory) < 0)
+                r = error_set(err, -ENOENT, "%s is not mounted",
+                              is_memory ? "memory (cgroup v1)" : "cgroup2");
         byte_buffer_deinit(&text);
         return r;
+}
+
+int cgroup_mount_read(struct cgroup_mount *mount, struct error *err)
+{
+        return cgroup_folder_read_mount(mount, false, err);
+}
+
+int cgroup_mount_read_memory(struct cgroup_mount *mount, struct error *err)
+{
+        return cgroup_folder_read_mount(mount, true, err);
 }
 
 /* Appends a path to another one.  Returns false if it does not fit. */

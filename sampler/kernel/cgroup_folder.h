@@ -25,6 +25,10 @@ int cgroup_mount_parse(struct cgroup_mount *mount, const char *text);
 /* This process's.  Returns 0, -ENOENT with words, -errno. */
 int cgroup_mount_read(struct cgroup_mount *mount, struct error *err);
 
+/* The same for the hierarchy of cgroup v1 that limits memory. */
+int cgroup_mount_read_memory(struct cgroup_mount *mount, struct error *err);
+int cgroup_mount_parse_memory(struct cgroup_mount *mount, const char *text);
+
 /*
  * cgroup_mount_own_folder() - the folder of the cgroup that this process is in
  * @ret_path:  PATH_MAX bytes; the mount itself where that cgroup cannot be seen from here

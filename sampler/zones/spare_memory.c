@@ -24,6 +24,11 @@
 void spare_memory_init(struct spare_memory *m, uint64_t wanted_bytes)
 {
         *m = (struct spare_memory){ .wanted_bytes = wanted_bytes };
+        m->controller = "memory"; /* the kernel has it in one hierarchy alone */
+        m->has_mount = cgroup_mount_read_memory(&m->mount, NULL) == 0;
+        if (m->has_mount)
+                return;
+        m->controller = "";
         m->has_mount = cgroup_mount_read(&m->mount, NULL) == 0;
 }
 
@@ -50,6 +55,14 @@ static uint64_t spare_memory_read_number(const char *folder, const char *name)
         return number;
 }
 
+/* In cgroup2 and in cgroup v1, where no limit is a number of nearly 2^63. */
+static uint64_t spare_memory_read_either(const char *folder, const char *name, const char *name_v1)
+{
+        uint64_t number = spare_memory_read_number(folder, name);
+
+        return number != UINT64_MAX ? number : spare_memory_read_number(folder, name_v1);
+}
+
 uint64_t spare_memory_of_group(const char *folder, const char *top)
 {
         uint64_t bytes = UINT64_MAX;
@@ -59,8 +72,10 @@ uint64_t spare_memory_of_group(const char *folder, const char *top)
         if ((size_t)snprintf(path, sizeof(path), "%s", folder) >= sizeof(path))
                 return bytes;
         while (strncmp(path, top, top_bytes) == 0) {
-                uint64_t max = spare_memory_read_number(path, "memory.max");
-                uint64_t used = max == UINT64_MAX ? 0 : spare_memory_read_number(path, "memory.current");
+                uint64_t max = spare_memory_read_either(path, "memory.max", "memory.limit_in_bytes");
+                uint64_t used = max == UINT64_MAX ? 0
+                                                  : spare_memory_read_either(path, "memory.current",
+                                                                             "memory.usage_in_bytes");
                 char *slash = strrchr(path, '/');
 
                 if (max != UINT64_MAX)
@@ -72,6 +87,32 @@ uint64_t spare_memory_of_group(const char *folder, const char *top)
                 *slash = '\0';
         }
         return bytes;
+}
+
+/* Lines are as "0::/user.slice" and "4:cpu,memory:/group". */
+const char *spare_memory_find_path(const char *text, const char *controller)
+{
+        size_t n_bytes = strlen(controller);
+
+        for (const char *line = text; line; line = strchr(line, '\n')) {
+                const char *list, *end;
+
+                line += line[0] == '\n';
+                list = line + strcspn(line, ":\n");
+                end = list[0] == ':' ? strpbrk(list + 1, ":\n") : NULL;
+                if (!end || end[0] != ':' || end[1] != '/')
+                        continue;
+                if (n_bytes == 0 && end == list + 1)
+                        return end + 1;
+                while (n_bytes != 0 && list < end) {
+                        size_t n = strcspn(++list, ",:");
+
+                        if (n == n_bytes && memcmp(list, controller, n) == 0)
+                                return end + 1;
+                        list += n;
+                }
+        }
+        return NULL;
 }
 
 /* The folder of the cgroup that a process is in.  False if it cannot be seen from here. */
@@ -86,10 +127,7 @@ static bool spare_memory_find_folder(const struct spare_memory *m, uint32_t pid,
         if (pid != 0)
                 (void)snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
         if (io_read_file(AT_FDCWD, path, TEXT_BYTES_MAX, &text, NULL) == 0) {
-                line = strncmp((const char *)text.data, "0::", 3) == 0
-                               ? (const char *)text.data
-                               : strstr((const char *)text.data, "\n0::");
-                line = line ? strchr(line, '/') : NULL;
+                line = spare_memory_find_path((const char *)text.data, m->controller);
                 if (line && strncmp(line, root, strlen(root)) == 0) {
                         int n_bytes = (int)strcspn(line + strlen(root), "\n");
 

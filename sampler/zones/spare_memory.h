@@ -2,7 +2,7 @@
 /*
  * sampler/zones/spare_memory.h - how much memory a program may fill with events that are not read yet
  *
- * Way of the data:  the machine's memory, cgroup2 -> [spare_memory] -> zone_source, the command's environment
+ * Way of the data:  the machine's memory, cgroups -> [spare_memory] -> zone_source, the command's environment
  *
  * Events that a program writes when its rings are full lie in memory that is charged to the program.  So the
  * default is a small part of the machine's memory, and of what the program's own cgroups allow.
@@ -23,9 +23,10 @@
 #define SPARE_MEMORY_PROGRAMS 2
 
 struct spare_memory {
-        uint64_t wanted_bytes; /* what the user said; 0 = nothing */
-        struct cgroup_mount mount;
+        uint64_t wanted_bytes;     /* what the user said; 0 = nothing */
+        struct cgroup_mount mount; /* of the hierarchy that limits memory: cgroup v1, or else cgroup2 */
         bool has_mount;
+        const char *controller; /* static; for spare_memory_find_path() */
 };
 
 /* @wanted_bytes: what rings and spare memory of each thread are to have, 0 = the default.  Reads files. */
@@ -55,5 +56,12 @@ uint64_t spare_memory_sufficient_bytes(uint64_t wanted_bytes, uint64_t n_lost);
  * Returns UINT64_MAX where there is no limit.
  */
 uint64_t spare_memory_of_group(const char *folder, const char *top);
+
+/*
+ * spare_memory_find_path() - the path of a process's cgroup in the text of /proc/PID/cgroup
+ * @controller:  of cgroup v1; "" = cgroup2
+ * Returns NULL if there is none, else a path that ends with its line.
+ */
+const char *spare_memory_find_path(const char *text, const char *controller);
 
 #endif /* SAMPLER_ZONES_SPARE_MEMORY_H */

@@ -51,6 +51,24 @@ START_LOOP_TEST(test_no_mount, 0, sizeof(none) / sizeof(none[0]))
 }
 END_TEST
 
+/* The hierarchy of cgroup v1 that limits memory. */
+START_TEST(test_memory_mount)
+{
+        struct cgroup_mount mount;
+
+        ck_assert_int_eq(cgroup_mount_parse_memory(
+                                 &mount, "34 31 0:31 / /sys/fs/cgroup/memory rw - cgroup memory rw,cpu\n"
+                                         "38 31 0:35 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,memory\n"
+                                         "36 31 0:33 /box /v1\\040memory rw - cgroup x rw,hugetlb,memory\n"),
+                         0);
+        ck_assert_str_eq(mount.path, "/v1 memory");
+        ck_assert_str_eq(mount.root, "/box");
+        ck_assert_int_eq(
+                cgroup_mount_parse_memory(&mount, "36 31 0:33 / /memory rw - cgroup x rw,memoryx,xmemory\n"),
+                -ENOENT);
+}
+END_TEST
+
 START_TEST(test_no_folder)
 {
         struct error err = ERROR_NONE;

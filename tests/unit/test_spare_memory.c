@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,8 +60,44 @@ START_TEST(test_groups)
         put("/outer/inner", "memory.current", "9999999\n");
         ck_assert_uint_eq(of_group("/outer/inner"), 0);
 
+        put("/outer/inner", "memory.max", "max\n"); /* cgroup v1 has other names */
+        put("/outer", "memory.max", "max\n");
+        put("/outer", "memory.limit_in_bytes", "9223372036854771712\n");
+        put("/outer", "memory.usage_in_bytes", "0\n");
+        ck_assert_uint_gt(of_group("/outer/inner"), UINT64_C(1) << 50);
+        put("/outer/inner", "memory.limit_in_bytes", "50331648\n");
+        put("/outer/inner", "memory.usage_in_bytes", "0\n");
+        ck_assert_uint_eq(of_group("/outer/inner"), 6 * MB);
+
         (void)snprintf(path, sizeof(path), "rm -r %s", top);
         ck_assert_int_eq(system(path), 0); /* NOLINT(cert-env33-c): a path of our own */
+}
+END_TEST
+
+static void expect_path(const char *text, const char *controller, const char *path)
+{
+        const char *found = spare_memory_find_path(text, controller);
+
+        if (path)
+                ck_assert_ptr_nonnull(found);
+        else
+                ck_assert_ptr_null(found);
+        if (path)
+                ck_assert_int_eq(strncmp(found, path, strlen(path)), 0);
+}
+
+START_TEST(test_paths)
+{
+        static const char both[] = "9:name=systemd:/s\n4:cpu,memory:/of v1\n3:memoryx:/x\n0::/of v2\n";
+
+        expect_path(both, "memory", "/of v1\n");
+        expect_path(both, "", "/of v2\n");
+        expect_path("0::/a\n", "", "/a\n");
+        expect_path("0::/a\n", "memory", NULL);
+        expect_path("4:memory:/a\n", "", NULL);
+        expect_path("3:mem:/a\n2:xmemory:/b\n1:memory:/c\n", "memory", "/c");
+        expect_path("4:memory\n::\n:\n\n", "memory", NULL);
+        expect_path("", "", NULL);
 }
 END_TEST
 
