@@ -183,6 +183,7 @@ static void put_svg(FILE *out, const struct flame_tree *tree)
 {
         uint32_t height = tree->depth_max;
         uint32_t pixels = TOP + (height + 1) * ROW_HEIGHT + BOTTOM;
+        bool is_empty = tree->nodes[0].total == 0;
         double least = WIDTH_LEAST / (WIDTH - 2 * MARGIN) * (double)tree->nodes[0].total;
 
         (void)fprintf(
@@ -190,16 +191,17 @@ static void put_svg(FILE *out, const struct flame_tree *tree)
                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
                 "viewBox=\"0 0 %.0f %" PRIu32 "\" width=\"%.0f\" height=\"%" PRIu32 "\">\n<style>%s</style>\n"
                 "<rect width=\"100%%\" height=\"100%%\" fill=\"#f8f8f8\"/>\n"
-                "<text id=\"title\" x=\"%.0f\" y=\"24\" text-anchor=\"middle\">Flame graph</text>\n"
+                "<text id=\"title\" x=\"%.0f\" y=\"24\" text-anchor=\"middle\">%s</text>\n"
                 "<text id=\"reset\" class=\"tool hidden\" x=\"10\" y=\"24\" tabindex=\"0\">reset zoom</text>\n"
                 "<text id=\"search\" class=\"tool\" x=\"1090\" y=\"24\" tabindex=\"0\">search</text>\n"
                 "<text id=\"details\" x=\"10\" y=\"%" PRIu32 "\"> </text>\n"
                 "<text id=\"found\" x=\"1050\" y=\"%" PRIu32 "\"> </text>\n",
-                WIDTH, pixels, WIDTH, pixels, style, WIDTH / 2, pixels - 8, pixels - 8);
-        for (uint32_t i = 0; i < tree->n_nodes; i++)
+                WIDTH, pixels, WIDTH, pixels, style, WIDTH / 2,
+                is_empty ? "Flame graph: no samples" : "Flame graph", pixels - 8, pixels - 8);
+        for (uint32_t i = 0; i < tree->n_nodes && !is_empty; i++)
                 if ((double)tree->nodes[i].total >= least)
                         put_box(out, tree, i, height);
-        (void)fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", script);
+        (void)fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", is_empty ? "" : script);
 }
 
 int export_flamegraph(struct loaded_trace *trace, const struct export_options *options, FILE *out,
@@ -216,8 +218,6 @@ int export_flamegraph(struct loaded_trace *trace, const struct export_options *o
                 r = error_set(err, -ENOMEM, "no memory for the call stacks");
         if (r == 0 && flame_tree_read(&tree, text, n_text) < 0)
                 r = error_set(err, -ENOMEM, "no memory for the flame graph");
-        if (r == 0 && tree.nodes[0].total == 0)
-                r = error_set(err, -ENOENT, "there are no samples to draw");
         if (r == 0) {
                 put_svg(out, &tree);
                 if (fflush(out) != 0 || ferror(out))

@@ -336,7 +336,7 @@ static void recording_add_zones(struct view_document *d, const struct report *re
                                        text_number_counted(report->n_zones, "places").text,
                                        lost_words[0] != '\0' ? ", " : "", lost_words);
         else if (report->recording.filter.n_bytes != 0)
-                byte_buffer_add_format(line, "none passes the filters");
+                byte_buffer_add_format(line, "no zone passes the filters");
         else
                 byte_buffer_add_format(line,
                                        "none: no instrumented program, or none of its zones was reached");

@@ -25,7 +25,9 @@ function filterOf(state) {
         for (const key of ['from', 'to', 'thread', 'process', 'cpu', 'zone', 'event', 'module']) {
                 const value = /** @type {{ [key: string]: string|undefined }} */ (state)[key];
 
-                if (value !== undefined && value !== '')
+                const isTime = key === 'from' || key === 'to';
+
+                if (value !== undefined && value !== '' && (!isTime || /^[0-9]{1,18}$/.test(value)))
                         params[key] = value;
         }
         return params;
@@ -56,6 +58,8 @@ class AnswerPart {
                 this.name = name;
                 this.drawAnswer = draw;
                 this.asked = '';
+                /** The answer was asked for by a button: it is scrolled to when it has come. */
+                this.comesIntoSight = false;
                 /** @type {AbortController|null} */
                 this.running = null;
                 this.element = el('div', { class: 'answer', 'aria-busy': 'false' });
@@ -80,8 +84,11 @@ class AnswerPart {
                         const answer = await this.viewer.source.answer(question.question, question.params,
                                 { signal: running.signal, onProgress: progress.show });
 
-                        if (this.running === running)
+                        if (this.running === running) {
                                 this.element.replaceChildren(...this.all(answer, state));
+                                if (this.comesIntoSight)
+                                        this.element.scrollIntoView({ block: 'start' });
+                        }
                 } catch (error) {
                         if (this.running === running)
                                 this.fail(running.signal.aborted ? 'cancelled' : wordsOf(error));

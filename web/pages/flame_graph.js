@@ -63,6 +63,13 @@ class FlameGraph {
                 this.say(options.root);
         }
 
+        /** @param {string} text */
+        setSearch(text) {
+                /** @type {HTMLInputElement} */ (this.field).value = text;
+                this.search = text.toLowerCase();
+                this.draw();
+        }
+
         resize() {
                 const width = Math.max(300, this.element.clientWidth - 2);
 

@@ -12,6 +12,9 @@ class FlameScreen extends AnswerScreen {
         /** @param {Viewer} viewer */
         constructor(viewer) {
                 super(viewer, 'flame', 'Flame graph');
+                /** @type {FlameGraph|null} */
+                this.graph = null;
+                this.text = '';
                 this.tools.append(
                         this.choice('show', 'shape', [['', 'callers above callees'], ['inverted', 'inverted: callees above callers'],
                                                       ['zones', 'zones as frames'], ['sandwich', 'around one function']]),
@@ -35,6 +38,10 @@ class FlameScreen extends AnswerScreen {
         show(state) {
                 this.settleChoices(state);
                 super.show(state);
+                if ((state.text ?? '') !== this.text) {
+                        this.text = state.text ?? '';
+                        this.graph?.setSearch(this.text);
+                }
         }
 
         /** @param {ViewState} state @returns {Question|null} */
@@ -75,11 +82,12 @@ class FlameScreen extends AnswerScreen {
 
                 if (rows.length === 0)
                         return [el('p', {}, 'No samples in this part of the recording.')];
-                return [el('p', { class: 'muted' }, answerAbout(answer, key)),
-                        new FlameGraph({ name, format: (value) => `${formatCount(value)} samples`, search: state.search,
-                                         root: callTree(rows, { value: 'total_samples' }, 'all'),
-                                         onOpen: (node) => this.viewer.set({ screen: 'source',
-                                                                             function: node.handle ?? undefined }) }).element];
+                this.text = state.text ?? '';
+                this.graph = new FlameGraph({ name, format: (value) => `${formatCount(value)} samples`, search: this.text,
+                                              root: callTree(rows, { value: 'total_samples' }, 'all'),
+                                              onOpen: (node) => this.viewer.set({ screen: 'source',
+                                                                                  function: node.handle ?? undefined }) });
+                return [el('p', { class: 'muted' }, answerAbout(answer, key)), this.graph.element];
         }
 
         /**

@@ -161,6 +161,8 @@ class TimelineScreen {
 
                 if (!frame)
                         return;
+                if (frame.model.progress >= 1 && frame.model.tracks.length === 0)
+                        this.note.textContent = 'nothing was recorded: there is nothing to draw';
                 const { canvas } = this;
                 const scale = window.devicePixelRatio || 1;
                 const rows = rowsBetween(this.layout.rows, frame.top, frame.height);

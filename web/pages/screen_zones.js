@@ -43,12 +43,13 @@ class ZonesScreen extends AnswerScreen {
                 this.addPart('why', (state) => state.zone === undefined || state.why === undefined ? null : {
                         question: 'why', params: { ...filterOf(state), zone: state.zone,
                                                    ...(state.longer ? { slower_than: state.longer } : {}) } },
-                             (answer) => this.drawWhy(answer));
+                             (answer) => this.drawWhy(answer)).comesIntoSight = true;
         }
 
         /** @param {ViewState} state */
         show(state) {
                 this.settleChoices(state);
+                this.element.classList.toggle('has-part', Boolean(state.longer || state.shorter));
                 super.show(state);
         }
 
@@ -81,9 +82,9 @@ class ZonesScreen extends AnswerScreen {
                         this.facts(answer, ['count', 'total_ns', 'self_ns', 'on_cpu_ns', 'waiting_ns', 'preempted_ns', 'min_ns',
                                             'mean_ns', 'p50_ns', 'p90_ns', 'p99_ns', 'p99_9_ns', 'max_ns', 'n_unclosed', 'ipc']),
                         this.histogram(answer, state, name),
-                        ...this.inside(answer, `Slowest instances of ${name}`),
-                        this.table(answer, 'threads', { name: 'By thread', shown: 8 }),
-                        this.table(answer, 'counters', { name: 'Counters in the zone', shown: 8 }),
+                        el('div', { class: 'answer of-all' }, ...this.inside(answer, `Slowest instances of ${name}`),
+                           this.table(answer, 'threads', { name: 'By thread', shown: 8 }),
+                           this.table(answer, 'counters', { name: 'Counters in the zone', shown: 8 })),
                 ];
         }
 
