@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * web/escaped_columns.c, packed_text.c, html_redaction.c: what a page keeps is read back as it was, and a
- * redacted
- * text has no folder, command line or host
+ * web/escaped_columns.c, packed_text.c, html_redaction.c: the contents of a page are read back as they were,
+ * and a redacted text has no folder, command line or host
  */
 #include "base/byte_buffer.h"
 #include "base/error.h"
