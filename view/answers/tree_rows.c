@@ -274,6 +274,7 @@ struct zone_tree {
         struct zone_node *nodes; /* heap; by path, [0] = outside of all */
         uint32_t n_paths;
         struct call_tree_options choice;
+        struct call_tree calls; /* of one path at a time */
         uint64_t n_left_out;
 };
 
@@ -313,22 +314,21 @@ static void sum_zones(struct zone_tree *z)
 static void add_calls_of_zone(struct tree_printing *p, struct zone_tree *z, uint32_t path)
 {
         const struct report *report = z->report;
-        struct call_tree tree = { .nodes = NULL };
 
         if (z->nodes[path].own.n_samples == 0)
                 return;
         z->choice.path = path;
-        if (call_tree_init(&tree, report->samples.dictionary, &report->samples.functions,
+        if (call_tree_init(&z->calls, report->samples.dictionary, &report->samples.functions,
                            report->samples.stats, report->event->event, &z->choice) < 0) {
                 p->document->failed = true;
                 return;
         }
-        p->tree = &tree;
+        p->tree = &z->calls;
         p->depth_around = path != 0 ? z->nodes[path].depth + 1 : 0;
         p->n_of_min_left = UINT64_MAX;
         tree_rows_add_rows(p, 0);
-        z->n_left_out += tree.n_left_out;
-        call_tree_deinit(&tree);
+        z->n_left_out += z->calls.n_left_out;
+        call_tree_deinit(&z->calls);
 }
 
 static void tree_rows_add_zone(struct tree_printing *p, const struct zone_tree *z, uint32_t path)

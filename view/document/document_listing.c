@@ -281,7 +281,7 @@ int document_listing_print(const struct view_document *d, const struct view_tabl
                 .color = options->color,
                 .columns = calloc(t->listing->n_columns, sizeof(*p.columns)),
         };
-        int r = -ENOMEM;
+        int r;
 
         if (!p.columns)
                 return -ENOMEM;
