@@ -722,8 +722,13 @@ int kernel_side_finish(struct kernel_side *s, uint64_t limit_ns, struct error *e
 }
 
 /* Mappings of data are many; of interest are only clients' regions among them. */
-static bool may_matter(const struct perf_mmap *m)
+static bool may_matter(const struct kernel_side *s, const struct perf_record *rec)
 {
+        const struct perf_mmap *m = &rec->mmap;
+
+        if (rec->kind != PERF_RECORD_KIND_MMAP ||
+            (s->recording->filter && !process_filter_may_take(s->recording->filter, rec->pid)))
+                return false;
         return m->executable || region_finder_is_region_name(m->path, m->path_bytes);
 }
 
@@ -757,16 +762,14 @@ static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_p
                         continue;
                 while ((r = perf_ring_scan(&s->recording->events->rings[i], &s->heads[i].scan_bytes, &bytes,
                                            &n_bytes, err)) == 1) {
-                        s->heads[i].ready =
-                                false; /* it may have borrowed the ring's copy of a wrapped record */
+                        s->heads[i].ready = false; /* it may have borrowed a wrapped record's copy */
                         if (perf_record_decode(bytes, n_bytes, &s->recording->events->layout, &rec, NULL) < 0)
                                 continue;
                         if (rec.kind == PERF_RECORD_KIND_FORK && rec.fork.parent_pid != rec.pid) {
                                 recent_births_note(&s->births, rec.time_ns);
                                 decide_patience(s);
                         }
-                        if (rec.kind != PERF_RECORD_KIND_MMAP || !may_matter(&rec.mmap) ||
-                            (s->recording->filter && !process_filter_may_take(s->recording->filter, rec.pid)))
+                        if (!may_matter(s, &rec))
                                 continue;
                         *ret_has_code |= rec.mmap.executable;
                         if (want_file(s, &rec) < 0 || code_images_look(s->images, &rec) < 0)
@@ -782,10 +785,7 @@ static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_p
         return 0;
 }
 
-/*
- * To look at code takes time, in which more may have come that is gone soon: once more,
- * until there is nothing new.
- */
+/* To look at code takes time, in which more may have come that is gone soon: until there is nothing new. */
 int kernel_side_scan(struct kernel_side *s, uint32_t *ret_pid, struct error *err)
 {
         bool has_code = true;

@@ -11,6 +11,7 @@
 #include "view/document/view_document.h"
 #include "view/text/text_number.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -323,6 +324,7 @@ static void add_calls_of_zone(struct tree_printing *p, struct zone_tree *z, uint
                 p->document->failed = true;
                 return;
         }
+        assert(z->calls.nodes);
         p->tree = &z->calls;
         p->depth_around = path != 0 ? z->nodes[path].depth + 1 : 0;
         p->n_of_min_left = UINT64_MAX;

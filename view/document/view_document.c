@@ -208,8 +208,11 @@ const char *view_document_make_key(struct view_document *d, const char *before, 
         if (!key)
                 goto fail;
         memcpy(key, before, n_before);
-        for (size_t i = 0; i < n; i++)
-                key[n_before + i] = memchr(fine, name.bytes[i], sizeof(fine) - 1) ? name.bytes[i] : '_';
+        for (size_t i = 0; i < n; i++) {
+                key[n_before + i] = name.bytes[i];
+                if (!memchr(fine, name.bytes[i], sizeof(fine) - 1))
+                        key[n_before + i] = '_';
+        }
         key[n_before + n] = '\0';
         d->keys[d->n_keys++] = key;
         return key;
