@@ -243,7 +243,7 @@ static size_t probe(uint32_t pid, uint64_t top_avma, uint64_t page_bytes, uint32
 
         for (size_t i = 0; i < n; i++) {
                 there[i].iov_len = sizeof(*first);
-                /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process is only a number */
+                /* NOLINTNEXTLINE(performance-no-int-to-ptr): another process's address is only a number */
                 there[i].iov_base = (void *)(uintptr_t)(top_avma - i * page_bytes);
         }
         got = process_vm_readv((pid_t)pid, &here, 1, there, n, 0);
