@@ -87,7 +87,7 @@ static void check_lane(struct timeline_index *t, enum timeline_track_kind track,
 
                 if (facts.kind != kind || facts.depth != depth ||
                     t->tracks[facts.track].kind != (uint32_t)track || name.n_bytes != strlen(title) ||
-                    memcmp(name.bytes, title, name.n_bytes) != 0)
+                    (name.n_bytes != 0 && memcmp(name.bytes, title, name.n_bytes) != 0))
                         continue;
                 print_lane(t, i, text, sizeof(text));
                 ck_assert_str_eq(text, expected);

@@ -115,6 +115,14 @@ function rangeDocument(model, whole, range, nSamples) {
 }
 
 /**
+ * A row that stands for no function, such as "[truncated]", has nothing of its own.
+ * @param {any} row
+ */
+function isMark(row) {
+        return row !== undefined && row.kind === 'mark';
+}
+
+/**
  * @param {TraceModel} model
  * @param {any} whole document of the whole trace
  * @param {FileSamples} samples
@@ -127,7 +135,8 @@ function functionsOfRange(model, whole, samples, stacks, range) {
         const known = new Map(whole.functions.rows.map((/** @type {any} */ row) => [row.handle, row]));
         const rows = model.functions.map((one, i) => ({ one, i })).filter(({ i }) => sums.samples[i] > 0).map(({ one, i }) =>
                 Object.assign({ function: one.name, module: one.module }, known.get('f' + (i + 1)), { handle: 'f' + (i + 1),
-                        self_share: sums.selfSamples[i] / sums.nSamples, total_share: sums.samples[i] / sums.nSamples,
+                        self_share: isMark(known.get('f' + (i + 1))) ? null : sums.selfSamples[i] / sums.nSamples,
+                        total_share: sums.samples[i] / sums.nSamples,
                         self_samples: sums.selfSamples[i], total_samples: sums.samples[i], self_weight: sums.selfWeight[i],
                         total_weight: sums.weight[i], ipc: null, cache_misses_per_1000: null, branch_misses_per_1000: null }));
         rows.sort((a, b) => b.self_samples - a.self_samples || b.total_samples - a.total_samples);
