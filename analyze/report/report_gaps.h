@@ -22,9 +22,9 @@ enum report_gap_source { REPORT_GAP_NOTICE, REPORT_GAP_LOSS, REPORT_GAP_ANALYSIS
 
 struct report_gap {
         enum report_gap_source source;
-        const char *code;        /* static: stable name for scripts */
-        const char *words;       /* static: for people, without a full stop */
-        const char *advice;      /* static: "try: ...", see view/answers/gap_advice.h; NULL = none */
+        const char *code;   /* static: stable name for scripts */
+        const char *words;  /* static: for people, without a full stop */
+        const char *advice; /* static: "try: ...", in which TRACE and MODULE stand for paths; NULL = none */
         struct text_view detail; /* reason and remedy, or the module that it is about; may be empty */
         uint64_t count;          /* how many; 0 = not a thing to count */
         double share;            /* of the samples shown; 0 = not about a share */

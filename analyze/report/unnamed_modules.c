@@ -114,7 +114,7 @@ static const char *unnamed_modules_advise_on_file(const struct trace_module *mod
                 if (unnamed_modules_begins_with(path, folders[i]) &&
                     !unnamed_modules_begins_with(path, "/usr/local/"))
                         return "try: hyprof symbolize --debuginfod=https://debuginfod.elfutils.org TRACE, or on Debian "
-                               "install PACKAGE";
+                               "install the -dbgsym package of the one that dpkg -S MODULE names";
         return "try: hyprof symbolize --debug-dir DIR TRACE, with its unstripped file in DIR";
 }
 

@@ -16,11 +16,7 @@ struct gap_advice {
         char text[GAP_ADVICE_BYTES]; /* "try: ..."; empty if nothing is known to help */
 };
 
-/*
- * With the trace's own path and the module's, instead of the words TRACE and MODULE.  PACKAGE becomes the
- * Debian package of the module's debug information: its name, where this machine has the file and knows its
- * package, else how to find it.
- */
+/* With the trace's own path and the module's, instead of the words TRACE and MODULE. */
 struct gap_advice gap_advice_of(const struct report *report, const struct report_gap *gap);
 
 #endif /* VIEW_ANSWERS_GAP_ADVICE_H */
