@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/recording/recorder_state.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "format/trace_dictionary.h"
+#include "sampler/code/early_opener.h"
+#include "sampler/kernel/privileges.h"
+#include "sampler/kernel/ring_size.h"
+#include "sampler/kernel/switch_source.h"
+#include "sampler/kernel/system_calls.h"
+#include "sampler/kernel/thread_priority.h"
+#include "sampler/merge/writer_thread.h"
+#include "sampler/recording/recording_facts.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/capability.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+static int take_signals(struct recorder *r, struct error *err)
+{
+        sigset_t signals;
+
+        (void)sigemptyset(&signals);
+        (void)sigaddset(&signals, SIGINT);
+        (void)sigaddset(&signals, SIGTERM);
+        (void)sigaddset(&signals, SIGHUP);
+        (void)sigaddset(&signals, SIGQUIT);
+        r->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+        /* A reader of the trace that goes away, and a limit on its length, are errors of write(2). */
+        (void)sigaddset(&signals, SIGPIPE);
+        (void)sigaddset(&signals, SIGXFSZ);
+        (void)pthread_sigmask(SIG_BLOCK, &signals, &r->child_signals); /* cannot fail for these arguments */
+        if (r->signal_fd < 0)
+                return error_errno(err, "signalfd");
+        return r->options->argv ? job_control_open(&r->job, r->options->flight != NULL, err) : 0;
+}
+
+static bool needs_tables(const struct recorder *r)
+{
+        return r->unwinder.mode != UNWIND_FP;
+}
+
+/* Without it call stacks end where there are no frame pointers: each file is counted and reported at once. */
+static void start_tables(struct recorder *r)
+{
+        struct error err = ERROR_NONE;
+
+        if (needs_tables(r) &&
+            table_process_start(&r->tables, r->options->run_as_uid, r->options->run_as_gid, &err) < 0)
+                recorder_note(r, err.text);
+}
+
+/* The requested events, or the default, within our rights. */
+static int choose_events(struct recorder *r, bool *ret_fallback, struct error *err)
+{
+        int code;
+
+        r->request = *r->options->events;
+        code = event_request_complete(&r->request, r->access.hardware_error == 0, ret_fallback, err);
+        /* Without the right to see the kernel, only user code is left; a notice says so. */
+        if (code == 0 && r->access.kernel_error < 0)
+                code = event_request_leave_kernel(&r->request, err);
+        event_request_name_sampled(&r->request, r->result->event_names, sizeof(r->result->event_names),
+                                   &r->result->has_rate);
+        return code;
+}
+
+static int recorder_describe(struct recorder *r, bool fallback, struct error *err)
+{
+        struct trace_dictionary *dictionary = r->dictionary;
+        int code = recording_facts_begin(dictionary, r->start_ns, err);
+
+        if (code == 0)
+                code = recorded_scope_describe(&r->scope, &r->events, r->options->argv, dictionary, err);
+        if (code == 0 && recorder_is_attaching(r) && r->options->client_ring_bytes)
+                code = recording_facts_add_notice(dictionary, TRACE_NOTICE_CLIENT_RING_FIXED, NULL);
+        if (code < 0)
+                return code;
+        code = recording_facts_add_limits(dictionary, &r->access, fallback, err);
+        if (code == 0)
+                code = recorded_waiting_describe(&r->waiting, dictionary);
+        if (code == 0)
+                code = recording_facts_add_unwinding(dictionary, &r->options->unwinder, &r->unwinder, err);
+        return code == 0 ? recording_facts_add_events(dictionary, &r->request, r->sample_events, err) : code;
+}
+
+/* The command is recorded, but where it only says how long. */
+static bool records_command(const struct recorder *r)
+{
+        return r->options->argv && (!recorder_is_attaching(r) || r->options->scope->whole_machine);
+}
+
+/* Samples with copies of stacks are large. */
+static size_t choose_ring_bytes(const struct recorder *r, size_t tracker_bytes)
+{
+        long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+        struct ring_size_wanted wanted = { .rate_hz = r->request.rate_hz,
+                                           .n_events = r->request.n_specs,
+                                           .copy_bytes = r->unwinder.copy_bytes,
+                                           .n_cpus = n_cpus > 0 ? (uint64_t)n_cpus : 1,
+                                           .memory_bytes = ring_size_machine_memory() };
+        size_t bytes = ring_size_find(&wanted);
+
+        return r->access.locks_memory ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
+}
+
+static int recorder_open_events(struct recorder *r, struct error *err)
+{
+        const struct recorded_waiting_options waiting = { .no_switches = r->options->no_switches,
+                                                          .off_cpu = r->options->off_cpu,
+                                                          .sees_kernel = r->access.kernel_error == 0,
+                                                          .copy_bytes = r->unwinder.copy_bytes };
+        size_t tracker_bytes = ring_size_of_tracker(r->access.locks_memory, r->options->scope->whole_machine);
+        struct event_set_options options = {
+                .attr = { .request = &r->request,
+                          .unwinder = r->unwinder,
+                          .build_ids = r->access.build_id_error == 0 },
+                .tracker_ring_bytes = tracker_bytes,
+        };
+
+        int code;
+
+        recorded_waiting_open(&r->waiting, &waiting, &r->request);
+        options.attr.switches = r->waiting.by_perf;
+        options.attr.ring_bytes = choose_ring_bytes(r, tracker_bytes);
+        code = recorded_scope_open_events(&r->scope, records_command(r) ? r->command.pid : 0,
+                                          r->options->delay_ns > 0, &options, &r->events, err);
+        if (code < 0 || r->options->delay_ns > 0) /* data from before the recording does not belong
+                                                   * to it: see join() */
+                return code;
+        return recorded_waiting_begin(&r->waiting, &r->scope, &r->events.cpus, false, err);
+}
+
+/* A missing file, -1, reports nothing. */
+static int recorder_watch(struct recorder *r, int fd, enum wake_reason reason, uint32_t how,
+                          struct error *err)
+{
+        struct epoll_event event = { .events = EPOLLIN | how, .data = { .u32 = (uint32_t)reason } };
+
+        if (fd >= 0 && epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
+                return error_errno(err, "epoll");
+        return 0;
+}
+
+static int recorder_watch_all(struct recorder *r, struct error *err)
+{
+        /* Where there are doorbells, it waits for those alone. */
+        bool opener_waits = r->opener && !event_set_has_doorbells(&r->events);
+        const struct {
+                int fd; /* -1 = there is none */
+                enum wake_reason reason;
+                uint32_t how;
+        } fixed[] = {
+                { r->signal_fd, WAKE_SIGNAL, 0 },
+                { r->job.fd, WAKE_JOB, 0 },
+                { r->options->flight ? r->flight.signal_fd : -1, WAKE_DUMP, 0 },
+                { r->command.pid_fd, WAKE_COMMAND, 0 },
+                { r->fail_fd, WAKE_WRITER, EPOLLET },
+                { r->inbox.fd, WAKE_REGION, EPOLLET },
+                { r->tables.fd, WAKE_TABLES, 0 },
+                { code_keeper_fd(r->merge.recording.keeper), WAKE_CODE, 0 },
+                { r->opener ? early_opener_fd(r->opener) : -1, WAKE_TRACKER, EPOLLET },
+                { r->waiting.switches ? switch_source_fd(r->waiting.switches) : -1, WAKE_SAMPLES, EPOLLET },
+        };
+        int code = 0;
+
+        r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+        if (r->epoll_fd < 0)
+                return error_errno(err, "epoll");
+        for (size_t i = 0; code == 0 && i < sizeof(fixed) / sizeof(fixed[0]); i++)
+                code = recorder_watch(r, fixed[i].fd, fixed[i].reason, fixed[i].how, err);
+        for (size_t i = 0; code == 0 && i < r->scope.attachment.n_named; i++)
+                code = recorder_watch(r, r->scope.attachment.named[i].pid_fd, WAKE_COMMAND, EPOLLET, err);
+        /* Edge-triggered: the event of an ended task stays ready.  A CPU without the event has no ring. */
+        for (size_t i = 0; code == 0 && i < r->events.n_rings; i++)
+                if (r->events.ring_fds[i] >= 0 && !(opener_waits && event_set_is_tracker_ring(&r->events, i)))
+                        code = recorder_watch(r, r->events.ring_fds[i],
+                                              event_set_is_tracker_ring(&r->events, i) ? WAKE_TRACKER
+                                                                                       : WAKE_SAMPLES,
+                                              EPOLLET, err);
+        return code;
+}
+
+static int start_merge(struct recorder *r, struct trace_writer *writer, struct error *err)
+{
+        struct recording recording = {
+                .dictionary = r->dictionary,
+                .events = &r->events,
+                .sample_events = r->sample_events,
+                .switches = r->waiting.switches,
+                .filter = &r->scope.filter,
+                .stop_fd = r->signal_fd,
+                .cpu_wide = r->scope.kind != EVENT_SCOPE_THREADS,
+                .keep_stacks = r->options->keep_stacks,
+        };
+        struct collector_options options = {
+                .unwinder = r->unwinder,
+                .table_process = needs_tables(r) ? &r->tables : NULL,
+                .families = r->options->families,
+                .client_ring_bytes = r->options->client_ring_bytes,
+                .inbox = &r->inbox,
+                .keeper = r->options->keeper,
+                .trigger = flight_recorder_trigger(&r->flight),
+                .in_ring = r->options->flight != NULL,
+                .priority = r->priority,
+        };
+        const struct writer_thread_target target = {
+                .writer = options.in_ring ? NULL : writer,
+                .ring = options.in_ring ? &r->flight.ring : NULL,
+        };
+        int code;
+
+        r->flight.start_ns = r->start_ns;
+
+        r->fail_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (r->fail_fd < 0)
+                return error_errno(err, "eventfd");
+        if (needs_tables(r) || r->options->keeper.mode != CODE_KEEPER_NONE ||
+            event_set_has_doorbells(&r->events))
+                (void)early_opener_start(&r->events, &r->opener, NULL);
+        recording.opened = early_opener_files(r->opener);
+        thread_priority_restore(r->priority); /* threads begin with that of who starts them */
+        code = writer_thread_start_for(&target, r->fail_fd, r->signal_fd, &r->writer, err);
+        options.writer = r->writer;
+        if (code == 0)
+                code = collector_init(&r->merge, &recording, &options, err);
+        thread_priority_raise();
+        r->merging = code == 0;
+        return code;
+}
+
+/*
+ * The command's environment makes an instrumented program record from its first
+ * instruction.  Where running processes are recorded, the command is left alone.
+ */
+static int start_command(struct recorder *r, struct error *err)
+{
+        struct command_environment environment = { .n = 0 };
+        struct command_options options;
+        int code;
+
+        if (!r->options->argv)
+                return 0;
+        if (records_command(r)) {
+                command_environment_add_rings(&environment, r->options->client_ring_bytes);
+                if (r->options->delay_ns ==
+                    0) /* else its zones begin later, as those of one that ran before */
+                        command_environment_add_recording(&environment, r->options->families,
+                                                          r->inbox.address);
+        }
+        options = (struct command_options){ .argv = r->options->argv,
+                                            .environment = environment.pairs,
+                                            .signals = &r->child_signals,
+                                            .as_root = r->options->command_as_root };
+        if (records_command(r))
+                options.cgroup_fd = recorded_scope_open_cgroup(&r->scope);
+        code = command_start(&r->command, &options, err);
+        r->scope.is_command_inside = r->command.in_cgroup;
+        return code;
+}
+
+int recorder_let_go(struct recorder *r, struct error *err)
+{
+        int code;
+
+        if (!r->options->argv || r->started)
+                return 0;
+        code = command_go(&r->command, err);
+        r->started = code == 0;
+        r->result->exec_failed = !r->started;
+        return code;
+}
+
+/* A signal, or the end of the command, ends the wait: then there is little to record. */
+static int wait_for_delay(struct recorder *r, struct error *err)
+{
+        uint64_t now_ns = clock_raw_ns(), until_ns = now_ns + r->options->delay_ns;
+        struct pollfd fds[2] = { { .fd = r->signal_fd, .events = POLLIN },
+                                 { .fd = r->command.pid_fd, .events = POLLIN } };
+        int n = 0, code = recorder_let_go(r, err);
+
+        while (code == 0 && n == 0 && now_ns < until_ns) {
+                n = poll(fds, 2,
+                         (int)((until_ns - now_ns < NS_PER_S ? until_ns - now_ns : NS_PER_S) / NS_PER_MS) +
+                                 1);
+                now_ns = clock_raw_ns();
+        }
+        if (code == 0 &&
+            (r->options->argv ? command_reap(&r->command, false) != 0 : recorded_scope_has_ended(&r->scope)))
+                return error_set(err, -ESRCH, "%s ended before the recording began, after --delay",
+                                 r->options->argv ? "the command" : "the processes to be recorded");
+        return code;
+}
+
+/* The recorded threads that are already running: named, or released. */
+static int recorder_join(struct recorder *r, struct error *err)
+{
+        int code = r->options->delay_ns > 0 ? wait_for_delay(r, err) : 0;
+
+        r->start_ns = clock_raw_ns();
+        if (code == 0 && r->options->delay_ns > 0)
+                code = recorded_waiting_begin(&r->waiting, &r->scope, &r->events.cpus, true, err);
+        recorded_waiting_expect(&r->waiting, &r->scope);
+        return code == 0 ? recorded_scope_join(&r->scope, &r->events, err) : code;
+}
+
+/* Nothing at all can be recorded: better said at once, with the reason. */
+static int check_access(struct recorder *r, struct error *err)
+{
+        struct perf_refusal refusal;
+
+        perf_access_read(&r->access);
+        if (r->access.user_error == 0)
+                return 0;
+        perf_access_explain(&r->access, r->access.user_error, false, &refusal);
+        return error_set(err, r->access.user_error, "no performance events: %s", refusal.reason);
+}
+
+int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct error *err)
+{
+        bool fallback;
+        int code;
+
+        code = check_access(r, err);
+        r->unwinder = unwind_request_complete(&r->options->unwinder, r->access.stack_copy_error == 0);
+        if (code < 0)
+                return code;
+        r->filter_fd = system_calls_prepare(NULL);
+        start_tables(r); /* early: it keeps what we have now, and must not be forked beside threads */
+        code = take_signals(r, err);
+        if (code < 0)
+                return code;
+        code = flight_recorder_open(&r->flight, r->options->flight, r->dictionary, err);
+        if (code < 0)
+                return code;
+        code = choose_events(r, &fallback, err);
+        if (code < 0)
+                return code;
+        code = region_inbox_open(&r->inbox, err);
+        if (code < 0)
+                return code;
+        r->inbox.any_user = privileges_has(CAP_SYS_PTRACE);
+        code = recorded_scope_open(&r->scope, r->options->scope, err);
+        if (code < 0)
+                return code;
+        if (recorded_scope_add_own(&r->scope, r->tables.pid) < 0 ||
+            recorded_scope_add_own(&r->scope, r->options->file_opener_pid) < 0)
+                return error_set(err, -ENOMEM, "no memory for a list of processes");
+        code = start_command(r, err);
+        r->start_ns = clock_raw_ns();
+        if (code < 0)
+                return code;
+        /* Events begin, or rings are full before a program of many threads is known; the command stays. */
+        r->priority = thread_priority_get();
+        thread_priority_raise();
+        code = recorder_open_events(r, err);
+        if (code < 0)
+                return code;
+        if (recorder_joins(r))
+                code = recorder_join(r, err);
+        if (code < 0)
+                return code;
+        code = recorder_describe(r, fallback, err);
+        if (code < 0)
+                return code;
+        code = start_merge(r, writer, err);
+        return code < 0 ? code : recorder_watch_all(r, err);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/recording/recorder_state.h - what a recording holds from its preparation to its end
+ *
+ * Way of the data:  recorder_preparation -> [recorder_state] -> recorder
+ *
+ * For these two files alone; the collector's thread owns it.
+ */
+#ifndef SAMPLER_RECORDING_RECORDER_STATE_H
+#define SAMPLER_RECORDING_RECORDER_STATE_H
+
+#include "instrument/region_inbox.h"
+#include "sampler/code/table_process.h"
+#include "sampler/events/event_set.h"
+#include "sampler/kernel/perf_access.h"
+#include "sampler/merge/collector.h"
+#include "sampler/merge/flight_recorder.h"
+#include "sampler/recording/command.h"
+#include "sampler/recording/job_control.h"
+#include "sampler/recording/recorded_scope.h"
+#include "sampler/recording/recorded_waiting.h"
+#include "sampler/recording/recorder.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct early_opener;
+struct error;
+struct trace_dictionary;
+struct trace_writer;
+struct writer_thread;
+
+enum wake_reason {
+        WAKE_SAMPLES,
+        WAKE_TRACKER,
+        WAKE_SIGNAL,
+        WAKE_COMMAND,
+        WAKE_WRITER,
+        WAKE_REGION,
+        WAKE_TABLES,
+        WAKE_CODE,
+        WAKE_JOB,
+        WAKE_DUMP
+};
+
+struct recorder {
+        const struct recorder_options *options;
+        struct trace_dictionary *dictionary;
+        struct recorder_result *result;
+        struct event_request request; /* the requested events, or the default, within our rights */
+        uint32_t sample_events[EVENT_REQUEST_SPECS_MAX];
+        struct perf_access access;
+        struct unwind_request unwinder; /* the feasible part of the request */
+        struct command command;
+        struct recorded_scope scope;
+        struct event_set events;
+        struct recorded_waiting waiting;
+        struct region_inbox inbox;
+        struct table_process tables; /* fd -1 = none is needed, or it could not be started */
+        struct early_opener *opener; /* NULL = not needed or not started: the collector looks itself */
+        struct collector merge;
+        bool merging; /* `merge` is initialised */
+        struct flight_recorder flight;
+        struct writer_thread *writer;
+        struct job_control job;
+        sigset_t child_signals;
+        int signal_fd, epoll_fd, fail_fd;
+        uint64_t start_ns, progress_ns;
+        uint64_t young_until_ns; /* code was mapped YOUNG_NS before that */
+        uint64_t deadline_ns;    /* until then the command is waited for after a signal; 0 = no signal came */
+        uint64_t stop_ns;        /* the duration is over; UINT64_MAX = none was given */
+        uint64_t cpu_ns;         /* that this process and its children had taken before */
+        int filter_fd;           /* of system calls; see system_calls_prepare() */
+        int priority;            /* of this thread before */
+        bool started;            /* the command was released */
+        bool busy_noted;
+        bool write_failed;
+};
+
+static inline bool recorder_is_attaching(const struct recorder *r)
+{
+        return recorded_scope_is_attaching(r->options->scope);
+}
+
+/* Is something recorded that is already running? */
+static inline bool recorder_joins(const struct recorder *r)
+{
+        return recorder_is_attaching(r) || r->options->delay_ns > 0;
+}
+
+/* Shows words to people while it records. */
+static inline void recorder_note(const struct recorder *r, const char *words)
+{
+        if (r->options->on_note)
+                r->options->on_note(r->options->context, words);
+}
+
+/*
+ * recorder_prepare() - opens everything; the command is started, and waits to be released
+ * Returns 0 or -errno; recorder_run() closes what is open, also after a failure.
+ */
+int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct error *err);
+
+/* The command begins to run, if there is one and it does not run yet.  Returns 0 or -errno. */
+int recorder_let_go(struct recorder *r, struct error *err);
+
+#endif /* SAMPLER_RECORDING_RECORDER_STATE_H */
