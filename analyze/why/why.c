@@ -81,8 +81,7 @@ static int find_bounds(struct why *w)
                 return r;
         b->by = w->by;
         b->cost = w->cost;
-        b->slow_ns = w->rank.slow_ns;
-        b->slow_sampled_ns = w->rank.slow_sampled_ns;
+        b->rank = w->rank;
         b->keep_slow = keep_of(fmin(w->rank.n_slow, (double)d->n_evident));
         b->keep_typical = keep_of((double)d->n_evident);
         return 0;

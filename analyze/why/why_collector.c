@@ -163,7 +163,7 @@ static int close_instance(struct why_collector *c, const struct walked_thread *t
                 .thread = thread->id,
         };
 
-        instance.is_slow = value >= (spent.n_samples != 0 ? b->slow_sampled_ns : b->slow_ns);
+        instance.is_slow = why_rank_is_slow(&b->rank, &spent, value);
         if (instance.is_slow) {
                 c->n_slow++;
         } else {

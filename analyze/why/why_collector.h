@@ -14,6 +14,7 @@
 #define ANALYZE_WHY_WHY_COLLECTOR_H
 
 #include "analyze/walk/sample_cost.h"
+#include "analyze/why/why_durations.h"
 #include "analyze/why/why_inside.h"
 #include "analyze/why/why_instances.h"
 #include "analyze/why/why_spent.h"
@@ -62,8 +63,8 @@ struct why_lock_waits {
 struct why_bounds {
         enum why_by by;
         struct sample_cost cost;
-        double slow_ns, slow_sampled_ns; /* without, and with a sample */
-        double keep_slow, keep_typical;  /* share of them that is looked at */
+        struct why_rank rank;
+        double keep_slow, keep_typical; /* share of them that is looked at */
 };
 
 /* Instances without samples and time off the CPU: their times are all that is known of them. */

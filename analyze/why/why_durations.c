@@ -2,6 +2,7 @@
 #include "analyze/why/why_durations.h"
 
 #include "analyze/trace/histogram.h"
+#include "analyze/why/why_ratio.h"
 #include "base/array.h"
 
 #include <errno.h>
@@ -20,7 +21,12 @@
  */
 #define SAMPLED_EXCESS 1.5
 #define SAMPLED_SLACK  3
-#define RAISES_MAX     1000
+/* That it is no chance: of more instances the test adds nothing to SAMPLED_EXCESS. */
+#define EXCESS_P     0.01
+#define EXCESS_N_MAX 1000
+#define RAISES_MAX   1000
+/* Costs of a sample: an instance that waits so much longer than a sample takes is not slow by its sample. */
+#define SURE_WAIT_COSTS 5
 
 enum { CLASS_NONE, CLASS_ONCE, CLASS_MORE, CLASS_OFF_CPU };
 
@@ -31,7 +37,7 @@ struct why_bin {
 
 /* Instances that are alike: one, or those of a bin. */
 struct ranked {
-        double value_ns, on_cpu_ns, machine_ns,
+        double value_ns, on_cpu_ns, machine_ns, waiting_ns,
                 n_samples; /* means; value and on_cpu without the cost of samples */
         double n;          /* instances */
         double weight;     /* how many they stand for */
@@ -128,6 +134,7 @@ static struct ranked ranked_of(const struct why_spent *sum, double n, enum why_b
                 .value_ns = why_spent_value(sum, by, cost) / n,
                 .on_cpu_ns = sample_cost_without(cost, (double)sum->on_cpu_ns, n_samples) / n,
                 .machine_ns = (double)sum->machine_ns / n,
+                .waiting_ns = (double)sum->waiting_ns / n,
                 .n_samples = n_samples / n,
                 .n = n,
                 .weight = n,
@@ -202,19 +209,36 @@ int why_durations_learn(const struct why_durations *d, struct sample_cost *ret_c
 
 /* ------------------------------------------------------------------ the slow ones */
 
-static bool why_durations_is_short(const struct ranked *item, const struct sample_cost *cost)
+/*
+ * Whether a sample decides how such an instance is ranked.  Nearly all that run for most of a period have
+ * one, and no sample makes an instance wait.
+ */
+static bool why_durations_is_doubtful(const struct ranked *item, const struct sample_cost *cost,
+                                      double sure_wait_ns)
 {
-        return item->on_cpu_ns < SAMPLE_COST_PERIOD_MAX * cost->period_ns;
+        return item->on_cpu_ns < SAMPLE_COST_PERIOD_MAX * cost->period_ns && item->waiting_ns < sure_wait_ns;
 }
 
-/* One without a sample stands for those of its length that have one, whose durations are less exact. */
-static void weigh(struct ranked *items, size_t n, const struct sample_cost *cost)
+/*
+ * One without a sample stands for those of its length that have one, whose durations are less exact; all of
+ * them together for as many as there are.
+ */
+static void weigh(struct ranked *items, size_t n, const struct sample_cost *cost, double sure_wait_ns)
 {
-        for (size_t i = 0; i < n && cost->is_known; i++)
-                if (why_durations_is_short(&items[i], cost))
-                        items[i].weight = items[i].n_samples > 0
-                                                  ? 0
-                                                  : items[i].n / (1 - items[i].on_cpu_ns / cost->period_ns);
+        double n_doubtful = 0, predicted = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                struct ranked *item = &items[i];
+
+                if (!why_durations_is_doubtful(item, cost, sure_wait_ns))
+                        continue;
+                n_doubtful += item->n;
+                item->weight = item->n_samples > 0 ? 0 : item->n / (1 - item->on_cpu_ns / cost->period_ns);
+                predicted += item->weight;
+        }
+        for (size_t i = 0; i < n && predicted > 0; i++)
+                if (why_durations_is_doubtful(&items[i], cost, sure_wait_ns))
+                        items[i].weight *= n_doubtful / predicted;
 }
 
 static double total_of(const struct ranked *items, size_t n)
@@ -253,22 +277,33 @@ static double slowest_from(const struct ranked *items, size_t n, double total, d
         return 0;
 }
 
-/* How many of the slow ones have a sample, and how many of those without one predict. */
-static bool has_excess(const struct ranked *items, size_t n, const struct sample_cost *cost, double from_ns)
+/* Whether more of the slow ones have a sample than those without one predict, and than chance explains. */
+static bool has_excess(const struct ranked *items, size_t n, const struct sample_cost *cost,
+                       double sure_wait_ns, double from_ns)
 {
-        double seen = 0, predicted = 0, longer = 0;
+        double seen = 0, without = 0, predicted = 0, longer = 0, expected = 0;
 
         for (size_t i = n; i > 0 && items[i - 1].value_ns >= from_ns; i--) {
                 const struct ranked *item = &items[i - 1];
 
-                if (!why_durations_is_short(item, cost))
+                if (item->waiting_ns >= sure_wait_ns)
+                        continue;
+                if (!why_durations_is_doubtful(item, cost, sure_wait_ns)) {
                         longer += item->n * item->n_samples;
-                else if (item->n_samples > 0)
+                        continue;
+                }
+                expected += item->n * item->on_cpu_ns / cost->period_ns;
+                if (item->n_samples > 0) {
                         seen += item->n;
-                else
+                } else {
+                        without += item->n;
                         predicted += item->n * item->on_cpu_ns / (cost->period_ns - item->on_cpu_ns);
+                }
         }
-        return seen + longer > SAMPLED_EXCESS * (predicted + longer) + SAMPLED_SLACK;
+        if (seen + longer <= SAMPLED_EXCESS * (predicted + longer) + SAMPLED_SLACK)
+                return false;
+        return seen + without > EXCESS_N_MAX || why_binomial_tail((uint64_t)seen, (uint64_t)(seen + without),
+                                                                  expected / (seen + without)) < EXCESS_P;
 }
 
 /*
@@ -281,7 +316,7 @@ static double slow_sampled_from(const struct ranked *items, size_t n, const stru
         double from_ns = fmax(rank->slow_ns, rank->high_ns + cost->spread_ns);
         double step_ns = fmax(cost->spread_ns / 2, 1);
 
-        for (int i = 0; i < RAISES_MAX && has_excess(items, n, cost, from_ns); i++) {
+        for (int i = 0; i < RAISES_MAX && has_excess(items, n, cost, rank->sure_wait_ns, from_ns); i++) {
                 from_ns += step_ns;
                 step_ns *= 1.1;
         }
@@ -308,7 +343,8 @@ static double why_durations_machine_share(const struct ranked *items, size_t n, 
 int why_durations_rank(const struct why_durations *d, const struct why_rank_request *request,
                        const struct sample_cost *cost, struct why_rank *ret_rank)
 {
-        struct why_rank rank = { .n_slow = 0 };
+        static const struct sample_cost none = { .is_known = false };
+        struct why_rank rank = { .sure_wait_ns = INFINITY };
         struct ranked *items;
         double total;
         size_t n;
@@ -316,9 +352,14 @@ int why_durations_rank(const struct why_durations *d, const struct why_rank_requ
 
         if (r < 0)
                 return r;
+        /* Samples do not change how long an instance waits. */
+        if (request->by == WHY_BY_WAITING)
+                cost = &none;
+        if (request->by != WHY_BY_ON_CPU)
+                rank.sure_wait_ns = SURE_WAIT_COSTS * cost->cost_ns;
         total = total_of(items, n);
-        if (cost->cost_ns > WEIGH_MIN * value_at(items, n, total / 2))
-                weigh(items, n, cost);
+        if (cost->is_known && cost->cost_ns > WEIGH_MIN * value_at(items, n, total / 2))
+                weigh(items, n, cost, rank.sure_wait_ns);
         total = total_of(items, n);
         rank.median_ns = value_at(items, n, total / 2);
         rank.high_ns = value_at(items, n, total * HIGH_SHARE);
@@ -339,4 +380,11 @@ int why_durations_rank(const struct why_durations *d, const struct why_rank_requ
         free(items);
         *ret_rank = rank;
         return 0;
+}
+
+bool why_rank_is_slow(const struct why_rank *rank, const struct why_spent *spent, double value_ns)
+{
+        bool is_sure = spent->n_samples == 0 || (double)spent->waiting_ns >= rank->sure_wait_ns;
+
+        return value_ns >= (is_sure ? rank->slow_ns : rank->slow_sampled_ns);
 }

@@ -50,8 +50,13 @@ struct why_rank {
         double median_ns, high_ns; /* high: three of four are no slower */
         double slow_ns;            /* what the slow ones take at least */
         double slow_sampled_ns; /* the same of those with a sample: the sample's cost does not explain more */
-        double n_slow;          /* about how many */
-        double machine_share;   /* of what the slow ones take longer: others had the CPU */
+        /*
+         * An instance that waits so long by itself is slow from slow_ns on, with a sample as well: no sample
+         * makes it wait.  INFINITY if instances are not ranked by what they wait.
+         */
+        double sure_wait_ns;
+        double n_slow;        /* about how many */
+        double machine_share; /* of what the slow ones take longer: others had the CPU */
 };
 
 /*
@@ -61,5 +66,8 @@ struct why_rank {
  */
 int why_durations_rank(const struct why_durations *d, const struct why_rank_request *request,
                        const struct sample_cost *cost, struct why_rank *ret_rank);
+
+/* Whether an instance whose why_spent_value() is @value_ns is one of the slow ones. */
+bool why_rank_is_slow(const struct why_rank *rank, const struct why_spent *spent, double value_ns);
 
 #endif /* ANALYZE_WHY_WHY_DURATIONS_H */

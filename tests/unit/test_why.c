@@ -439,6 +439,65 @@ START_TEST(test_no_share_is_above_all)
 }
 END_TEST
 
+/*
+ * A sample costs a tenth of an instance, five of eight have one; ten of 1,000 wait a hundred times as long.
+ * Those are the slow ones, however many of them have a sample by chance: no sample makes an instance wait.
+ */
+#define SAMPLED_NS     UINT64_C(284000)
+#define SAMPLED_EVERY  100
+#define SAMPLED_PAUSE  30 /* times EXTRA_NS */
+#define SAMPLED_COST   UINT64_C(28700)
+#define SAMPLED_PERIOD UINT64_C(500000)
+
+static void build_sampled(struct program *p, uint32_t n_sampled)
+{
+        uint64_t now_ns = 1000;
+
+        trace_builder_begin_run(&p->b, p->worker);
+        ADD(&p->b, 10, SWITCH_IN, 0);
+        for (uint32_t i = 0; i < 10 * SAMPLED_EVERY; i++) {
+                bool waits = i % SAMPLED_EVERY == 50;
+                bool has_sample = waits ? i / SAMPLED_EVERY < n_sampled : i % 8 < 5;
+
+                trace_builder_begin_zone(&p->b, now_ns, p->request);
+                if (has_sample) {
+                        ADD(&p->b, now_ns + 1000, SAMPLE, p->event, 0, p->usual, p->path, SAMPLED_PERIOD);
+                        now_ns += SAMPLED_COST + i % 7 * 100;
+                }
+                now_ns += SAMPLED_NS + i % 40 * 100;
+                for (uint32_t k = 0; k < SAMPLED_PAUSE && waits; k++)
+                        now_ns = wait_at(p, now_ns, p->loader, 0, 0);
+                trace_builder_event(&p->b, now_ns, TRACE_OP_ZONE_END);
+                now_ns += GAP_NS;
+        }
+        trace_builder_end_run(&p->b);
+        trace_builder_finish(&p->b);
+}
+
+START_LOOP_TEST(test_waits_are_slow_with_a_sample, 0, 11)
+{
+        static const struct why_request request = { .zone = "request",
+                                                    .slowest = 0.01,
+                                                    .by = WHY_BY_AUTOMATIC };
+        const struct why_cause *answer;
+        struct program p;
+        static struct asked a;
+
+        program_init(&p, true);
+        build_sampled(&p, (uint32_t)_i);
+        ask(&a, &p, &request);
+        ck_assert(a.why.cost.is_known);
+        ck_assert_double_eq_tol(a.why.cost.cost_ns, SAMPLED_COST, 1000);
+        ck_assert_uint_eq(a.why.groups[WHY_SLOW].n, 10);
+        ck_assert_double_gt(a.why.rank.slow_ns, SAMPLED_PAUSE * EXTRA_NS);
+        answer = why_find_answer(&a.why);
+        ck_assert_msg(answer && answer->kind == WHY_CAUSE_WAIT, "%s", a.answer);
+        ck_assert_int_eq(answer->confidence, WHY_CONFIDENCE_HIGH);
+        asked_deinit(&a);
+        trace_builder_deinit(&p.b);
+}
+END_TEST
+
 START_TEST(test_holder_is_known)
 {
         const struct why_holder *holder;
@@ -516,7 +575,7 @@ START_TEST(test_slower_than_is_a_limit)
         build(&p, PLANT_PATH);
         ask(&a, &p, &request);
         ck_assert_uint_eq(a.why.collector.n_slow, N_INSTANCES / SLOW_EVERY);
-        ck_assert_double_eq(a.why.collector.bounds.slow_ns, EXTRA_NS);
+        ck_assert_double_eq(a.why.collector.bounds.rank.slow_ns, EXTRA_NS);
         asked_deinit(&a);
         trace_builder_deinit(&p.b);
 }

@@ -3,6 +3,8 @@
 #include "analyze/why/why_durations.h"
 #include "tests/unit/unit_test.h"
 
+#include <math.h>
+
 #define COST_NS   50
 #define PERIOD_NS 1000
 
@@ -108,22 +110,119 @@ START_TEST(test_spread)
 END_TEST
 
 /*
- * Ten slow instances without a sample take half of a period, so that ten with one are expected: up
- * to half more of them, and three, are chance; beyond that some are slow by their sample alone,
- * and the limit is raised.
+ * Slow instances without a sample take half of a period, so that as many with one are expected: up to half
+ * more of them, and three, are no reason to raise the limit.  If there are more, some are slow by their
+ * sample alone, unless so many may have one by chance: 24 of 34 have with p = 0.012, 25 of 35 with 0.008.
  */
-START_LOOP_TEST(test_more_samples_than_expected, 0, 2)
+static const struct {
+        uint32_t n_without, n_with;
+        bool is_raised;
+} excesses[] = {
+        { 100, 153, false }, { 100, 154, true }, { 10, 18, false }, { 10, 24, false }, { 10, 25, true },
+};
+
+START_LOOP_TEST(test_more_samples_than_expected, 0, sizeof(excesses) / sizeof(excesses[0]))
 {
         struct why_durations d = { .n = 0 };
         struct why_rank rank;
 
-        add(&d, 100, 100, 0, 0);
-        add(&d, 10, 500, 0, 0);
-        add(&d, 18 + (uint32_t)_i, 500, 1, COST_NS);
+        add(&d, 1000, 100, 0, 0);
+        add(&d, excesses[_i].n_without, 500, 0, 0);
+        add(&d, excesses[_i].n_with, 500, 1, COST_NS);
         rank = rank_of(&d, 0, 400, &known);
-        if (_i == 0)
-                ck_assert_double_eq(rank.slow_sampled_ns, 400);
-        else
+        if (excesses[_i].is_raised)
                 ck_assert_double_gt(rank.slow_sampled_ns, 500);
+        else
+                ck_assert_double_eq(rank.slow_sampled_ns, 400);
+}
+END_TEST
+
+/* Short instances hardly ever have a sample: four are too many, by no chance. */
+START_LOOP_TEST(test_short_instances_have_no_sample, 3, 5)
+{
+        struct why_durations d = { .n = 0 };
+        struct why_rank rank;
+
+        add(&d, 1000, 10, 0, 0);
+        add(&d, (uint32_t)_i, 20, 1, COST_NS);
+        rank = rank_of(&d, 0, 15, &known);
+        if (_i == 4)
+                ck_assert_double_gt(rank.slow_sampled_ns, 20);
+        else
+                ck_assert_double_eq(rank.slow_sampled_ns, 15);
+}
+END_TEST
+
+/*
+ * Four instances of 300 ns are slow by their sample alone, so that the limit of those with a sample is above
+ * them.  It is not that of instances which wait for five times what a sample costs: all of these may have a
+ * sample, and they excuse no other.  In a list, and in histograms.
+ */
+START_LOOP_TEST(test_waits_are_sure, 0, 4)
+{
+        struct why_spent wait = { .on_cpu_ns = 10 + COST_NS,
+                                  .n_samples = 1,
+                                  .waiting_ns = 5 * COST_NS - (uint64_t)_i % 2 };
+        uint32_t n = _i < 2 ? 1000 : WHY_DURATIONS_EXACT_MAX;
+        struct why_durations d = { .n = 0 };
+        struct why_rank rank;
+
+        wait.wall_ns = wait.on_cpu_ns + wait.waiting_ns;
+        add(&d, n, 10, 0, 0);
+        add(&d, 4, 10, 1, COST_NS + 290);
+        for (int i = 0; i < 100; i++)
+                ck_assert_int_eq(why_durations_add(&d, &wait), 0);
+        rank = rank_of(&d, 0, 200, &known);
+        ck_assert_double_eq(rank.slow_ns, 200);
+        ck_assert_double_eq(rank.sure_wait_ns, 5 * COST_NS);
+        ck_assert_double_gt(rank.slow_sampled_ns, 300);
+        ck_assert_int_eq(why_rank_is_slow(&rank, &wait, why_spent_value(&wait, WHY_BY_WALL, &known)),
+                         _i % 2 == 0);
+}
+END_TEST
+
+/*
+ * Half of the instances have a sample, of the few that wait all but one: the waits are the slowest hundredth.
+ */
+START_TEST(test_waits_weigh_as_many_as_they_are)
+{
+        struct why_spent wait = { .wall_ns = 10500, .on_cpu_ns = 500, .waiting_ns = 10000 };
+        struct why_durations d = { .n = 0 };
+        struct why_rank rank;
+
+        for (uint64_t i = 0; i < 990; i++)
+                add(&d, 1, 450 + i % 100, i % 2, COST_NS);
+        for (int i = 0; i < 10; i++) {
+                wait.n_samples = i != 0;
+                ck_assert_int_eq(why_durations_add(&d, &wait), 0);
+        }
+        rank = rank_of(&d, 0.01, 0, &known);
+        ck_assert_double_gt(rank.slow_ns, 10000);
+        ck_assert_double_eq(rank.n_slow, 10);
+}
+END_TEST
+
+/* Samples change no wait, and no wait makes the time on a CPU sure. */
+START_LOOP_TEST(test_samples_and_waits_are_apart, 0, 2)
+{
+        enum why_by by = _i == 0 ? WHY_BY_WAITING : WHY_BY_ON_CPU;
+        struct why_spent wait = { .on_cpu_ns = 100 + COST_NS, .n_samples = 1, .waiting_ns = 10 };
+        struct why_rank_request request = { .by = by, .slower_than_ns = 5 };
+        struct why_durations d = { .n = 0 };
+        struct why_rank rank;
+
+        wait.wall_ns = wait.on_cpu_ns + wait.waiting_ns;
+        add(&d, 1000, 3, 0, 0);
+        for (int i = 0; i < 10; i++)
+                ck_assert_int_eq(why_durations_add(&d, &wait), 0);
+        ck_assert_int_eq(why_durations_rank(&d, &request, &known, &rank), 0);
+        why_durations_deinit(&d);
+        if (by == WHY_BY_WAITING) {
+                ck_assert_double_eq(rank.slow_sampled_ns, 5);
+                ck_assert(why_rank_is_slow(&rank, &wait, 10));
+        } else {
+                ck_assert_double_eq(rank.sure_wait_ns, INFINITY);
+                ck_assert_double_gt(rank.slow_sampled_ns, 5);
+        }
 }
 END_TEST

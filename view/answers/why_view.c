@@ -21,6 +21,8 @@
 #define TREE_SHARE_MIN 0.02
 #define TREE_DEPTH_MAX 200
 #define SLOWEST_ROWS   10
+/* Times the bound of all: a bound of those with a sample that is higher is worth a word. */
+#define SAYS_SAMPLED_FROM 1.01
 
 struct filling {
         struct view_document *document;
@@ -132,7 +134,10 @@ static void why_view_add_counted(struct byte_buffer *out, uint64_t n, const char
         byte_buffer_add(out, counted.text, strlen(counted.text));
 }
 
-/* "4 from 2.10 ms on, 2.20 ms in the mean, 40 samples" */
+/*
+ * "4 from 2.10 ms, mean 2.20 ms, 40 samples".  Where a sample makes an instance doubtful: "4 from 2.10 us,
+ * with a sample from 9.32 us, mean ..."
+ */
 static void why_view_add_group(const struct filling *f, const char *title, int group)
 {
         const struct why *w = f->why;
@@ -142,6 +147,8 @@ static void why_view_add_group(const struct filling *f, const char *title, int g
         why_view_add_count(&words, group == WHY_SLOW ? w->collector.n_slow : w->collector.n_typical);
         if (group == WHY_SLOW)
                 why_view_add_duration(&words, " from ", w->rank.slow_ns);
+        if (group == WHY_SLOW && w->rank.slow_sampled_ns >= SAYS_SAMPLED_FROM * w->rank.slow_ns)
+                why_view_add_duration(&words, ", with a sample from ", w->rank.slow_sampled_ns);
         if (g->n != 0)
                 why_view_add_duration(&words, ", mean ", g->duration / (double)g->n);
         byte_buffer_add(&words, ", ", 2);
