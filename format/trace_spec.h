@@ -358,9 +358,10 @@ enum trace_loss_reason {
         X(14, COUNTERS_SHARED, "more events than counters: values are scaled up from a part of the time") \
         X(15, RIGHTS_KEPT, "hyprof kept more rights than it needed")                                      \
         X(16, NO_STACK_COPIES, "no copies of stacks on this machine: call stacks by frame pointers")      \
-        X(17, RING, "only the end of the recording was kept (--ring)")
+        X(17, RING, "only the end of the recording was kept (--ring)")                                    \
+        X(18, PAUSED, "the recording was paused: no samples, and no new zones or other events, meanwhile")
 
-#define TRACE_NOTICE_COUNT 18
+#define TRACE_NOTICE_COUNT 19
 
 enum trace_notice_id {
 #define X(id, name, words) TRACE_NOTICE_##name = (id),

@@ -67,7 +67,8 @@ struct client_region {
         struct slot_state *slots; /* header.n_slots of them */
         uint64_t no_ring_base, blobs_refused_base;
         bool is_enabled;
-        bool is_adopted; /* was found recording since its start */
+        uint32_t families; /* of the control word, while it is enabled and not paused */
+        bool is_adopted;   /* was found recording since its start */
 
         struct location_reader locations;
         struct freed_run freed_run;
@@ -429,10 +430,25 @@ int client_region_enable(struct client_region *region, uint32_t word, struct err
         }
         __atomic_store_n(&h->n_chunks_allowed, count_chunks_allowed(region), __ATOMIC_RELAXED);
         word = (word & (CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS)) | CLIENT_ABI_FAMILY_ALWAYS;
+        region->families = word;
         /* Release: a program that sees the new session also sees the tails from which there is room. */
         __atomic_store_n(&h->control_word, session << CLIENT_ABI_SESSION_SHIFT | word, __ATOMIC_RELEASE);
         region->is_enabled = true;
         return 0;
+}
+
+void client_region_pause(struct client_region *region, bool paused)
+{
+        struct client_abi_header *h = shared_header(region);
+        uint32_t session;
+
+        if (!region->is_enabled)
+                return;
+        session = __atomic_load_n(&h->control_word, __ATOMIC_RELAXED) >> CLIENT_ABI_SESSION_SHIFT;
+        __atomic_store_n(&h->control_word,
+                         session << CLIENT_ABI_SESSION_SHIFT |
+                                 (paused ? CLIENT_ABI_FAMILY_ALWAYS : region->families),
+                         __ATOMIC_RELEASE);
 }
 
 void client_region_disable(struct client_region *region)

@@ -98,6 +98,13 @@ void client_region_beat(struct client_region *region, uint64_t now_ns);
  */
 bool client_region_is_self_started(const struct client_region *region);
 
+/*
+ * client_region_pause() - while it is paused, nothing new begins to be recorded
+ * Zones that are open may end, and what is always recorded (threads, fibers, code) goes on, so that what was
+ * recorded before and after fits together.
+ */
+void client_region_pause(struct client_region *region, bool paused);
+
 /* Stops recording: the program's instrumentation returns to its idle cost.  Unread bytes stay readable. */
 void client_region_disable(struct client_region *region);
 

@@ -302,6 +302,7 @@ static int run_recorder(struct work *w, struct error *err)
                 .families = options->families ? options->families | CLIENT_ABI_FAMILY_ALWAYS
                                               : CLIENT_ABI_FAMILIES,
                 .client_ring_bytes = options->client_ring_bytes,
+                .trace_name = options->to_stdout ? "-" : options->path,
                 .on_progress = isatty(STDERR_FILENO) && !options->quiet ? progress_line_draw : NULL,
                 .on_note = options->quiet ? NULL : print_note,
                 .context = &w->line,

@@ -14,6 +14,7 @@
 
 static const struct command_row rows[] = {
         { COMMAND(record), true, "run a program and record its call stacks and zones" },
+        { COMMAND(ctl), false, "control a recording that is running: pause, mark, dump, stop" },
         { COMMAND(report), false, "show where the time went: functions, zones, functions inside zones" },
         { COMMAND(why), false, "show what the slow instances of a zone do that the others do not" },
         { COMMAND(view), false, "show a trace in the browser: timeline, tables, flame graphs, source" },
@@ -58,6 +59,7 @@ static const char *find_equivalent(const char *name)
         static const struct {
                 const char *name, *command;
         } others[] = {
+                { "control", "hyprof ctl status" },
                 { "stat", "hyprof record --stat -- COMMAND" },
                 { "run", "hyprof record -- COMMAND" },
                 { "start", "hyprof record -- COMMAND" },

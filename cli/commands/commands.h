@@ -24,6 +24,10 @@ const struct option_table *cmd_check_options(void);
 int cmd_csv(int argc, char **argv);
 const struct option_table *cmd_csv_options(void);
 
+/* [ctl] -> control_socket -> recorder_control */
+int cmd_ctl(int argc, char **argv);
+const struct option_table *cmd_ctl_options(void);
+
 /*
  * command line, diff_comparison, diff_view -> [diff] -> standard output
  * Its exit status is as of diff(1): 0; 1 if --fail-above holds; 2 = usage, or a

@@ -461,6 +461,14 @@ void event_set_disable(struct event_set *set)
         event_set_silence(set, true);
 }
 
+void event_set_pause(struct event_set *set, bool paused)
+{
+        for (size_t i = 0; i < set->n_handles; i++)
+                if (set->handles[i].spec != TRACKER)
+                        (void)ioctl(set->handles[i].fd,
+                                    paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
+}
+
 static const struct event_handle *event_set_find_handle(const struct event_set *set, uint64_t id)
 {
         size_t low = 0, high = set->n_handles;

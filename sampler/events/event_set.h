@@ -115,6 +115,9 @@ void event_set_expect_overlap(struct event_set *set);
 /* Stops sampling for good; the rings keep what they have. */
 void event_set_disable(struct event_set *set);
 
+/* Stops the sampled events, or starts them again; what reports processes and mappings goes on. */
+void event_set_pause(struct event_set *set, bool paused);
+
 /*
  * event_set_is_double() - has this record come already, by another event on the same thread?
  * Records are shown in the order of time, all of them.

@@ -19,6 +19,8 @@
 #include "sampler/tracks/recording.h"
 
 #include <errno.h>
+#include <string.h>
+#include <unistd.h>
 
 /*
  * An interrupt stamps its record some microseconds before the record can be read; a
@@ -47,6 +49,8 @@
 
 #define RING_ROWS_AT_ONCE \
         4096 /* of all tables, in a ring: small chunks would take more memory than their rows */
+
+#define OWN_NAME "hyprof" /* of the thread that the recorder's messages are on */
 
 #define HANDED_IN_MAX     4096 /* as many as the socket keeps */
 #define ANNOUNCED_AT_ONCE 64
@@ -321,6 +325,41 @@ static int flush_if_full(void *context)
 int collector_flush(struct collector *m)
 {
         return collector_flush_all(m, m->cycled_ns);
+}
+
+/* ---- messages of the recorder's ------------------------------------------------------------------------ */
+
+/* The recorder's own thread in the trace; new = it has no name yet. */
+static int collector_own_thread(struct collector *m, uint64_t now_ns, struct thread_track **ret_thread)
+{
+        uint32_t pid = (uint32_t)getpid(), name;
+        struct trace_event event = { .op = TRACE_OP_THREAD_NAME, .time_ns = now_ns };
+        int r = process_table_add_thread(&m->processes, pid, pid, 0, now_ns, ret_thread);
+
+        if (r < 0 || (*ret_thread)->written_name != 0)
+                return r;
+        r = trace_dictionary_add_string(m->recording.dictionary, OWN_NAME, strlen(OWN_NAME), &name);
+        if (r < 0)
+                return r;
+        event.thread_name.name = name;
+        return thread_track_write(*ret_thread, &m->sink, &event, 0);
+}
+
+int collector_add_message(struct collector *m, const char *text, size_t text_bytes, uint64_t severity)
+{
+        uint64_t now_ns = clock_raw_ns();
+        struct trace_event event = { .op = TRACE_OP_MESSAGE_TEXT, .time_ns = now_ns };
+        struct thread_track *thread;
+        int r = collector_own_thread(m, now_ns, &thread);
+
+        if (r < 0)
+                return r;
+        event.text = text;
+        event.message_text.text_bytes = text_bytes;
+        event.message_text.severity = severity;
+        r = thread_track_write(thread, &m->sink, &event, 0);
+        thread_sink_switch(&m->sink, NULL);
+        return r;
 }
 
 /* ---- one cycle ----------------------------------------------------------------------------------------- */

@@ -93,6 +93,13 @@ int collector_open_regions(struct collector *m, struct error *err);
  */
 int collector_cycle(struct collector *m, bool final, struct error *err);
 
+/*
+ * collector_add_message() - a message of the recorder's own, at this moment
+ * It is on a thread of the recorder's process, which appears in the trace with its first message.  @severity:
+ * as in trace_event.h.  Returns 0, -ENOMEM, -EOVERFLOW when a table is full.
+ */
+int collector_add_message(struct collector *m, const char *text, size_t text_bytes, uint64_t severity);
+
 /* Hands all events so far to the writer.  Returns 0 or -errno. */
 int collector_flush(struct collector *m);
 

@@ -17,8 +17,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define CAUSE_SIGNAL "SIGUSR2"
-#define CAUSE_END    "the end of the recording"
+#define CAUSE_SIGNAL  "SIGUSR2"
+#define CAUSE_REQUEST "hyprof ctl dump"
+#define CAUSE_END     "the end of the recording"
 
 int flight_recorder_open(struct flight_recorder *f, const struct flight_options *options,
                          struct trace_dictionary *dictionary, struct error *err)
@@ -100,11 +101,21 @@ static bool flight_recorder_is_wanted(struct flight_recorder *f, struct collecto
         f->signalled = read_signals(f) || f->signalled;
         if (take_hits(f, m))
                 return true;
-        if (!f->signalled || f->step != FLIGHT_IDLE)
+        if ((!f->signalled && !f->requested) || f->step != FLIGHT_IDLE)
                 return false;
-        f->signalled = false;
-        (void)snprintf(f->cause, sizeof(f->cause), CAUSE_SIGNAL);
+        (void)snprintf(f->cause, sizeof(f->cause), "%s", f->signalled ? CAUSE_SIGNAL : CAUSE_REQUEST);
+        f->signalled = f->requested = false;
         return true;
+}
+
+void flight_recorder_want(struct flight_recorder *f)
+{
+        f->requested = true;
+}
+
+bool flight_recorder_is_busy(const struct flight_recorder *f)
+{
+        return f->requested || f->signalled || f->step != FLIGHT_IDLE;
 }
 
 /* ---- step by step -------------------------------------------------------------------------------------- */

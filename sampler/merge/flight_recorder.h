@@ -74,7 +74,7 @@ struct flight_recorder {
         enum { FLIGHT_IDLE, FLIGHT_ASKED, FLIGHT_WRITING } step;
         struct flight_dump dump; /* that is made now */
         char cause[FLIGHT_RECORDER_CAUSE_BYTES];
-        bool signalled;
+        bool signalled, requested;
         bool full_told;
         uint64_t refilled_ns; /* the end of the last dump that a zone caused; 0 = there was none */
         struct flight_totals totals;
@@ -97,6 +97,12 @@ struct zone_trigger *flight_recorder_trigger(struct flight_recorder *f);
  * that fails is only told.
  */
 int flight_recorder_cycle(struct flight_recorder *f, struct collector *m, struct error *err);
+
+/* A dump is wanted, as by the signal; it begins with the next cycle. */
+void flight_recorder_want(struct flight_recorder *f);
+
+/* True while a dump is wanted, or is being made. */
+bool flight_recorder_is_busy(const struct flight_recorder *f);
 
 /*
  * flight_recorder_finish() - after the last cycle: everything that the ring holds goes into @writer

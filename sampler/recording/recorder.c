@@ -206,6 +206,7 @@ static int recorder_collect(struct recorder *r, struct error *err)
                         code = flight_recorder_cycle(&r->flight, &r->merge, err);
                 if (code < 0)
                         return code;
+                recorder_control_cycle(r);
                 note_busy(r);
                 report_progress(r, now_ns);
                 if (recorder_is_over(r, now_ns))
@@ -258,6 +259,7 @@ static int recorder_finish(struct recorder *r, int code, struct trace_writer *wr
 
         thread_priority_restore(r->priority);
         job_control_close(&r->job);
+        recorder_control_end(r, end_ns);
         event_set_disable(&r->events);
         zone_source_disable(&r->merge.zones);
         if (r->deadline_ns != 0)
@@ -291,6 +293,7 @@ static void recorder_release(struct recorder *r)
                 collector_deinit(&r->merge);
         if (r->writer)
                 (void)writer_thread_join(r->writer, NULL);
+        control_socket_close(&r->control.socket);
         flight_recorder_close(&r->flight);
         early_opener_stop(r->opener);
         job_control_close(&r->job);
@@ -333,6 +336,7 @@ int recorder_run(const struct recorder_options *options, struct trace_writer *wr
                 .fail_fd = -1,
                 .filter_fd = -1,
                 .job = { .fd = -1 },
+                .control = RECORDER_CONTROL_NONE,
         };
         code = recorder_prepare(r, writer, err);
         r->cpu_ns = count_own_cpu_ns(&r->command); /* the preparations are over before anything is recorded */

@@ -58,7 +58,8 @@ struct recorder_options {
         bool keep_stacks;    /* the copies of stacks go into the trace */
         bool off_cpu;        /* with the stacks of threads that wait and wake */
         bool no_switches;
-        bool command_as_root; /* after privileges_become_user() with the same */
+        bool command_as_root;   /* after privileges_become_user() with the same */
+        const char *trace_name; /* for `hyprof ctl status`; NULL = it has none */
         void (*on_progress)(void *context,
                             const struct recorder_progress *progress); /* five times a second; or NULL */
         void (*on_note)(void *context, const char *words); /* what people should know at once; or NULL */

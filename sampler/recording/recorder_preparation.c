@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/capability.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -160,6 +161,7 @@ static int recorder_watch_all(struct recorder *r, struct error *err)
         } fixed[] = {
                 { r->signal_fd, WAKE_SIGNAL, 0 },
                 { r->job.fd, WAKE_JOB, 0 },
+                { r->control.socket.fd, WAKE_CONTROL, 0 },
                 { r->options->flight ? r->flight.signal_fd : -1, WAKE_DUMP, 0 },
                 { r->command.pid_fd, WAKE_COMMAND, 0 },
                 { r->fail_fd, WAKE_WRITER, EPOLLET },
@@ -323,6 +325,18 @@ static int check_access(struct recorder *r, struct error *err)
         return error_set(err, r->access.user_error, "no performance events: %s", refusal.reason);
 }
 
+/* A recording without it is a recording still. */
+static void open_control(struct recorder *r)
+{
+        char words[ERROR_TEXT_BYTES + 64];
+        struct error err = ERROR_NONE;
+
+        if (control_socket_open(&r->control.socket, &err) == 0)
+                return;
+        (void)snprintf(words, sizeof(words), "hyprof ctl cannot reach this recording: %s", err.text);
+        recorder_note(r, words);
+}
+
 int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct error *err)
 {
         bool fallback;
@@ -337,6 +351,7 @@ int recorder_prepare(struct recorder *r, struct trace_writer *writer, struct err
         code = take_signals(r, err);
         if (code < 0)
                 return code;
+        open_control(r);
         code = flight_recorder_open(&r->flight, r->options->flight, r->dictionary, err);
         if (code < 0)
                 return code;

@@ -2,9 +2,9 @@
 /*
  * sampler/recording/recorder_state.h - what a recording holds from its preparation to its end
  *
- * Way of the data:  recorder_preparation -> [recorder_state] -> recorder
+ * Way of the data:  recorder_preparation -> [recorder_state] -> recorder, recorder_control
  *
- * For these two files alone; the collector's thread owns it.
+ * For these files alone; the collector's thread owns it.
  */
 #ifndef SAMPLER_RECORDING_RECORDER_STATE_H
 #define SAMPLER_RECORDING_RECORDER_STATE_H
@@ -20,6 +20,7 @@
 #include "sampler/recording/recorded_scope.h"
 #include "sampler/recording/recorded_waiting.h"
 #include "sampler/recording/recorder.h"
+#include "sampler/recording/recorder_control.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -41,6 +42,7 @@ enum wake_reason {
         WAKE_TABLES,
         WAKE_CODE,
         WAKE_JOB,
+        WAKE_CONTROL,
         WAKE_DUMP
 };
 
@@ -64,6 +66,7 @@ struct recorder {
         struct flight_recorder flight;
         struct writer_thread *writer;
         struct job_control job;
+        struct recorder_control control;
         sigset_t child_signals;
         int signal_fd, epoll_fd, fail_fd;
         uint64_t start_ns, progress_ns;

@@ -161,7 +161,10 @@ static int start_region(struct zone_source *s, const struct waiting_region *w,
                 return r;
         ret_share->spare_bytes = spare_memory_of_process(&s->spare, w->pid);
         client_region_allow_spare(*ret_region, spare_memory_share(ret_share->spare_bytes, s->n_regions + 1));
-        return client_region_enable(*ret_region, s->families, err);
+        r = client_region_enable(*ret_region, s->families, err);
+        if (r == 0 && s->is_paused)
+                client_region_pause(*ret_region, true);
+        return r;
 }
 
 /* A region came or went: what all of them may fill together is shared anew. */
@@ -398,6 +401,13 @@ void zone_source_disable(struct zone_source *s)
 {
         for (size_t i = 0; i < s->n_regions; i++)
                 client_region_disable(s->regions[i].region);
+}
+
+void zone_source_pause(struct zone_source *s, bool paused)
+{
+        s->is_paused = paused;
+        for (size_t i = 0; i < s->n_regions; i++)
+                client_region_pause(s->regions[i].region, paused);
 }
 
 /* ---- one cycle ----------------------------------------------------------------------------------------- */

@@ -81,6 +81,7 @@ struct zone_source {
         struct drain_pace pace;
         uint64_t regions_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
         uint64_t held_bytes;    /* copied out and not merged yet, in all streams */
+        bool is_paused;
 };
 
 /*
@@ -116,6 +117,9 @@ void zone_source_end(struct zone_source *s, uint32_t pid);
 
 /* Tells all programs to stop recording. */
 void zone_source_disable(struct zone_source *s);
+
+/* Programs begin nothing new while it is paused, those included that come meanwhile. */
+void zone_source_pause(struct zone_source *s, bool paused);
 
 /*
  * zone_source_begin_cycle() - admit regions that wait, read the clocks, look for new threads

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/recording/control_socket.h"
+
+#include "base/error.h"
+#include "base/io.h"
+#include "base/kept_folder.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define QUEUE_LENGTH 16
+
+/* ---- where --------------------------------------------------------------------------------------------- */
+
+int control_socket_folder(unsigned i, char ret_path[CONTROL_SOCKET_PATH])
+{
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+        const char *runtime = getenv("XDG_RUNTIME_DIR");
+        struct stat status;
+        char parent[CONTROL_SOCKET_PATH];
+        int n;
+
+        if (i == 2)
+                n = snprintf(ret_path, CONTROL_SOCKET_PATH, "/tmp/hyprof-%u", geteuid());
+        else if (i == 1)
+                n = snprintf(parent, sizeof(parent), "/run/user/%u", geteuid());
+        else
+                n = snprintf(parent, sizeof(parent), "%s", runtime && runtime[0] == '/' ? runtime : "");
+        if (i < 2) {
+                if (n <= 0 || n >= (int)sizeof(parent) || stat(parent, &status) < 0 ||
+                    status.st_uid != geteuid())
+                        return -ENOENT;
+                n = snprintf(ret_path, CONTROL_SOCKET_PATH, "%.98s/hyprof", parent);
+        }
+        /* With room for the name of a socket. */
+        return n < CONTROL_SOCKET_PATH - 24 ? 0 : -ENOENT;
+}
+
+static int control_socket_bind(int fd, const char *path, struct error *err)
+{
+        struct sockaddr_un at = { .sun_family = AF_UNIX };
+
+        (void)snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+        (void)unlink(path); /* of an earlier process with our number */
+        /* The folder is the user's alone, so there is no moment for others before the mode is set. */
+        if (bind(fd, (const struct sockaddr *)&at, sizeof(at)) < 0 || chmod(path, 0600) < 0 ||
+            listen(fd, QUEUE_LENGTH) < 0)
+                return error_errno(err, "%s", path);
+        return 0;
+}
+
+static int open_in(struct control_socket *s, const char *folder, struct error *err)
+{
+        struct kept_folder kept;
+        int r = kept_folder_open(&kept, folder, geteuid(), getegid(), err);
+
+        if (r < 0)
+                return r;
+        kept_folder_close(&kept);
+        (void)snprintf(s->path, sizeof(s->path), "%.80s/%d" CONTROL_SOCKET_ENDING, folder, (int)getpid());
+        s->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (s->fd < 0)
+                return error_errno(err, "socket");
+        r = control_socket_bind(s->fd, s->path, err);
+        if (r < 0)
+                control_socket_close(s);
+        return r;
+}
+
+int control_socket_open(struct control_socket *s, struct error *err)
+{
+        char folder[CONTROL_SOCKET_PATH];
+        int r = -ENOENT;
+
+        *s = (struct control_socket)CONTROL_SOCKET_NONE;
+        for (unsigned i = 0; r < 0 && i < 3; i++)
+                if (control_socket_folder(i, folder) == 0)
+                        r = open_in(s, folder, err);
+        return r;
+}
+
+void control_socket_close(struct control_socket *s)
+{
+        for (size_t i = 0; i < s->n_held; i++)
+                io_close(&s->held[i]);
+        s->n_held = 0;
+        if (s->fd >= 0)
+                (void)unlink(s->path);
+        io_close(&s->fd);
+}
+
+/* ---- requests ------------------------------------------------------------------------------------------ */
+
+static bool control_socket_is_ours(int connection)
+{
+        struct ucred peer = { .pid = 0 };
+        socklen_t n = sizeof(peer);
+
+        return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 &&
+               (peer.uid == geteuid() || peer.uid == 0);
+}
+
+static void hold(struct control_socket *s, int connection)
+{
+        if (s->n_held == CONTROL_SOCKET_HELD_MAX) {
+                io_close(&s->held[0]);
+                s->n_held--;
+                memmove(s->held, s->held + 1, s->n_held * sizeof(s->held[0]));
+        }
+        s->held[s->n_held++] = connection;
+}
+
+static void accept_new(struct control_socket *s)
+{
+        struct pollfd fd = { .fd = s->fd, .events = POLLIN };
+
+        for (unsigned n = 0; n < QUEUE_LENGTH && poll(&fd, 1, 0) > 0; n++) {
+                int connection = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+                if (connection < 0)
+                        return;
+                if (control_socket_is_ours(connection))
+                        hold(s, connection);
+                else
+                        io_close(&connection);
+        }
+}
+
+int control_socket_next(struct control_socket *s, char *ret_text, int *ret_connection)
+{
+        if (s->fd < 0)
+                return 0;
+        accept_new(s);
+        for (size_t i = 0; i < s->n_held;) {
+                ssize_t n = recv(s->held[i], ret_text, CONTROL_SOCKET_BYTES - 1, MSG_DONTWAIT);
+
+                if (n < 0 && errno == EAGAIN) {
+                        i++;
+                        continue;
+                }
+                *ret_connection = s->held[i];
+                s->n_held--;
+                memmove(s->held + i, s->held + i + 1, (s->n_held - i) * sizeof(s->held[0]));
+                if (n > 0) {
+                        ret_text[n] = '\0';
+                        return 1;
+                }
+                io_close(ret_connection);
+        }
+        return 0;
+}
+
+void control_socket_answer(int *connection, const char *words)
+{
+        if (*connection >= 0)
+                (void)!send(*connection, words, strlen(words), MSG_NOSIGNAL | MSG_DONTWAIT);
+        io_close(connection);
+}
+
+/* ---- the other side ------------------------------------------------------------------------------------ */
+
+int control_socket_ask(const char *path, const char *request, char *ret_answer, struct error *err)
+{
+        struct sockaddr_un at = { .sun_family = AF_UNIX };
+        int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+        ssize_t n = -1;
+        int r = 0;
+
+        if (fd < 0)
+                return error_errno(err, "socket");
+        if (snprintf(at.sun_path, sizeof(at.sun_path), "%s", path) >= (int)sizeof(at.sun_path))
+                r = error_set(err, -ENAMETOOLONG, "%s: too long for a socket", path);
+        else if (connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0 ||
+                 send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 ||
+                 (n = recv(fd, ret_answer, CONTROL_SOCKET_BYTES - 1, 0)) < 0)
+                r = error_errno(err, "%s", path);
+        else if (n == 0)
+                r = error_set(err, -EPIPE, "%s: the recorder ended without an answer", path);
+        if (r == 0)
+                ret_answer[n] = '\0';
+        io_close(&fd);
+        return r;
+}

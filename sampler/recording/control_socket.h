@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/recording/control_socket.h - the socket by which the recorder's user controls a recording
+ *
+ * Way of the data:  hyprof ctl -> [control_socket] -> recorder_control -> recorder
+ *
+ * A socket of mode 0600 in a folder of the user's: $XDG_RUNTIME_DIR/hyprof, else /run/user/UID/hyprof, else
+ * /tmp/hyprof-UID, named after the recorder's PID.  A connection carries one request, a text of
+ * CONTROL_SOCKET_BYTES at most, and one answer.  Peers of other users are not heard.
+ */
+#ifndef SAMPLER_RECORDING_CONTROL_SOCKET_H
+#define SAMPLER_RECORDING_CONTROL_SOCKET_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct error;
+
+#define CONTROL_SOCKET_BYTES    4096
+#define CONTROL_SOCKET_HELD_MAX 8 /* connections that have sent nothing yet; a new one replaces the oldest */
+#define CONTROL_SOCKET_PATH     108
+#define CONTROL_SOCKET_ENDING   ".ctl"
+
+struct control_socket {
+        int fd; /* -1 = there is none */
+        int held[CONTROL_SOCKET_HELD_MAX];
+        size_t n_held;
+        char path[CONTROL_SOCKET_PATH];
+};
+
+#define CONTROL_SOCKET_NONE \
+        {                   \
+                .fd = -1    \
+        }
+
+/* Makes it, in the first of the folders that can be had.  Returns 0 or -errno. */
+int control_socket_open(struct control_socket *s, struct error *err);
+void control_socket_close(struct control_socket *s);
+
+/*
+ * control_socket_next() - a request that has come; never blocks
+ * @ret_text:        CONTROL_SOCKET_BYTES of room; NUL-terminated, and may hold anything
+ * @ret_connection:  for the answer; the caller's
+ * Returns 1, or 0 when there is no more.
+ */
+int control_socket_next(struct control_socket *s, char *ret_text, int *ret_connection);
+
+/* Answers and closes *@connection.  A peer that has gone away loses its answer. */
+void control_socket_answer(int *connection, const char *words);
+
+/*
+ * The folders in which recorders of this user have their sockets, best first: 0, 1, 2.  Returns 0 or
+ * -ENOENT.
+ */
+int control_socket_folder(unsigned i, char ret_path[CONTROL_SOCKET_PATH]);
+
+/*
+ * control_socket_ask() - the other side: one request to the recorder at @path
+ * @ret_answer:  CONTROL_SOCKET_BYTES of room; NUL-terminated
+ * Blocks until the answer is there.  Returns 0; -ECONNREFUSED or -ENOENT where no recorder listens; -errno.
+ */
+int control_socket_ask(const char *path, const char *request, char *ret_answer, struct error *err);
+
+#endif /* SAMPLER_RECORDING_CONTROL_SOCKET_H */

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/recording/recorder_control.h"
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "sampler/merge/collector.h"
+#include "sampler/merge/writer_thread.h"
+#include "sampler/recording/recorder_state.h"
+#include "sampler/recording/recording_facts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SEVERITY_INFO  2 /* of a message, as in <hyprof/moment.h> */
+#define ANSWER_BYTES   1024
+#define MARKS_MAX      1000000 /* of one recording: what a loop in a script could fill is bounded */
+#define SECONDS_OF(ns) ((double)(ns) / (double)NS_PER_S)
+#define MARK_PAUSED    "recording paused"
+#define MARK_RESUMED   "recording resumed"
+
+static int control_mark(struct recorder *r, const char *text)
+{
+        return collector_add_message(&r->merge, text, strlen(text), SEVERITY_INFO);
+}
+
+static uint64_t paused_in_all_ns(const struct recorder_control *c, uint64_t now_ns)
+{
+        return c->paused_sum_ns + (c->is_paused ? now_ns - c->paused_ns : 0);
+}
+
+/* ---- requests ------------------------------------------------------------------------------------------ */
+
+static void answer_status(struct recorder *r, const char *text, char *answer)
+{
+        const struct recorder_control *c = &r->control;
+        const struct recorder_progress *p = &r->result->progress;
+        uint64_t now_ns = clock_raw_ns();
+
+        (void)text;
+        (void)snprintf(answer, ANSWER_BYTES,
+                       "recorder_pid %d\nprogram_pid %d\nstate %s\nelapsed_ns %" PRIu64 "\npaused_ns %" PRIu64
+                       "\nn_pauses %" PRIu32 "\nn_marks %" PRIu32 "\nn_samples %" PRIu64 "\nn_zones %" PRIu64
+                       "\nn_lost %" PRIu64 "\nfile_bytes %" PRIu64 "\nmode %s\ntrace %.500s\n",
+                       (int)getpid(), r->command.pid > 0 ? (int)r->command.pid : 0,
+                       c->is_paused ? "paused" : "recording", now_ns - r->start_ns,
+                       paused_in_all_ns(c, now_ns), c->n_pauses, c->n_marks, p->n_samples, p->n_zones,
+                       p->n_lost, p->file_bytes, r->options->flight ? "ring" : "file",
+                       r->options->trace_name ? r->options->trace_name : "-");
+}
+
+static void pause_recording(struct recorder *r, const char *text, char *answer)
+{
+        struct recorder_control *c = &r->control;
+
+        (void)text;
+        (void)snprintf(answer, ANSWER_BYTES, c->is_paused ? "ok already paused" : "ok paused");
+        if (c->is_paused)
+                return;
+        event_set_pause(&r->events, true);
+        zone_source_pause(&r->merge.zones, true);
+        c->is_paused = true;
+        c->paused_ns = clock_raw_ns();
+        c->n_pauses++;
+        (void)control_mark(r, MARK_PAUSED);
+}
+
+static void resume_recording(struct recorder *r, const char *text, char *answer)
+{
+        struct recorder_control *c = &r->control;
+        uint64_t now_ns = clock_raw_ns();
+
+        (void)text;
+        (void)snprintf(answer, ANSWER_BYTES, c->is_paused ? "ok resumed" : "ok not paused");
+        if (!c->is_paused)
+                return;
+        (void)control_mark(r, MARK_RESUMED);
+        c->paused_sum_ns += now_ns - c->paused_ns;
+        c->is_paused = false;
+        zone_source_pause(&r->merge.zones, false);
+        event_set_pause(&r->events, false);
+}
+
+static void stop_recording(struct recorder *r, const char *text, char *answer)
+{
+        (void)text;
+        r->stop_ns = 0; /* has passed */
+        (void)snprintf(answer, ANSWER_BYTES, "ok the recording ends");
+}
+
+static void control_add_mark(struct recorder *r, const char *text, char *answer)
+{
+        struct recorder_control *c = &r->control;
+
+        if (text[0] == '\0') {
+                (void)snprintf(answer, ANSWER_BYTES, "error: a mark has a text");
+        } else if (c->n_marks >= MARKS_MAX) {
+                (void)snprintf(answer, ANSWER_BYTES, "error: there are %d marks already", MARKS_MAX);
+        } else if (control_mark(r, text) < 0) {
+                (void)snprintf(answer, ANSWER_BYTES, "error: no room for the mark");
+        } else {
+                c->n_marks++;
+                (void)snprintf(answer, ANSWER_BYTES, "ok marked");
+        }
+}
+
+static const struct {
+        const char *word;
+        void (*take)(struct recorder *r, const char *text, char *answer);
+} requests[] = {
+        { "status", answer_status }, { "pause", pause_recording }, { "resume", resume_recording },
+        { "stop", stop_recording },  { "mark", control_add_mark },
+};
+
+static void control_take_request(struct recorder *r, const char *request, char *answer)
+{
+        size_t word_bytes = strcspn(request, " ");
+        const char *text = request + word_bytes + (request[word_bytes] == ' ');
+
+        for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+                if (strlen(requests[i].word) != word_bytes ||
+                    memcmp(requests[i].word, request, word_bytes) != 0)
+                        continue;
+                requests[i].take(r, text, answer);
+                return;
+        }
+        (void)snprintf(answer, ANSWER_BYTES, "error: unknown request; this is hyprof %s", HYPROF_VERSION);
+}
+
+/* ---- dumps --------------------------------------------------------------------------------------------- */
+
+/* Takes the connection over: the answer comes when the dump is written. */
+static void ask_dump(struct recorder *r, int connection)
+{
+        struct recorder_control *c = &r->control;
+
+        if (!r->options->flight || c->dump_connection >= 0) {
+                control_socket_answer(&connection,
+                                      r->options->flight
+                                              ? "error: a dump is being written already"
+                                              : "error: the whole recording goes into its file; dumps are of "
+                                                "recordings with --ring");
+                return;
+        }
+        c->dump_connection = connection;
+        c->n_dumps_before = r->flight.totals.n_dumps;
+        c->n_failed_before = r->flight.totals.n_failed;
+        flight_recorder_want(&r->flight);
+}
+
+static void answer_dump(struct recorder *r)
+{
+        struct recorder_control *c = &r->control;
+
+        if (c->dump_connection < 0 || flight_recorder_is_busy(&r->flight))
+                return;
+        if (r->flight.totals.n_failed > c->n_failed_before)
+                control_socket_answer(&c->dump_connection, "error: the dump could not be written");
+        else if (r->flight.totals.n_dumps > c->n_dumps_before)
+                control_socket_answer(&c->dump_connection, "ok written");
+}
+
+/* ---- both ---------------------------------------------------------------------------------------------- */
+
+void recorder_control_cycle(struct recorder *r)
+{
+        char request[CONTROL_SOCKET_BYTES], answer[ANSWER_BYTES];
+        int connection;
+
+        answer_dump(r);
+        while (control_socket_next(&r->control.socket, request, &connection) == 1) {
+                if (strcmp(request, "dump") == 0) {
+                        ask_dump(r, connection);
+                        continue;
+                }
+                control_take_request(r, request, answer);
+                control_socket_answer(&connection, answer);
+        }
+}
+
+void recorder_control_end(struct recorder *r, uint64_t now_ns)
+{
+        struct recorder_control *c = &r->control;
+        char words[160];
+
+        if (c->dump_connection >= 0)
+                control_socket_answer(&c->dump_connection, "error: the recording ended before");
+        control_socket_close(&c->socket);
+        if (c->n_pauses == 0)
+                return;
+        (void)snprintf(words, sizeof(words), "%" PRIu32 " time%s, %.3f s in all", c->n_pauses,
+                       c->n_pauses == 1 ? "" : "s", SECONDS_OF(paused_in_all_ns(c, now_ns)));
+        (void)recording_facts_add_notice(r->dictionary, TRACE_NOTICE_PAUSED, words);
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# hyprof ctl: status, mark, pause and resume to the event, dump, stop; of several recordings the one that is meant
+set -eu
+. tests/tap.sh
+plan 33
+need jq
+need_sampling
+mkdir -m 700 "$TMPDIR/run"
+export XDG_RUNTIME_DIR=$TMPDIR/run
+mkfifo "$TMPDIR/to" "$TMPDIR/from" "$TMPDIR/to2" "$TMPDIR/from2"
+programs=()
+cleanup() {
+        local pid
+        for pid in "${programs[@]}"; do
+                kill -KILL "$pid" 2>/dev/null || true
+        done
+}
+trap cleanup EXIT
+
+# In the background, with w_flight as its command: $recorder.  Descriptor 4 speaks to w_flight, 5 hears it.
+fly() { # name of the trace, options...
+        "$HYPROF" record "${@:2}" -o "$TMPDIR/$1.hyp" -- "$WORKLOADS/w_flight" <"$TMPDIR/to" >"$TMPDIR/from" 2>"$TMPDIR/$1.err" &
+        recorder=$!
+        programs+=("$recorder")
+        exec 4>"$TMPDIR/to" 5<"$TMPDIR/from"
+}
+
+tell() { # command: it has been obeyed
+        local line=
+        echo "$*" >&4
+        read -r -t 60 line <&5 && same ok "$line"
+}
+
+land() { # w_flight ends, and so does the recording, with its status
+        local status=0
+        exec 4>&- 5<&-
+        wait "$recorder" || status=$?
+        same 0 "$status"
+}
+
+ctl() { "$HYPROF" ctl "$@"; }
+count() { "$HYPROF" report --zones --json "$TMPDIR/$1.hyp" | jq "[.zones.rows[] | select(.name == \"$2\") | .count] | add // 0"; }
+messages() { "$HYPROF" report --messages --json "$TMPDIR/$1.hyp" | jq -r '.messages.rows[].text'; }
+
+holds "without a recording: status 1" ends_with 1 ctl status
+holds "and the words" grep -q 'you have no recording that is running' "$TMPDIR/err"
+
+# ---- one recording
+fly one
+holds "the program runs" tell turns 3 1
+holds "status" ends_with 0 ctl status --json
+cp "$TMPDIR/out" "$TMPDIR/status"
+holds "it is the recorder's" same "$recorder" "$(jq .recorder_pid "$TMPDIR/status")"
+program=$(jq .program_pid "$TMPDIR/status")
+holds "with the program's number" test -d "/proc/$program"
+holds "it records" same '"recording"' "$(jq .state "$TMPDIR/status")"
+holds "as its schema says" python3 -c '
+import json, sys
+try:
+    import jsonschema
+except ImportError:
+    sys.exit(0)
+jsonschema.validate(json.load(open(sys.argv[1])), json.load(open("docs/schemas/hyprof.ctl.1.json")))' "$TMPDIR/status"
+holds "the socket is the user's alone" same "600 700" "$(stat -c %a "$XDG_RUNTIME_DIR/hyprof/$recorder.ctl" "$XDG_RUNTIME_DIR/hyprof" | tr '\n' ' ' | sed 's/ $//')"
+holds "mark" ctl mark 'the "first" mark'
+holds "pause" ctl pause
+tell turns 5 20 >/dev/null
+holds "paused, as the status says" same '"paused"' "$(ctl status --json | jq .state)"
+holds "pause again" ctl pause
+holds "resume, by the program's number" ctl "$program" resume
+holds "the program goes on" tell turns 2 20
+holds "no dump without --ring: status 1" ends_with 1 ctl dump
+holds "a mark of the greatest length" ctl mark "$(printf 'x%.0s' {1..4000})"
+holds "a longer one: status 2" ends_with 2 ctl mark "$(printf 'x%.0s' {1..5000})"
+holds "the recording ends" land
+holds "zones of the pause are not there, and no others are missing" same "5 1" "$(count one turn) $(count one run)"
+holds "its messages neither" same "$(printf 'turn %s\n' 1 2 3; echo 'the "first" mark'; echo 'recording paused'; echo 'recording resumed'; printf 'turn %s\n' 9 10)" \
+        "$(messages one | grep -v xxxx)"
+# A sample that was taken before may be written after: by its time.
+no_samples_between() { # trace
+        "$HYPROF" dump "$1" | awk '
+                /^message_text .*"recording paused"/ { sub(/.*time_ns=/, ""); from = $1 }
+                /^message_text .*"recording resumed"/ { sub(/.*time_ns=/, ""); to = $1 }
+                /^sample / { sub(/.*time_ns=/, ""); times[n++] = $1 }
+                END { for (i = 0; i < n; i++) if (times[i] > from + 0 && times[i] < to + 0) { print times[i]; bad = 1 }; exit bad || !from || !to || n == 0 }'
+}
+holds "no sample is of the pause" no_samples_between "$TMPDIR/one.hyp"
+holds "the report says that there was a pause" grep -q 'the recording was paused.*(1 time, ' <("$HYPROF" report "$TMPDIR/one.hyp")
+holds "the socket is gone" test ! -e "$XDG_RUNTIME_DIR/hyprof/$recorder.ctl"
+
+# ---- dumps, and two recordings
+fly ring --ring 10s
+tell turns 1 1 >/dev/null
+first=$recorder
+"$HYPROF" record -o "$TMPDIR/two.hyp" -- "$WORKLOADS/w_flight" <"$TMPDIR/to2" >"$TMPDIR/from2" 2>"$TMPDIR/two.err" &
+second=$!
+programs+=("$second")
+exec 6>"$TMPDIR/to2" 7<"$TMPDIR/from2"
+echo turns 1 1 >&6
+read -r -t 60 line <&7
+holds "two recordings: which one?" ends_with 1 ctl status
+holds "both are named" same 2 "$(grep -cE "process ($first|$second) writes" "$TMPDIR/err")"
+holds "dump is done when it is answered" ctl "$first" dump
+holds "the file is a whole trace" "$HYPROF" check "$(find "$TMPDIR" -name 'ring.*-*.hyp')"
+holds "stop" ctl "$second" stop
+for ((i = 0; i < 600; i++)); do
+        grep -q 'waiting for the command' "$TMPDIR/two.err" && break
+        read -r -t 0.1 <> <(:) || true
+done
+holds "the command goes on" grep -q 'the recording has ended; waiting for the command' "$TMPDIR/two.err"
+exec 6>&- 7<&-
+status=0
+wait "$second" || status=$?
+holds "until it ends" same 0 "$status"
+kill -KILL "$first"
+wait "$first" 2>/dev/null || true
+holds "after a recorder that was killed" ends_with 1 ctl status
+holds "its socket is removed" test ! -e "$XDG_RUNTIME_DIR/hyprof/$first.ctl"
