@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "base/landlock.h"
+#include "web/call_filter.h"
 #include "web/web_answers.h"
 
 #include <errno.h>
@@ -91,8 +92,9 @@ static int answer_process_run_child(const struct web_answers *answers, const str
         if (confinement_enter_writing((struct confinement_user){ 0, 0 }, fds, N_PIPES, FILE_BYTES_MAX, &err) <
             0)
                 return EXIT_FAILURE;
-        (void)landlock_restrict(
-                LANDLOCK_BAN_CHANGES); /* where the kernel has it: the rest holds without it */
+        /* Where the kernel has them: the rest holds without them. */
+        (void)landlock_restrict(LANDLOCK_BAN_CHANGES);
+        (void)call_filter_enter(CALL_FILTER_BAN_CHANGES, NULL);
         if (dup2(fds[0], STDOUT_FILENO) < 0 || dup2(fds[1], STDERR_FILENO) < 0)
                 return EXIT_FAILURE;
         io_close(&fds[0]);

@@ -3,7 +3,7 @@
 # `hyprof view`: who is served and who is refused, the same answers as the commands', and an end that leaves no process
 set -eu
 . tests/tap.sh
-plan 50
+plan 51
 need curl jq
 
 trace=tests/golden/v1.4.hyp
@@ -79,6 +79,7 @@ holds 'a comparison needs two traces' serves 400 'answer?question=diff'
 server=$(pgrep -P "$pid" | head -n 1)
 holds 'the server has no capabilities' grep -q '^CapEff:	0000000000000000$' "/proc/$server/status"
 holds 'it cannot gain any' grep -q '^NoNewPrivs:	1$' "/proc/$server/status"
+holds 'the kernel refuses it the system calls of the list' grep -q '^Seccomp:	2$' "/proc/$server/status"
 holds 'it may serve as long as it is wanted' grep -q '^Max cpu time  *unlimited' "/proc/$server/limits"
 children=$(pgrep -P "$pid")
 cp "$trace" "$TMPDIR/other" && printf x >>"$TMPDIR/other" && mv "$TMPDIR/other" "$TMPDIR/t.hyp"
