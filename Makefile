@@ -22,9 +22,13 @@ DESTDIR ?=
 # Who may use the capabilities that `make install-capabilities` gives to hyprof.
 GROUP ?= root
 
-# release | debug | asan | tsan | clang | fuzz
+# release | debug | asan | tsan | clang | fuzz | board: as release, but hyprof is static and has no viewer
 VARIANT ?= release
-B       := build/$(VARIANT)
+
+# For another machine: CROSS_COMPILE=riscv64-linux-gnu- puts the prefix before each tool, SYSROOT=DIR is where the target's
+# headers and libraries are (docs/use/boards.md; `make board` fetches them).  Nothing of the target runs while it is built.
+CROSS_COMPILE ?=
+SYSROOT       ?=
 
 # V=1 shows the commands, WERROR=1 makes a warning an error.
 V      ?= 0
@@ -37,14 +41,33 @@ CC  := clang
 CXX := clang++
 else
 ifeq ($(origin CC),default)
-CC := gcc
+CC := $(CROSS_COMPILE)gcc
 endif
 ifeq ($(origin CXX),default)
-CXX := g++
+CXX := $(CROSS_COMPILE)g++
 endif
 endif
-OBJCOPY ?= objcopy
+ifeq ($(origin AR),default)
+AR := $(CROSS_COMPILE)ar
+endif
+OBJCOPY  ?= $(CROSS_COMPILE)objcopy
+COMMA     := ,
+IS_STATIC := $(filter board,$(VARIANT))
 IS_CLANG := $(findstring clang,$(CC))
+# The target's, whatever this machine is: x86_64, aarch64, riscv64.
+MACHINE  := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || echo $(or $(CROSS_COMPILE),$$(uname -m)))))
+TRIPLET  := $(shell $(CC) -print-multiarch 2>/dev/null || $(CC) -dumpmachine 2>/dev/null)
+B        := build/$(if $(CROSS_COMPILE),$(MACHINE)-)$(VARIANT)
+
+# Packages of the target are looked for in SYSROOT alone.  Debian's cross compilers prefer the libc that came with them: its
+# headers go with a newer libc in SYSROOT, but its libraries do not go with libraries that were built with that one.
+SYSROOT_FLAGS := $(if $(SYSROOT),--sysroot=$(abspath $(SYSROOT)))
+SYSROOT_LINK  := $(if $(SYSROOT),-B$(abspath $(SYSROOT))/usr/lib/$(TRIPLET) -L$(abspath $(SYSROOT))/usr/lib/$(TRIPLET))
+PACKAGES_OF    = $(if $(SYSROOT),PKG_CONFIG_SYSROOT_DIR='$(abspath $(SYSROOT))' \
+                 PKG_CONFIG_LIBDIR='$(abspath $(SYSROOT))/usr/lib/$(TRIPLET)/pkgconfig:$(abspath $(SYSROOT))/usr/share/pkgconfig')
+ifeq ($(origin PKG_CONFIG),undefined)
+PKG_CONFIG := $(firstword $(shell command -v $(CROSS_COMPILE)pkg-config) pkg-config)
+endif
 
 WARN_BOTH   := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wpointer-arith \
                -Wundef -Wvla -Walloca -Wformat=2 -Wswitch-enum -Wnull-dereference -Wwrite-strings \
@@ -63,7 +86,6 @@ WARN    := $(filter-out $(WARN_NOT),$(WARN_BOTH)) $(if $(IS_CLANG),$(WARN_CLANG)
 WARN_C  := $(WARN) $(WARN_C_BOTH) $(if $(IS_CLANG),,$(WARN_C_GCC))
 WARN_CXX := $(filter-out -Wundef,$(WARN))
 
-MACHINE := $(shell uname -m)
 CFPROT  := $(if $(filter x86_64,$(MACHINE)),-fcf-protection)$(if $(filter aarch64,$(MACHINE)),-mbranch-protection=standard)
 FORTIFY := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS) $(CXXFLAGS)),,-D_FORTIFY_SOURCE=3) # unless the caller chose
 HARD    := $(FORTIFY) -fstack-protector-strong -fstack-clash-protection $(CFPROT) -fvisibility=hidden
@@ -73,6 +95,7 @@ NOT_CERTAIN := $(if $(IS_CLANG),,-Wno-maybe-uninitialized)
 
 MODE_release := -O2 $(HARD)
 MODE_clang   := -O2 $(HARD)
+MODE_board   := -O2 $(HARD)
 MODE_debug   := -O0 -fvisibility=hidden
 MODE_asan    := -O1 -fvisibility=hidden $(ASAN) $(NOT_CERTAIN)
 # It knows no fences, and gcc says so at each.
@@ -81,12 +104,13 @@ MODE_fuzz    := -O1 -fvisibility=hidden -fsanitize=fuzzer-no-link,address,undefi
 
 LINK_release := -Wl,-z,relro,-z,now
 LINK_clang   := $(LINK_release)
+LINK_board   := $(LINK_release)
 LINK_asan    := $(ASAN)
 LINK_tsan    := -fsanitize=thread
 LINK_fuzz    := -fsanitize=address,undefined
 
 ifndef MODE_$(VARIANT)
-$(error VARIANT=$(VARIANT) is not one of release, debug, asan, tsan, clang, fuzz)
+$(error VARIANT=$(VARIANT) is not one of release, debug, asan, tsan, clang, fuzz, board)
 endif
 
 # Context switches come from a BPF program, which clang alone compiles.  Without clang, or with HYPROF_NO_BPF=1, by perf.
@@ -94,24 +118,30 @@ HYPROF_NO_BPF ?= 0
 BPF_CLANG   := $(if $(filter 1,$(HYPROF_NO_BPF)),,$(if $(filter x86_64 aarch64 riscv64,$(MACHINE)),$(shell command -v clang)))
 BPF_PROGRAM := $(B)/obj/sampler/bpf/switch_events.bpf.o
 BPF_FLAGS   := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -DSWITCH_MACHINE_$(MACHINE) -I. \
-               -idirafter /usr/include/$(shell gcc -print-multiarch 2>/dev/null)
+               $(if $(SYSROOT),--sysroot=$(abspath $(SYSROOT))) -idirafter $(if $(SYSROOT),$(abspath $(SYSROOT)))/usr/include/$(TRIPLET) \
+               $(if $(CROSS_COMPILE),-idirafter /usr/$(TRIPLET)/include)
 
 # Flags that the sources need in any mode.  CPPFLAGS, CFLAGS, CXXFLAGS and LDFLAGS belong to the caller.
 DEFINES    := -D_GNU_SOURCE -I. -DHYPROF_VERSION='"$(VERSION)"'
-C_FLAGS     = -std=c11 $(DEFINES) $(WARN_C) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
-CXX_FLAGS   = -std=c++11 $(DEFINES) $(WARN_CXX) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CXXFLAGS)
-LINK_FLAGS  = -pthread $(LINK_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
-LIBS       := -lelf -lpfm -lzstd -lz -llzma -lsqlite3 -ljansson -liberty -lcap -lseccomp -lmicrohttpd $(if $(BPF_CLANG),-lbpf) -lm
-CHECK_LIBS  = $(shell pkg-config --libs check)
+C_FLAGS     = -std=c11 $(SYSROOT_FLAGS) $(DEFINES) $(WARN_C) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
+CXX_FLAGS   = -std=c++11 $(SYSROOT_FLAGS) $(DEFINES) $(WARN_CXX) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CXXFLAGS)
+LINK_FLAGS  = $(SYSROOT_FLAGS) $(SYSROOT_LINK) -pthread $(LINK_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
+LIBS       := -lelf -lpfm -lzstd -lz -llzma -lsqlite3 -ljansson -liberty -lcap -lseccomp $(if $(IS_STATIC),,-lmicrohttpd) $(if $(BPF_CLANG),-lbpf) -lm
+# Static programs take the compiler's own libc.  On RISC-V gcc 12 makes none for random addresses.
+STATIC_LINK := $(if $(filter riscv64,$(MACHINE)),-static,-static-pie)
+HYPROF_LIBS := $(if $(IS_STATIC),$(STATIC_LINK) -Wl$(COMMA)--start-group $(LIBS) -Wl$(COMMA)--end-group,$(LIBS))
+CHECK_LIBS  = $(shell $(PACKAGES_OF) $(PKG_CONFIG) --libs check)
 CLIENT_INC := -Iinstrument/client/include
 
 # ------------------------------------------------------------------ sources
 
-MAIN_SRC    := $(wildcard cli/main.c cli/version.c) # what no test is linked with
+MAIN_SRC    := $(wildcard cli/main.c cli/version.c) $(if $(IS_STATIC),boards/static_gaps.c) # what no test is linked with
 LIB_FOLDERS := base format instrument timeline web $(wildcard symbolize/*) unwind $(wildcard sampler/* analyze/* view/* export/* cli/*)
 NO_BPF_SRC  := sampler/kernel/switch_source_none.c
+STATIC_SRC  := base/library_loader_none.c base/user_account_files.c web/http_server_none.c
+SHARED_SRC  := base/library_loader.c base/user_account.c web/http_server.c
 BPF_SRC     := sampler/kernel/kernel_types.c sampler/kernel/switch_source.c sampler/kernel/switch_program.c
-LIB_SRC     := $(filter-out %.bpf.c $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c)))
+LIB_SRC     := $(filter-out %.bpf.c $(if $(IS_STATIC),$(SHARED_SRC),$(STATIC_SRC)) $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c)))
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
 CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*/*.h* compat/*/*/*.h*))
 TRACY_SRC   := $(wildcard instrument/compat/tracy/*.c)
@@ -163,7 +193,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 .DELETE_ON_ERROR:
 .PHONY: all demo test check-asan check-tsan check-clang lint fuzz mutants bench bench-diff bench-memory bench-scale bench-view bench-why install \
         install-capabilities screenshots \
-        uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
+        board board-parts check-board uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
 
@@ -239,7 +269,7 @@ bench-why: ## measure: how often `hyprof why` names a planted cause, and how oft
 	$(Q)tests/bench/bench_why.sh $(B)
 
 packages: ## install every Debian package that any target needs
-	$(Q)tests/install_packages.sh build test consumers lint fuzz bench deb
+	$(Q)tests/install_packages.sh build test consumers lint fuzz bench deb board
 
 # So that programs find libhyprof.so at once.  Only on the machine itself, and no harm if it cannot be done.
 RUN_LDCONFIG := PATH="$$PATH:/sbin:/usr/sbin"; [ "$$(id -u)" != 0 ] || ! command -v ldconfig >/dev/null || ldconfig || true
@@ -315,6 +345,25 @@ check-deb: ## make deb, then the packages' test: lintian, install, use, purge
 	$(Q)! command -v dpkg-buildpackage dh >/dev/null || $(MAKE) --no-print-directory deb
 	$(Q)tests/run_tests.sh $(B) tests/packages/deb.sh
 
+# A board: nothing of it runs here.  TARGET's compiler is a package of this machine, its libraries are fetched into build/.
+BOARDS      := aarch64 riscv64
+BOARD_SUITE ?= trixie
+DEBIAN_NAME  = $(patsubst aarch64,arm64,$(TARGET))
+board: ## build/TARGET-board/hyprof-VERSION-TARGET.tar.gz for a board: TARGET=riscv64|aarch64
+	@[ -n '$(filter $(BOARDS),$(TARGET))' ] || { echo "board: say TARGET=riscv64 or TARGET=aarch64, not '$(TARGET)'" >&2; exit 2; }
+	$(Q)tests/install_packages.sh build board-$(TARGET)
+	$(Q)boards/sysroot.sh $(DEBIAN_NAME) $(BOARD_SUITE) build/sysroot/$(TARGET) $$(tests/install_packages.sh --list build | tr ' ' '\n' | grep -- '-dev$$')
+	$(SUBMAKE) VARIANT=board CROSS_COMPILE=$(TARGET)-linux-gnu- SYSROOT=build/sysroot/$(TARGET) board-parts
+	$(Q)boards/pack.sh build/$(TARGET)-board $(TARGET)-linux-gnu- $(VERSION)
+
+board-parts: $(HYPROF) $(CLIENT_A) $(CLIENT_SO) $(TRACY_LIBS) $(IREE_A)
+
+check-board: ## make board for each TARGET, and the test of what they are: it runs them in qemu's user mode
+	$(Q)tests/install_packages.sh build test board
+	$(SUBMAKE) all
+	$(Q)for target in $(BOARDS); do $(MAKE) --no-print-directory board TARGET=$$target || exit 1; done
+	$(Q)tests/run_tests.sh $(B) tests/packages/board.sh
+
 clean: ## remove build/
 	rm -rf build
 
@@ -338,13 +387,18 @@ $(B)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' > $@
 
+# 64 bits are in every layout of the client ABI and of the trace.
+CHECK_64_BITS = printf '\043if !defined(__LP64__)\n\043error\n\043endif\n' | $(CC) $(C_FLAGS) -E -x c - -o /dev/null 2>/dev/null
+
 # A missing header is reported once, with the command that installs it.
 HEADERS := libelf.h dwarf.h perfmon/pfmlib_perf_event.h zstd.h zlib.h lzma.h xxhash.h sqlite3.h jansson.h libiberty/demangle.h \
-           sys/capability.h seccomp.h microhttpd.h $(if $(BPF_CLANG),bpf/libbpf.h)
+           sys/capability.h seccomp.h $(if $(IS_STATIC),,microhttpd.h) $(if $(BPF_CLANG),bpf/libbpf.h)
 $(B)/headers: $(B)/flags
+	@command -v $(firstword $(CC)) >/dev/null || { echo "cannot build: there is no compiler $(firstword $(CC))" >&2; exit 1; }
+	@$(CHECK_64_BITS) || { echo "cannot build: $(CC) compiles for a machine of 32 bits; hyprof and its client library need one of 64" >&2; exit 1; }
 	@for header in $(HEADERS); do \
 	        printf '#include <stddef.h>\n#include <stdio.h>\n#include <%s>\n' $$header | \
-	                $(CC) -E -x c - -o /dev/null 2>/dev/null || \
+	                $(CC) $(SYSROOT_FLAGS) -E -x c - -o /dev/null 2>/dev/null || \
 	        { echo "cannot build: the header <$$header> or the compiler $(CC) is missing;" \
 	               "'make packages' installs what hyprof needs" >&2; exit 1; }; \
 	done
@@ -399,6 +453,12 @@ $(B)/obj/cli/commands/manual_prose.o: $(MANUAL_PROSE)
 $(B)/obj/cli/commands/manual_prose.o: private C_FLAGS += -DMANUAL_PROSE_FILE='"$(MANUAL_PROSE)"'
 $(B)/obj/cli/commands/man_page.o: private C_FLAGS += -DHYPROF_DATE='"$(RELEASED)"'
 
+ifneq ($(CROSS_COMPILE),)
+# Manuals are printed by hyprof itself: the one that was built for this machine.
+$(B)/man/made: $(B)/hyprof
+	$(SUBMAKE) CROSS_COMPILE= SYSROOT= VARIANT=release build/release/man/made
+	@mkdir -p $(@D) && rm -f $(@D)/*.1 && cp build/release/man/*.1 $(@D)/ && touch $@
+else
 # Made by the program itself, so that they say what it does.
 $(B)/man/made: $(B)/hyprof
 	$(call say,MAN,$(@D))
@@ -407,6 +467,7 @@ $(B)/man/made: $(B)/hyprof
 	        $< __man $$page > "$(@D)/$$([ $$page = hyprof ] || echo hyprof-)$$page.1" || exit 1; \
 	done
 	@touch $@
+endif
 
 # Another commit builds one file anew.
 GIT_ID := $(if $(wildcard .git),$(shell git describe --always --dirty --exclude '*' 2>/dev/null))
@@ -415,7 +476,7 @@ $(B)/git_id: FORCE
 	@printf '%s\n' '$(GIT_ID)' | cmp -s - $@ || printf '%s\n' '$(GIT_ID)' > $@
 $(B)/obj/cli/version.o: $(B)/git_id
 $(B)/obj/cli/version.o: private C_FLAGS += -DHYPROF_GIT_ID='"$(GIT_ID)"' -DHYPROF_MACHINE='"$(MACHINE)"' \
-                                           -DHYPROF_VARIANT='"$(VARIANT)"' -DHYPROF_HAS_BPF=$(if $(BPF_CLANG),1,0)
+                                           -DHYPROF_VARIANT='"$(VARIANT)"' -DHYPROF_HAS_BPF=$(if $(BPF_CLANG),1,0) $(if $(IS_STATIC),-DHYPROF_IS_STATIC=1)
 
 # Programs see the client as its users do; the library folders do not see it at all.
 $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)
@@ -474,7 +535,7 @@ $(TRACY_NAMES:%=$(B)/lib%.so): %.so: %.o $(CLIENT_SO)
 
 $(B)/hyprof: $(call objects,$(MAIN_SRC)) $(INTERNAL)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(LINK_FLAGS) $(filter %.o %.a,$^) $(LIBS) -o $@
+	$(Q)$(CC) $(if $(IS_STATIC),$(filter-out $(SYSROOT_LINK),$(LINK_FLAGS)),$(LINK_FLAGS)) $(filter %.o %.a,$^) $(HYPROF_LIBS) -o $@
 
 .SECONDEXPANSION:
 $(EXAMPLES): $(B)/%: $$(call objects_in,$$*) $(CLIENT_A)
@@ -531,7 +592,7 @@ endif
 # Unwinding has the recorder of its test, and two peers, one where it is installed.
 BENCH_AID = $(if $(filter bench_unwind,$(1)),$(B)/obj/tests/unit/live_stacks.o) \
             $(if $(filter bench_report bench_timeline,$(1)),$(B)/obj/tests/bench/zone_trace.o)
-$(B)/bench/bench_unwind: private LIBS += -ldw $(shell pkg-config --libs libunwind-generic 2>/dev/null)
+$(B)/bench/bench_unwind: private LIBS += -ldw $(shell $(PACKAGES_OF) $(PKG_CONFIG) --libs libunwind-generic 2>/dev/null)
 
 $(B)/bench/%: $(B)/obj/tests/bench/%.o $$(call BENCH_AID,$$*) $(INTERNAL) $(CLIENT_A)
 	$(call say,LD,$@)

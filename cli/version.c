@@ -13,7 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* For this file alone the Makefile says HYPROF_GIT_ID, HYPROF_MACHINE, HYPROF_VARIANT, HYPROF_HAS_BPF. */
+/* For this file alone the Makefile says HYPROF_GIT_ID, HYPROF_MACHINE, HYPROF_VARIANT, HYPROF_HAS_BPF,
+ * and HYPROF_IS_STATIC where libraries cannot be loaded while running. */
+#ifndef HYPROF_IS_STATIC
+#define HYPROF_IS_STATIC 0
+#endif
 
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
@@ -34,8 +38,9 @@ static const struct feature features[] = {
         { "lzma", true, "symbol tables in .gnu_debugdata" },
         { "zstd", true, "traces; compressed debug information" },
         { "seccomp", true, "processes that read untrusted files run without privileges" },
-        { "llvm", true, "disassembly, if libLLVM is installed at run time" },
-        { "debuginfod", true, "debug files from servers, if libdebuginfod is installed at run time" },
+        { "llvm", !HYPROF_IS_STATIC, "disassembly, if libLLVM is installed at run time" },
+        { "debuginfod", !HYPROF_IS_STATIC,
+          "debug files from servers, if libdebuginfod is installed at run time" },
 };
 
 #define N_FEATURES (sizeof(features) / sizeof(features[0]))

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs what is missing on Debian 12 for: build, test, consumers, lint, fuzz, bench, deb.  Usage: install_packages.sh GROUP...
+# Installs what is missing on Debian 12 for: build, test, consumers, lint, fuzz, bench, deb, board.
+# Usage: install_packages.sh GROUP..., or install_packages.sh --list GROUP... to print their names alone
 #
 # The one list of the packages; docs/extend/dependencies.md says what each is for.  Quick when nothing is missing.
 # HYPROF_NO_PACKAGES=1 leaves the machine alone: for other distributions once their packages are there.
@@ -19,6 +20,8 @@ packages_of() {
         fuzz)  echo clang libclang-rt-14-dev ;;
         bench) echo libunwind-dev linux-perf jq time python3 git sqlite3 clang chromium nodejs ;;
         deb)   echo dpkg-dev debhelper fakeroot lintian ;;
+        board) echo gcc-riscv64-linux-gnu gcc-aarch64-linux-gnu clang debian-archive-keyring qemu-user-static ;;
+        board-*) echo "gcc-${1#board-}-linux-gnu" clang debian-archive-keyring ;;
         *)     echo "install_packages.sh: no group of packages is named $1" >&2; exit 2 ;;
         esac
 }
@@ -41,11 +44,20 @@ install_consumers() {
         fi
 }
 
-[ "${HYPROF_NO_PACKAGES:-0}" = 1 ] && exit 0
+lists=0
+if [ "${1:-}" = --list ]; then
+        lists=1
+        shift
+fi
+[ "${HYPROF_NO_PACKAGES:-0}" = 1 ] && [ $lists = 0 ] && exit 0
 wanted=
 for group in "$@"; do
         wanted="$wanted $(packages_of "$group")"
 done
+if [ $lists = 1 ]; then
+        echo "$wanted"
+        exit 0
+fi
 
 distribution=$(sed -n 's/^ID=//p' "${OS_RELEASE:-/etc/os-release}" 2>/dev/null | tr -d '"' || true)
 if [ "$distribution" != debian ]; then

@@ -11,7 +11,6 @@
 #include "web/view_front.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/files/cache_folder.h"
 
+#include "base/user_account.h"
 #include "sampler/kernel/privileges.h"
 #include "symbolize/symbols/index_cache.h"
 #include "timeline/timeline_cache.h"
 
-#include <pwd.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define PASSWORD_BYTES 8192 /* of an entry of the user database; sysconf(3) says 1024 */
 
 /* Heap; NULL = nowhere. */
 static char *cache_folder_join(const char *folder, const char *name)
@@ -26,15 +24,13 @@ static char *find_home_cache(uid_t uid)
 {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         const char *home = getenv("HOME");
-        char buffer[PASSWORD_BYTES];
-        struct passwd entry, *found = NULL;
+        struct user_account account;
         struct stat status;
 
         if (home && stat(home, &status) == 0 && status.st_uid == uid)
                 return cache_folder_join(home, ".cache/hyprof");
-        if (getpwuid_r(uid, &entry, buffer, sizeof(buffer), &found) != 0 || !found)
-                return NULL;
-        return cache_folder_join(entry.pw_dir, ".cache/hyprof");
+        return user_account_find(&account, uid) ? cache_folder_join(account.entry.pw_dir, ".cache/hyprof")
+                                                : NULL;
 }
 
 static char *cache_folder_find_folder(uid_t uid)

@@ -472,9 +472,11 @@ static __always_inline bool is_interrupt(__u64 *ctx, struct switch_record_wakeup
 {
         __u64 at;
 
+        (void)regs; /* only some machines need them, and the place of the stack */
         scratch->head.time_ns = (__u64)ctx;
         __asm__ __volatile__("" : : : "memory");
         at = scratch->head.time_ns;
+        (void)at;
         return MACHINE_IS_INTERRUPT(task, regs, at);
 }
 

@@ -2,18 +2,16 @@
 #include "sampler/kernel/privileges.h"
 
 #include "base/error.h"
+#include "base/user_account.h"
 #include "sampler/kernel/system_calls.h"
 
 #include <errno.h>
 #include <grp.h>
-#include <pwd.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-
-#define ACCOUNT_BYTES 4096 /* of an entry in passwd(5); longer ones are as good as none */
 
 /* How long a capability is held, and whether it takes effect without being raised. */
 struct capability_use {
@@ -77,26 +75,25 @@ void invoking_user_give(int fd)
 }
 
 struct account {
-        struct passwd entry;
-        char text[ACCOUNT_BYTES]; /* that the entry points into */
+        struct user_account user;
         bool known;
 };
 
 static void find_account(struct account *account, uid_t uid)
 {
-        struct passwd *found = NULL;
-
-        account->known = getpwuid_r(uid, &account->entry, account->text, sizeof(account->text), &found) ==
-                                 0 &&
-                         found != NULL;
+        account->known = user_account_find(&account->user, uid);
 }
 
 /* A user without an entry has no groups but its own. */
 static int take_groups(const struct account *account, gid_t gid, struct error *err)
 {
-        int r = account->known ? initgroups(account->entry.pw_name, gid) : setgroups(1, &gid);
+        int r;
 
-        return r < 0 ? error_errno(err, "taking the groups of group %u's user", gid) : 0;
+        if (account->known)
+                r = user_account_take_groups(&account->user, gid);
+        else
+                r = setgroups(1, &gid) < 0 ? -errno : 0;
+        return r < 0 ? error_set(err, r, "taking the groups of group %u's user", gid) : 0;
 }
 
 static int set_variable(const char *name, const char *value, struct error *err)
@@ -110,7 +107,7 @@ static int set_variable(const char *name, const char *value, struct error *err)
 /* As after a login.  The variables of sudo go: the command is not under it. */
 static int set_environment(const struct account *account, struct error *err)
 {
-        const struct passwd *entry = account->known ? &account->entry : NULL;
+        const struct passwd *entry = account->known ? &account->user.entry : NULL;
         const struct {
                 const char *name, *value;
         } variables[] = {

@@ -9,14 +9,14 @@
 #include "base/confinement.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "base/library_loader.h"
 #include "base/regular_file.h"
+#include "base/user_account.h"
 #include "symbolize/debug/debuginfod_fetch.h"
 #include "symbolize/debug/debuginfod_message.h"
 #include "symbolize/elf/elf_image.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ struct fetcher {
 
 static void *debuginfod_client_find_function(void *handle, const char *name, bool *is_missing)
 {
-        void *function = dlsym(handle, name);
+        void *function = library_loader_find(handle, name);
 
         if (!function)
                 *is_missing = true;
@@ -73,7 +73,7 @@ static void *debuginfod_client_find_function(void *handle, const char *name, boo
 
 static bool load_library(struct library *library)
 {
-        void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_GLOBAL);
+        void *handle = library_loader_open(LIBRARY, true);
         bool is_missing = false;
 
         if (!handle)
@@ -123,7 +123,7 @@ typedef void *library_get_user_data(library_client *client);
 /* The library calls back with nothing but its client. */
 static struct fetcher *find_fetcher(library_client *client)
 {
-        void *function = dlsym(RTLD_DEFAULT, "debuginfod_get_user_data");
+        void *function = library_loader_find(NULL, "debuginfod_get_user_data");
         library_get_user_data *get_user_data;
 
         memcpy(&get_user_data, &function, sizeof(function));
@@ -224,14 +224,13 @@ static int fetch_all(struct fetcher *f, const struct debuginfod_request *request
 /* The cache is in the user's home, who is another one than started hyprof with sudo. */
 static void set_home(const struct debuginfod_options *options)
 {
-        const struct passwd *user;
+        struct user_account user;
 
         if (geteuid() != 0 || options->run_as_uid == 0)
                 return;
         /* NOLINTBEGIN(concurrency-mt-unsafe): a process of one thread */
-        user = getpwuid(options->run_as_uid);
-        if (user)
-                (void)setenv("HOME", user->pw_dir, 1);
+        if (user_account_find(&user, options->run_as_uid))
+                (void)setenv("HOME", user.entry.pw_dir, 1);
         (void)unsetenv("XDG_CACHE_HOME");
         /* NOLINTEND(concurrency-mt-unsafe) */
 }

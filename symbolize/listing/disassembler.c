@@ -7,10 +7,10 @@
 #include "symbolize/listing/disassembler.h"
 
 #include "base/error.h"
+#include "base/library_loader.h"
 #include "symbolize/listing/branch_target.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -89,7 +89,8 @@ static const struct machine_row *find_machine(const struct disassembler_options 
 }
 
 /* A function's address is data to dlsym(3). */
-#define LOOK_UP(library, name, function) (*(void **)&(function) = dlsym(library, name), (function) != NULL)
+#define LOOK_UP(library, name, function) \
+        (*(void **)&(function) = library_loader_find(library, name), (function) != NULL)
 
 static bool initialize(void *library, const char *target, const char *part)
 {
@@ -106,7 +107,7 @@ static bool initialize(void *library, const char *target, const char *part)
 static void *open_library(struct error *err)
 {
         for (size_t i = 0; i < sizeof(library_names) / sizeof(library_names[0]); i++) {
-                void *library = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL);
+                void *library = library_loader_open(library_names[i], false);
 
                 if (library)
                         return library;
