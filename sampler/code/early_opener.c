@@ -34,9 +34,6 @@
 #define PAUSE_TIMES    3
 #define PAUSE_MAX_NS   NS_PER_MS
 
-/* While the bells are silent: how often the collector is woken for files that are not urgent. */
-#define REPORT_NS (10 * NS_PER_MS)
-
 /* The limit of one look; the rest stays for the next, after a rest if that is due. */
 #define OPENS_AT_ONCE 16
 #define LOOKS_AT_ONCE 256
@@ -100,7 +97,8 @@ static bool early_opener_look(struct early_opener *o, struct ring_watch *ring)
                 bool wants;
                 int fd;
 
-                if (ring_watch_next(ring, PERF_RECORD_MMAP2, &bytes, &n_bytes) == 0)
+                if (ring_watch_next(ring, PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_DATA, &bytes, &n_bytes) ==
+                    0)
                         return true;
                 if (perf_record_decode(bytes, n_bytes, &o->layout, &rec, NULL) < 0 ||
                     rec.kind != PERF_RECORD_KIND_MMAP || !rec.mmap.executable)
@@ -170,7 +168,7 @@ static void report(struct early_opener *o, bool rang)
         static const uint64_t one = 1;
         uint64_t now_ns = clock_raw_ns();
 
-        if (!rang && !o->urgent && (!o->unreported || now_ns - o->reported_ns < REPORT_NS))
+        if (!rang && !o->urgent && (!o->unreported || now_ns - o->reported_ns < EARLY_OPENER_REPORT_NS))
                 return;
         o->unreported = o->urgent = false;
         o->reported_ns = now_ns;

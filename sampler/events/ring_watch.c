@@ -45,7 +45,8 @@ static bool is_overtaken(struct ring_watch *w)
         return true;
 }
 
-int ring_watch_next(struct ring_watch *w, uint32_t type, const uint8_t **ret_record, size_t *ret_bytes)
+int ring_watch_next(struct ring_watch *w, uint32_t type, uint16_t without_misc, const uint8_t **ret_record,
+                    size_t *ret_bytes)
 {
         uint64_t head;
 
@@ -68,7 +69,7 @@ int ring_watch_next(struct ring_watch *w, uint32_t type, const uint8_t **ret_rec
                         w->position = head; /* the ring's owner finds the same, and says so */
                         return 0;
                 }
-                if (header.type != type || header.size > sizeof(w->copy)) {
+                if (header.type != type || header.misc & without_misc || header.size > sizeof(w->copy)) {
                         w->position += header.size;
                         continue;
                 }

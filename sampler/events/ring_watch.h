@@ -33,12 +33,14 @@ void ring_watch_init(struct ring_watch *w, const struct perf_ring *ring);
 
 /*
  * ring_watch_next() - the next record of a type that was not seen before
- * @type:        PERF_RECORD_*; others are passed over
- * @ret_record:  a copy, header included; valid until the next call
+ * @type:          PERF_RECORD_*; others are passed over
+ * @without_misc:  so are those that have one of these PERF_RECORD_MISC_*
+ * @ret_record:    a copy, header included; valid until the next call
  * Records that were given back before they were seen are left out, and so is everything up to the head after
  * an invalid record.  Never blocks.
  * Returns 1, or 0 if no record is left.
  */
-int ring_watch_next(struct ring_watch *w, uint32_t type, const uint8_t **ret_record, size_t *ret_bytes);
+int ring_watch_next(struct ring_watch *w, uint32_t type, uint16_t without_misc, const uint8_t **ret_record,
+                    size_t *ret_bytes);
 
 #endif /* SAMPLER_EVENTS_RING_WATCH_H */

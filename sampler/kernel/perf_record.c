@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 
 #define SAMPLE_ID_BYTES 32 /* TID, TIME, CPU, IDENTIFIER at the end of every record that is no sample */
+/* In PERF_RECORD_MMAP2: after a header, two numbers, three words, a build-id or an inode, and two flags. */
+#define MMAP2_PATH_OFFSET 72
 
 /*
  * The beginning of every tracepoint's record: its number, in 2 bytes, and a byte of
@@ -317,6 +319,27 @@ int perf_record_decode(const uint8_t *bytes, size_t n_bytes, const struct perf_r
                                  n_bytes);
         *ret_record = rec;
         return 0;
+}
+
+uint32_t perf_record_type(const uint8_t *bytes, size_t n_bytes)
+{
+        struct byte_reader r = byte_reader_of(bytes, n_bytes);
+
+        return bytes_u32(&r);
+}
+
+bool perf_record_maps_data(const uint8_t *bytes, size_t n_bytes, const char **ret_path,
+                           size_t *ret_path_bytes)
+{
+        struct byte_reader r = byte_reader_of(bytes, n_bytes);
+        uint32_t type = bytes_u32(&r);
+
+        if (type != PERF_RECORD_MMAP2 || !(bytes_u16(&r) & PERF_RECORD_MISC_MMAP_DATA) ||
+            n_bytes < MMAP2_PATH_OFFSET + SAMPLE_ID_BYTES)
+                return false;
+        *ret_path = (const char *)bytes + MMAP2_PATH_OFFSET;
+        *ret_path_bytes = strnlen(*ret_path, n_bytes - MMAP2_PATH_OFFSET - SAMPLE_ID_BYTES);
+        return true;
 }
 
 int perf_record_decode_waking(const struct perf_sample *sample, size_t tid_offset_bytes, uint32_t *ret_tid,

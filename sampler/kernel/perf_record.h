@@ -132,6 +132,17 @@ bool perf_mmap_is_jitdump(const struct perf_mmap *mmap);
 int perf_record_decode(const uint8_t *bytes, size_t n_bytes, const struct perf_record_layout *layout,
                        struct perf_record *ret_record, struct error *err);
 
+/* PERF_RECORD_*; without the rest of the record.  @n_bytes: at least those of a perf_event_header. */
+uint32_t perf_record_type(const uint8_t *bytes, size_t n_bytes);
+
+/*
+ * perf_record_maps_data() - is it a mapping of data, which are three of four of all mappings?
+ * @ret_path:  its file, borrowed from the record's bytes
+ * By the record's header and without the rest: to decode all of them takes longer than what matters.
+ */
+bool perf_record_maps_data(const uint8_t *bytes, size_t n_bytes, const char **ret_path,
+                           size_t *ret_path_bytes);
+
 /*
  * perf_record_decode_waking() - who is woken, of a sample of sched:sched_waking
  * @tid_offset_bytes:   where in its record the field lies

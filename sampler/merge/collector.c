@@ -12,6 +12,7 @@
 #include "sampler/jit/jit_files.h"
 #include "sampler/kernel/switch_source.h"
 #include "sampler/kernel/thread_priority.h"
+#include "sampler/merge/ahead_of_turn.h"
 #include "sampler/merge/dump_head.h"
 #include "sampler/merge/sample_stacks.h"
 #include "sampler/merge/writer_thread.h"

@@ -4,19 +4,18 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
-#include "instrument/region_finder.h"
 #include "sampler/code/code_images.h"
 #include "sampler/code/code_keeper.h"
-#include "sampler/code/code_regions.h"
 #include "sampler/code/code_tables.h"
 #include "sampler/code/file_versions.h"
 #include "sampler/code/image_changes.h"
-#include "sampler/code/opened_files.h"
 #include "sampler/events/event_set.h"
 #include "sampler/jit/jit_files.h"
 #include "sampler/kernel/process_filter.h"
 #include "sampler/kernel/running_process.h"
 #include "sampler/kernel/switch_source.h"
+#include "sampler/merge/ahead_of_turn.h"
+#include "sampler/merge/mapped_modules.h"
 #include "sampler/merge/process_intake.h"
 #include "sampler/merge/sample_stacks.h"
 #include "sampler/merge/wait_records.h"
@@ -25,15 +24,11 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
-#include "sampler/zones/zone_source.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/sysmacros.h>
 
 #define RECORDS_UNHURRIED 64
-#define SCANS_MAX         4 /* rounds through the rings at once, while there is new code in them */
 
 int kernel_side_init(struct kernel_side *s, const struct recording *recording)
 {
@@ -183,7 +178,7 @@ static int kernel_side_take_sample(struct kernel_side *s, const struct perf_reco
         pending.cut = stack_unwinder_run_waiting(s->recording->unwinder, &rec->sample.stack, thread,
                                                  rec->time_ns, &s->chain);
         is_whole = s->chain.state < TRACE_STACK_TRUNCATED;
-        s->has_cuts |= pending.cut != 0;
+        s->has_cuts |= pending.cut != 0 && thread->cuts.n_items > 0; /* not if it waits for a table */
         if (pending.cut == 0)
                 r = sample_stacks_add(s, &thread->process->space, &event);
         if (r == 0 && s->recording->keep_stacks)
@@ -196,95 +191,6 @@ static int kernel_side_take_sample(struct kernel_side *s, const struct perf_reco
         if (r == 0)
                 r = queue_counts(s, thread, &pending);
         return r == 0 && is_whole ? sample_stacks_close(s, thread) : r;
-}
-
-static enum trace_module_kind module_kind(const struct perf_mmap *m)
-{
-        static const char vdso[] = "[vdso]";
-
-        if (m->path_bytes == sizeof(vdso) - 1 && memcmp(m->path, vdso, m->path_bytes) == 0)
-                return TRACE_MODULE_VDSO;
-        return perf_mmap_is_anonymous(m) ? TRACE_MODULE_ANONYMOUS : TRACE_MODULE_FILE;
-}
-
-/*
- * A file that is written over in its place is another module each time, unless it has a build-id.  Returns 1
- * if its content is lost.
- */
-static int add_version(struct kernel_side *s, const struct perf_record *rec, struct trace_module *row,
-                       struct perf_mmap *m)
-{
-        struct file_version version;
-        int r = file_versions_find(s->versions, s->recording->opened, rec->pid, m, rec->time_ns, &version);
-
-        m->written_ns = version.written_ns;
-        if (version.build_id_bytes > 0) { /* as in the kernel's records, which have no inode then */
-                m->build_id_bytes = version.build_id_bytes;
-                memcpy(m->build_id, version.build_id, version.build_id_bytes);
-                return r;
-        }
-        row->content = version.number;
-        row->generation = m->inode_generation;
-        if (m->inode != 0 && !version.is_lost) { /* else the file there now is not the mapped one */
-                row->device = makedev(m->device_major, m->device_minor);
-                row->inode = m->inode;
-        }
-        return r < 0 ? r : version.is_lost;
-}
-
-/*
- * The module of a mapping; its file is opened if it may be gone soon, and its table is asked for.  @process:
- * its id in PROCESSES, for memory of no file.
- */
-/* Hands a new module to all that want its code. */
-static int kernel_side_announce_module(struct kernel_side *s, uint32_t process, const struct perf_record *rec,
-                                       const struct perf_mmap *m, const struct trace_module *row,
-                                       uint32_t module)
-{
-        const struct recording *recording = s->recording;
-        int r = 0;
-
-        if (recording->keeper) /* first: it may be gone in a millisecond */
-                r = code_keeper_want_file(recording->keeper, module, row, rec->pid, m);
-        if (r == 0 && recording->jit)
-                r = jit_files_note_mapping(recording->jit, rec->pid, process, m, rec->time_ns);
-        return r == 0 && recording->tables && !perf_mmap_is_jitdump(m)
-                       ? code_tables_want(recording->tables, module, row, rec->pid, m)
-                       : r;
-}
-
-static int kernel_side_add_module(struct kernel_side *s, uint32_t process, const struct perf_record *rec,
-                                  uint32_t *ret_module)
-{
-        const struct recording *recording = s->recording;
-        struct perf_mmap mapping = rec->mmap, *m = &mapping;
-        struct trace_module row = { .kind = module_kind(m) };
-        bool is_lost = false;
-        int r = trace_dictionary_add_path(recording->dictionary, m->path, m->path_bytes, &row.path);
-
-        if (r < 0)
-                return r;
-        if (row.kind == TRACE_MODULE_ANONYMOUS) {
-                row.process = process;
-                row.generation = recording->regions ? code_regions_generation(recording->regions, process)
-                                                    : 0;
-        } else if (row.kind == TRACE_MODULE_FILE) {
-                r = add_version(s, rec, &row, m);
-                if (r < 0)
-                        return r;
-                is_lost = r == 1;
-        }
-        if (m->build_id_bytes > 0)
-                r = trace_dictionary_add_string(recording->dictionary, m->build_id, m->build_id_bytes,
-                                                &row.build_id);
-        if (r < 0)
-                return r;
-        r = trace_dictionary_add(recording->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
-        if (r != 0)
-                return r;
-        if (is_lost)
-                return recording->keeper ? code_keeper_miss_file(recording->keeper, *ret_module, m) : 0;
-        return kernel_side_announce_module(s, process, rec, m, &row, *ret_module);
 }
 
 /* Mappings are the process's: the thread that made one may be of no interest. */
@@ -332,7 +238,7 @@ static int take_mmap(struct kernel_side *s, const struct perf_record *rec)
         r = kernel_side_process_of(s, rec, &process);
         if (r < 0 || !process)
                 return r;
-        r = kernel_side_add_module(s, process->process, rec, &range.module);
+        r = mapped_modules_add(s, process->process, rec, &range.module);
         row.module = range.module;
         row.process = process->process;
         if (r == 0)
@@ -347,7 +253,7 @@ static int take_mmap(struct kernel_side *s, const struct perf_record *rec)
         if (r != 0)
                 return r;
         r = address_space_add(&process->space, &range);
-        if (r != 0 || module_kind(m) != TRACE_MODULE_FILE)
+        if (r != 0 || mapped_modules_kind(m) != TRACE_MODULE_FILE)
                 return r;
         return code_images_note_file(s->images, process->pid, &range);
 }
@@ -563,24 +469,39 @@ int kernel_side_take(struct kernel_side *s, const struct perf_record *rec)
         return r < 0 ? r : kernel_side_take_in_turn(s, rec);
 }
 
+/* Nothing is made of a mapping of data once kernel_side_scan() has seen that it is no region. */
+static bool is_done(const struct ring_head *head, const struct perf_ring *ring, const uint8_t *bytes)
+{
+        const char *path;
+        size_t path_bytes;
+
+        return head->scan_bytes >= ring->tail_bytes + head->record_bytes &&
+               perf_record_maps_data(bytes, head->record_bytes, &path, &path_bytes);
+}
+
 /* Decodes the oldest record of a ring into its head, if it is not there yet. */
 static int fill_head(struct kernel_side *s, size_t i, struct error *err)
 {
         struct ring_head *head = &s->heads[i];
+        struct perf_ring *ring = &s->recording->events->rings[i];
         const uint8_t *bytes;
 
         while (!head->ready) {
-                int r = perf_ring_peek(&s->recording->events->rings[i], &bytes, &head->record_bytes, err);
+                int r = perf_ring_peek(ring, &bytes, &head->record_bytes, err);
 
                 if (r <= 0)
                         return r;
+                if (is_done(head, ring, bytes)) {
+                        perf_ring_consume(ring, head->record_bytes);
+                        continue;
+                }
                 r = perf_record_decode(bytes, head->record_bytes, &s->recording->events->layout,
                                        &head->record, err);
                 if (r == 0) {
                         head->ready = true;
                 } else {
                         loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
-                        perf_ring_consume(&s->recording->events->rings[i], head->record_bytes);
+                        perf_ring_consume(ring, head->record_bytes);
                 }
         }
         return 1;
@@ -643,23 +564,6 @@ static int run_jit(struct kernel_side *s, const struct perf_record *of_bpf, cons
                        : 0;
 }
 
-/*
- * While programs are started one after the other, unwind tables are made when a stack has waited long for
- * one.  Zones do not wait with it: where there are any, tables are made at once.
- */
-static void decide_patience(struct kernel_side *s)
-{
-        struct code_tables *tables = s->recording->tables;
-        uint64_t now_ns = clock_raw_ns();
-
-        if (!tables)
-                return;
-        code_tables_set_patient(tables, (!s->recording->zones || s->recording->zones->n_regions == 0) &&
-                                                recent_births_are_many(&s->births, now_ns));
-        if (stack_unwinder_is_overdue(s->recording->unwinder, now_ns))
-                code_tables_release(tables);
-}
-
 int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
 {
         const struct perf_record *of_bpf = NULL;
@@ -667,7 +571,7 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
         int r = 0;
 
         s->has_cuts = false;
-        decide_patience(s);
+        kernel_side_decide_patience(s);
         r = sample_stacks_resume(s, NULL, clock_raw_ns()); /* before a thread has stacks that are cut */
         while (r == 0) {
                 size_t i;
@@ -719,82 +623,4 @@ int kernel_side_finish(struct kernel_side *s, uint64_t limit_ns, struct error *e
         if (r == 0)
                 r = sample_stacks_resume(s, NULL, UINT64_MAX);
         return r < 0 ? error_set(err, r, "no memory for kernel records") : 0;
-}
-
-/* Mappings of data are many; of interest are only clients' regions among them. */
-static bool may_matter(const struct kernel_side *s, const struct perf_record *rec)
-{
-        const struct perf_mmap *m = &rec->mmap;
-
-        if (rec->kind != PERF_RECORD_KIND_MMAP ||
-            (s->recording->filter && !process_filter_may_take(s->recording->filter, rec->pid)))
-                return false;
-        return m->executable || region_finder_is_region_name(m->path, m->path_bytes);
-}
-
-/* Ahead of its turn: its file may be gone by then.  A table that is full is no reason to stop. */
-static int want_file(struct kernel_side *s, const struct perf_record *rec)
-{
-        uint32_t module;
-        int r;
-
-        if (rec->mmap.executable && s->recording->jit && module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
-                return jit_files_note_mapping(s->recording->jit, rec->pid, 0, &rec->mmap, rec->time_ns);
-        if ((!s->recording->tables && !s->recording->keeper) || !rec->mmap.executable ||
-            module_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
-                return 0;
-        r = kernel_side_add_module(s, 0, rec, &module);
-        opened_files_forget(s->recording->opened, rec->pid, &rec->mmap);
-        return r == -EOVERFLOW ? 0 : r;
-}
-
-/* One round through the rings.  Returns 1 if a region is announced, 0, -ENOMEM, -errno. */
-static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_pid, struct error *err)
-{
-        *ret_has_code = false;
-        for (size_t i = 0; i < s->recording->events->n_rings; i++) {
-                const uint8_t *bytes;
-                size_t n_bytes;
-                struct perf_record rec;
-                int r;
-
-                if (!event_set_is_tracker_ring(s->recording->events, i))
-                        continue;
-                while ((r = perf_ring_scan(&s->recording->events->rings[i], &s->heads[i].scan_bytes, &bytes,
-                                           &n_bytes, err)) == 1) {
-                        s->heads[i].ready = false; /* it may have borrowed a wrapped record's copy */
-                        if (perf_record_decode(bytes, n_bytes, &s->recording->events->layout, &rec, NULL) < 0)
-                                continue;
-                        if (rec.kind == PERF_RECORD_KIND_FORK && rec.fork.parent_pid != rec.pid) {
-                                recent_births_note(&s->births, rec.time_ns);
-                                decide_patience(s);
-                        }
-                        if (!may_matter(s, &rec))
-                                continue;
-                        *ret_has_code |= rec.mmap.executable;
-                        if (want_file(s, &rec) < 0 || code_images_look(s->images, &rec) < 0)
-                                return error_set(err, -ENOMEM, "no memory for files of code");
-                        if (!region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes))
-                                continue;
-                        *ret_pid = rec.pid;
-                        return 1;
-                }
-                if (r < 0)
-                        return r;
-        }
-        return 0;
-}
-
-/* To look at code takes time, in which more may have come that is gone soon: until there is nothing new. */
-int kernel_side_scan(struct kernel_side *s, uint32_t *ret_pid, struct error *err)
-{
-        bool has_code = true;
-        int r = 0;
-
-        if (code_images_update(s->images) < 0)
-                return error_set(err, -ENOMEM, "no memory for objects of JITs");
-        opened_files_expire(s->recording->opened, clock_raw_ns());
-        for (unsigned i = 0; i < SCANS_MAX && has_code && r == 0; i++)
-                r = scan_rings(s, &has_code, ret_pid, err);
-        return r;
 }

@@ -84,14 +84,6 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
  */
 int kernel_side_finish(struct kernel_side *s, uint64_t limit_ns, struct error *err);
 
-/*
- * kernel_side_scan() - the next process that mapped a client region, ahead of its turn
- * A program may end a moment after it began: its region must be opened now or never.  So must its files,
- * which are kept, and whose unwind tables are asked for, on the way.
- * Returns 1 with its PID, 0 if there is no such process, -EBADMSG, -ENOMEM.
- */
-int kernel_side_scan(struct kernel_side *s, uint32_t *ret_pid, struct error *err);
-
 /* ---- for wait_records.c ---- */
 
 /*

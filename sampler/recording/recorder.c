@@ -33,7 +33,7 @@
 #define CUT_RATE_HZ_MAX 4000
 
 /* After a mapping of code: a young process has no regions and no files yet, and may live briefly. */
-#define YOUNG_NS     (50 * NS_PER_MS)
+#define YOUNG_NS     (EARLY_OPENER_REPORT_NS + 50 * NS_PER_MS)
 #define OPEN_ONLY_MS 10 /* since the last cycle: a new region alone is no reason for another */
 
 /* After Ctrl-C a command usually ends by itself: its status belongs into the trace. */
@@ -115,7 +115,8 @@ static void take_signal(struct recorder *r)
         }
 }
 
-static int sleep_ms(const struct recorder *r, uint64_t now_ns)
+/* The longest pause after a cycle. */
+static int cycle_pause_ms(const struct recorder *r)
 {
         int ms = (int)(drain_pace_rest_ns(&r->merge.zones.pace) / NS_PER_MS);
 
@@ -127,10 +128,17 @@ static int sleep_ms(const struct recorder *r, uint64_t now_ns)
              code_keeper_has_parts(r->merge.recording.keeper)) &&
             ms > SLEEP_CUT_MS)
                 ms = SLEEP_CUT_MS;
-        if (now_ns < r->young_until_ns && ms > OPEN_ONLY_MS)
-                ms = OPEN_ONLY_MS;
         if (ms > code_images_pause_ms(r->merge.samples.images))
                 ms = code_images_pause_ms(r->merge.samples.images);
+        return ms;
+}
+
+static int sleep_ms(const struct recorder *r, uint64_t now_ns)
+{
+        int ms = cycle_pause_ms(r);
+
+        if (now_ns < r->young_until_ns && ms > OPEN_ONLY_MS)
+                ms = OPEN_ONLY_MS;
         if (r->stop_ns < now_ns + (uint64_t)ms * NS_PER_MS)
                 ms = r->stop_ns > now_ns ? (int)((r->stop_ns - now_ns) / NS_PER_MS) + 1 : 0;
         return ms;
@@ -146,6 +154,26 @@ static unsigned wait_for_work(struct recorder *r)
         for (int i = 0; i < n; i++)
                 reasons |= 1u << events[i].data.u32;
         return reasons;
+}
+
+/*
+ * A new region is only opened, and so are files of young processes: whole cycles are for full rings and for
+ * time that passed.  The more a cycle has to do, the less each record costs.
+ */
+static bool only_opens(const struct recorder *r, unsigned woken, uint64_t now_ns)
+{
+        const unsigned looks = 1u << WAKE_TRACKER | 1u << WAKE_REGION | 1u << WAKE_TABLES | 1u << WAKE_CODE;
+        uint64_t pause_ms = woken == 0 && !r->has_new_tables ? (uint64_t)cycle_pause_ms(r) : OPEN_ONLY_MS;
+
+        return (woken & ~looks) == 0 && now_ns - r->merge.cycled_ns < pause_ms * NS_PER_MS;
+}
+
+static int collect_once(struct recorder *r, unsigned woken, uint64_t now_ns, struct error *err)
+{
+        if (only_opens(r, woken, now_ns))
+                return collector_open_regions(&r->merge, err);
+        r->has_new_tables = false;
+        return collector_cycle(&r->merge, false, err);
 }
 
 /* One line is enough: a program's children are usually in the same hands. */
@@ -177,8 +205,6 @@ static bool recorder_is_over(struct recorder *r, uint64_t now_ns)
 
 static int recorder_collect(struct recorder *r, struct error *err)
 {
-        const unsigned looks = 1u << WAKE_TRACKER | 1u << WAKE_REGION | 1u << WAKE_TABLES | 1u << WAKE_CODE;
-
         while (true) {
                 unsigned woken = wait_for_work(r);
                 uint64_t now_ns = clock_raw_ns();
@@ -192,16 +218,14 @@ static int recorder_collect(struct recorder *r, struct error *err)
                         r->young_until_ns = now_ns + YOUNG_NS;
                 if (woken & 1u << WAKE_SIGNAL)
                         take_signal(r);
-                if (woken & 1u << WAKE_TABLES && code_tables_take(r->merge.recording.tables) < 0)
-                        return error_set(err, -ENOMEM, "no memory for unwind tables");
+                if (woken & 1u << WAKE_TABLES) {
+                        r->has_new_tables = true;
+                        if (code_tables_take(r->merge.recording.tables) < 0)
+                                return error_set(err, -ENOMEM, "no memory for unwind tables");
+                }
                 if (woken & 1u << WAKE_JOB)
                         stop_with = job_control_next(&r->job, &r->command);
-                /* A new region is only opened: whole cycles are for full rings and for time that passed. */
-                if (woken != 0 && (woken & ~looks) == 0 &&
-                    now_ns - r->merge.cycled_ns < OPEN_ONLY_MS * NS_PER_MS)
-                        code = collector_open_regions(&r->merge, err);
-                else
-                        code = collector_cycle(&r->merge, false, err);
+                code = collect_once(r, woken, now_ns, err);
                 if (code == 0)
                         code = flight_recorder_cycle(&r->flight, &r->merge, err);
                 if (code < 0)

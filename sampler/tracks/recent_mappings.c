@@ -51,7 +51,8 @@ void recent_mappings_look(struct recent_mappings *r)
         size_t n_bytes;
 
         for (size_t i = 0; i < r->n_watches; i++)
-                while (ring_watch_next(&r->watches[i], PERF_RECORD_MMAP2, &bytes, &n_bytes) == 1)
+                while (ring_watch_next(&r->watches[i], PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_DATA, &bytes,
+                                       &n_bytes) == 1)
                         recent_mappings_take(r, bytes, n_bytes);
 }
 

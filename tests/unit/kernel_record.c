@@ -97,7 +97,7 @@ void kernel_record_add_mmap2(struct byte_buffer *out, const struct kernel_record
                              const struct perf_mmap *mmap)
 {
         size_t at = begin(out, PERF_RECORD_MMAP2,
-                          PERF_RECORD_MISC_USER |
+                          PERF_RECORD_MISC_USER | (mmap->executable ? 0 : PERF_RECORD_MISC_MMAP_DATA) |
                                   (mmap->build_id_bytes > 0 ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0));
 
         byte_buffer_add_u32(out, identity->pid);

@@ -12,6 +12,7 @@
 #include "sampler/kernel/perf_record.h"
 #include "sampler/kernel/raw_stack.h"
 #include "sampler/kernel/unwind_request.h"
+#include "sampler/merge/ahead_of_turn.h"
 #include "sampler/merge/kernel_side.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
@@ -547,6 +548,39 @@ START_TEST(test_scan_ahead)
         run(&f, UINT64_MAX);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 4);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
+        tear_down(&f);
+}
+END_TEST
+
+/* A region is data: its record is not passed over before the scan has seen it. */
+START_TEST(test_data_is_passed_over_when_seen)
+{
+        static const char region[] = "/memfd:hyprof-client (deleted)";
+        struct kernel_record_identity late = at(PID, 50), identity = at(PID, 10);
+        struct perf_mmap data = { .start_avma = CODE, .length_bytes = 0x1000, .path = "/lib/libc.so.6" };
+        static struct fixture f;
+        uint64_t *unread;
+        uint32_t pid;
+
+        set_up(&f, 0);
+        unread = &f.events.rings[FAKE_TRACKER_0].tail_bytes;
+        data.path_bytes = strlen(data.path);
+        kernel_record_add_mmap2(&f.record, &identity, &data);
+        into(&f, FAKE_TRACKER_0);
+        data.path = region;
+        data.path_bytes = strlen(region);
+        kernel_record_add_mmap2(&f.record, &late, &data);
+        into(&f, FAKE_TRACKER_0);
+        run(&f, 20);
+        ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 1);
+        ck_assert_uint_eq(pid, PID);
+        ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
+
+        /* The seen record is gone, though its turn is not there yet: it takes no time of its own. */
+        ck_assert_uint_lt(*unread, f.events.rings[FAKE_TRACKER_0].meta->data_head);
+        run(&f, 20);
+        ck_assert_uint_eq(*unread, f.events.rings[FAKE_TRACKER_0].meta->data_head);
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 0);
         tear_down(&f);
 }
 END_TEST

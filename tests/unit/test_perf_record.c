@@ -485,6 +485,30 @@ START_TEST(test_mmap2_of_data)
 }
 END_TEST
 
+START_TEST(test_data_without_decoding)
+{
+        struct byte_buffer b = { .data = NULL };
+        struct perf_mmap mapping = code_mapping;
+        const char *path = NULL;
+        size_t path_bytes = 0;
+
+        kernel_record_add_mmap2(&b, &who, &mapping);
+        ck_assert_uint_eq(perf_record_type(b.data, b.used_bytes), PERF_RECORD_MMAP2);
+        ck_assert(!perf_record_maps_data(b.data, b.used_bytes, &path, &path_bytes));
+        b.used_bytes = 0;
+        build(COMM, &b);
+        ck_assert(!perf_record_maps_data(b.data, b.used_bytes, &path, &path_bytes));
+        b.used_bytes = 0;
+        mapping.executable = false;
+        kernel_record_add_mmap2(&b, &who, &mapping);
+        ck_assert(perf_record_maps_data(b.data, b.used_bytes, &path, &path_bytes));
+        ck_assert_uint_eq(path_bytes, mapping.path_bytes);
+        ck_assert_mem_eq(path, mapping.path, path_bytes);
+        ck_assert(!perf_record_maps_data(b.data, 100, &path, &path_bytes)); /* cut before its path */
+        byte_buffer_deinit(&b);
+}
+END_TEST
+
 START_TEST(test_comm)
 {
         struct byte_buffer b = { .data = NULL };

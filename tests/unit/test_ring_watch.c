@@ -15,14 +15,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define RING_BYTES 256
-#define WANTED     PERF_RECORD_MMAP2
-#define N_RECORDS  100000 /* of the thread */
+#define RING_BYTES    256
+#define WANTED        PERF_RECORD_MMAP2
+#define UNWANTED_MISC PERF_RECORD_MISC_MMAP_DATA
+#define N_RECORDS     100000 /* of the thread */
 
 /* A record of @n_bytes whose words are @fill, as the kernel writes it: with its head after it. */
-static void put_type(struct perf_ring *ring, uint32_t type, size_t n_bytes, uint64_t fill)
+static void put_with(struct perf_ring *ring, uint32_t type, uint16_t misc, size_t n_bytes, uint64_t fill)
 {
-        struct perf_event_header header = { .type = type, .size = (uint16_t)n_bytes };
+        struct perf_event_header header = { .type = type, .misc = misc, .size = (uint16_t)n_bytes };
         uint64_t head = ring->meta->data_head;
 
         for (size_t i = 0; i < n_bytes; i += sizeof(fill)) {
@@ -34,6 +35,11 @@ static void put_type(struct perf_ring *ring, uint32_t type, size_t n_bytes, uint
                 __atomic_store_n((uint64_t *)(void *)at, word, __ATOMIC_RELEASE);
         }
         __atomic_store_n(&ring->meta->data_head, head + n_bytes, __ATOMIC_RELEASE);
+}
+
+static void put_type(struct perf_ring *ring, uint32_t type, size_t n_bytes, uint64_t fill)
+{
+        put_with(ring, type, PERF_RECORD_MISC_USER, n_bytes, fill);
 }
 
 static void put(struct perf_ring *ring, size_t n_bytes, uint64_t fill)
@@ -61,7 +67,7 @@ static void expect(struct ring_watch *w, size_t wanted_bytes, uint64_t fill)
         const uint8_t *record;
         size_t n_bytes;
 
-        ck_assert_int_eq(ring_watch_next(w, WANTED, &record, &n_bytes), 1);
+        ck_assert_int_eq(ring_watch_next(w, WANTED, UNWANTED_MISC, &record, &n_bytes), 1);
         ck_assert_uint_eq(n_bytes, wanted_bytes);
         for (size_t i = 1; i < n_bytes / sizeof(uint64_t); i++)
                 ck_assert_uint_eq(word_at(record, i), fill);
@@ -72,7 +78,7 @@ static void expect_none(struct ring_watch *w)
         const uint8_t *record;
         size_t n_bytes;
 
-        ck_assert_int_eq(ring_watch_next(w, WANTED, &record, &n_bytes), 0);
+        ck_assert_int_eq(ring_watch_next(w, WANTED, UNWANTED_MISC, &record, &n_bytes), 0);
 }
 
 START_TEST(test_each_once)
@@ -85,6 +91,7 @@ START_TEST(test_each_once)
         expect_none(&w);
         put(&ring, 24, 1);
         put_type(&ring, PERF_RECORD_FORK, 40, 2);
+        put_with(&ring, WANTED, PERF_RECORD_MISC_USER | UNWANTED_MISC, 24, 9);
         put(&ring, 16, 3);
         expect(&w, 24, 1);
         expect(&w, 16, 3);
@@ -255,7 +262,7 @@ START_TEST(test_overtaken)
                 size_t n_bytes;
                 uint64_t fill;
 
-                if (ring_watch_next(&w, WANTED, &record, &n_bytes) == 0)
+                if (ring_watch_next(&w, WANTED, UNWANTED_MISC, &record, &n_bytes) == 0)
                         continue;
                 fill = word_at(record, 1);
                 ck_assert_uint_gt(fill, last);

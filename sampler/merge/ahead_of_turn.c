@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/merge/ahead_of_turn.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "instrument/region_finder.h"
+#include "sampler/code/code_images.h"
+#include "sampler/code/code_tables.h"
+#include "sampler/code/opened_files.h"
+#include "sampler/events/event_set.h"
+#include "sampler/jit/jit_files.h"
+#include "sampler/kernel/process_filter.h"
+#include "sampler/merge/kernel_side.h"
+#include "sampler/merge/mapped_modules.h"
+#include "sampler/stacks/stack_unwinder.h"
+#include "sampler/tracks/recording.h"
+#include "sampler/zones/zone_source.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define SCANS_MAX 4 /* rounds through the rings at once, while there is new code in them */
+
+/*
+ * While programs are started one after the other, unwind tables are made when a stack has waited long for
+ * one.  Zones do not wait with it: where there are any, tables are made at once.
+ */
+void kernel_side_decide_patience(struct kernel_side *s)
+{
+        struct code_tables *tables = s->recording->tables;
+        uint64_t now_ns = clock_raw_ns();
+
+        if (!tables)
+                return;
+        code_tables_set_patient(tables, (!s->recording->zones || s->recording->zones->n_regions == 0) &&
+                                                recent_births_are_many(&s->births, now_ns));
+        if (stack_unwinder_is_overdue(s->recording->unwinder, now_ns))
+                code_tables_release(tables);
+}
+
+/* Mappings of data are many; of interest are only clients' regions among them. */
+static bool may_matter(const struct kernel_side *s, const struct perf_record *rec)
+{
+        const struct perf_mmap *m = &rec->mmap;
+
+        if (rec->kind != PERF_RECORD_KIND_MMAP ||
+            (s->recording->filter && !process_filter_may_take(s->recording->filter, rec->pid)))
+                return false;
+        return m->executable || region_finder_is_region_name(m->path, m->path_bytes);
+}
+
+/* Ahead of its turn: its file may be gone by then.  A table that is full is no reason to stop. */
+static int want_file(struct kernel_side *s, const struct perf_record *rec)
+{
+        uint32_t module;
+        int r;
+
+        if (rec->mmap.executable && s->recording->jit &&
+            mapped_modules_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
+                return jit_files_note_mapping(s->recording->jit, rec->pid, 0, &rec->mmap, rec->time_ns);
+        if ((!s->recording->tables && !s->recording->keeper) || !rec->mmap.executable ||
+            mapped_modules_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
+                return 0;
+        r = mapped_modules_add(s, 0, rec, &module);
+        opened_files_forget(s->recording->opened, rec->pid, &rec->mmap);
+        return r == -EOVERFLOW ? 0 : r;
+}
+
+/* Most records, which need not be decoded: mappings of data that are no region, and what maps nothing. */
+static bool is_of_no_interest(const uint8_t *bytes, size_t n_bytes)
+{
+        uint32_t type = perf_record_type(bytes, n_bytes);
+        const char *path;
+        size_t path_bytes;
+
+        if (type != PERF_RECORD_MMAP2)
+                return type != PERF_RECORD_FORK;
+        return perf_record_maps_data(bytes, n_bytes, &path, &path_bytes) &&
+               !region_finder_is_region_name(path, path_bytes);
+}
+
+/* One round through the rings.  Returns 1 if a region is announced, 0, -ENOMEM, -errno. */
+static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_pid, struct error *err)
+{
+        *ret_has_code = false;
+        for (size_t i = 0; i < s->recording->events->n_rings; i++) {
+                const uint8_t *bytes;
+                size_t n_bytes;
+                struct perf_record rec;
+                int r;
+
+                if (!event_set_is_tracker_ring(s->recording->events, i))
+                        continue;
+                while ((r = perf_ring_scan(&s->recording->events->rings[i], &s->heads[i].scan_bytes, &bytes,
+                                           &n_bytes, err)) == 1) {
+                        s->heads[i].ready = false; /* it may have borrowed a wrapped record's copy */
+                        if (is_of_no_interest(bytes, n_bytes) ||
+                            perf_record_decode(bytes, n_bytes, &s->recording->events->layout, &rec, NULL) < 0)
+                                continue;
+                        if (rec.kind == PERF_RECORD_KIND_FORK && rec.fork.parent_pid != rec.pid) {
+                                recent_births_note(&s->births, rec.time_ns);
+                                kernel_side_decide_patience(s);
+                        }
+                        if (!may_matter(s, &rec))
+                                continue;
+                        *ret_has_code |= rec.mmap.executable;
+                        if (want_file(s, &rec) < 0 || code_images_look(s->images, &rec) < 0)
+                                return error_set(err, -ENOMEM, "no memory for files of code");
+                        if (!region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes))
+                                continue;
+                        *ret_pid = rec.pid;
+                        return 1;
+                }
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* To look at code takes time, in which more may have come that is gone soon: until there is nothing new. */
+int kernel_side_scan(struct kernel_side *s, uint32_t *ret_pid, struct error *err)
+{
+        bool has_code = true;
+        int r = 0;
+
+        if (code_images_update(s->images) < 0)
+                return error_set(err, -ENOMEM, "no memory for objects of JITs");
+        opened_files_expire(s->recording->opened, clock_raw_ns());
+        for (unsigned i = 0; i < SCANS_MAX && has_code && r == 0; i++)
+                r = scan_rings(s, &has_code, ret_pid, err);
+        return r;
+}
