@@ -93,13 +93,14 @@ static int builder_take_zone(void *context, struct walked_thread *thread, const 
                              struct error *err)
 {
         const struct timeline_raw_span span = { zone->begin_ns, zone->end_ns, zone->location };
+        struct timeline_lane_place place = { .depth = zone->depth, .kind = TIMELINE_LANE_ZONES };
         struct timeline_builder *b = context;
         int track = thread_track_of(b, thread->id, err), r;
 
         if (track < 0)
                 return track == -EOVERFLOW ? 0 : track;
-        r = timeline_lane_list_add(&b->threads[thread->id - 1].zones, b->index, (uint32_t)track,
-                                   TIMELINE_LANE_ZONES, zone->depth, &span, err);
+        place.track = (uint32_t)track;
+        r = timeline_lane_list_add(&b->threads[thread->id - 1].zones, b->index, place, &span, err);
         if (r == 0 && b->has_locks && zone->closed)
                 r = ordered_events_end_zone(&b->shared.events, &b->walk, thread, zone->end_ns, err);
         return r < 0 ? r : builder_count(b, zone->end_ns, err);
@@ -119,13 +120,14 @@ static int add_sample(struct timeline_builder *b, uint32_t track, uint32_t threa
 {
         const struct timeline_raw_span span = { event->time_ns, event->time_ns,
                                                 (uint32_t)event->sample.stack };
+        const struct timeline_lane_place place = { track, (uint32_t)event->sample.event,
+                                                   TIMELINE_LANE_SAMPLES };
         const struct trace_sample_event *row = trace_dictionary_row(b->dictionary, TRACE_TABLE_SAMPLE_EVENTS,
                                                                     (uint32_t)event->sample.event);
 
         if (row->mode == TRACE_SAMPLE_MODE_WITH_LEADER)
                 return 0;
-        return timeline_lane_list_add(&b->threads[thread - 1].samples, b->index, track, TIMELINE_LANE_SAMPLES,
-                                      (uint32_t)event->sample.event, &span, err);
+        return timeline_lane_list_add(&b->threads[thread - 1].samples, b->index, place, &span, err);
 }
 
 static int builder_take_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
@@ -161,6 +163,7 @@ static int builder_take_wait(void *context, struct walked_thread *thread, const 
 static int add_message(struct timeline_builder *b, uint32_t track, uint32_t thread,
                        const struct trace_event *event, struct error *err)
 {
+        const struct timeline_lane_place place = { track, 0, TIMELINE_LANE_MESSAGES };
         struct timeline_raw_span span = { event->time_ns, event->time_ns, 0 };
         struct text_view text = { .bytes = event->text, .n_bytes = event->message_text.text_bytes };
 
@@ -168,8 +171,7 @@ static int add_message(struct timeline_builder *b, uint32_t track, uint32_t thre
                 text = trace_dictionary_text(b->dictionary, (uint32_t)event->message.text);
         if (timeline_index_add_message(b->index, text, &span.what) < 0)
                 return builder_no_memory(err);
-        return timeline_lane_list_add(&b->threads[thread - 1].messages, b->index, track,
-                                      TIMELINE_LANE_MESSAGES, 0, &span, err);
+        return timeline_lane_list_add(&b->threads[thread - 1].messages, b->index, place, &span, err);
 }
 
 static int builder_take_event(void *context, struct walked_thread *thread, const struct trace_event *event,

@@ -129,32 +129,33 @@ void timeline_cache_end(const struct timeline_cache *c, const struct timeline_id
                 entry_end(c, identity, &part, (uint64_t)status.st_size, is_good);
 }
 
+static int build_and_save(struct timeline_index *index, int fd, const struct timeline_identity *identity,
+                          struct loaded_trace *trace, const struct timeline_build_options *options,
+                          struct error *err)
+{
+        int r = timeline_index_init(index, fd, trace->start_ns, trace->end_ns - trace->start_ns);
+
+        if (r < 0)
+                return error_set(err, r, "the index of the time line: out of memory");
+        r = timeline_builder_build(index, trace, options, err);
+        return r < 0 ? r : timeline_directory_save(index, identity, err);
+}
+
 int timeline_cache_make(const struct timeline_cache *c, const struct timeline_identity *identity,
                         struct loaded_trace *trace, const struct timeline_build_options *options,
-                        struct timeline_index *ret_index, bool *ret_is_made, struct error *err)
+                        struct timeline_index *ret_index, struct error *err)
 {
-        struct timeline_entry_name part;
-        int r;
+        struct timeline_entry_name part = part_name(identity, (long)getpid());
+        int fd, r;
 
-        if (ret_is_made)
-                *ret_is_made = false;
         if (c && timeline_cache_load(c, identity, ret_index) == 1)
                 return 0;
-        if (ret_is_made)
-                *ret_is_made = true;
-        part = part_name(identity, (long)getpid());
         *ret_index = (struct timeline_index){ .pages = { .fd = -1 } };
-        r = entry_begin(c, &part, err);
-        if (r < 0)
-                return r;
-        r = timeline_index_init(ret_index, r, trace->start_ns, trace->end_ns - trace->start_ns);
-        if (r < 0)
-                (void)error_set(err, r, "the index of the time line: out of memory");
-        if (r == 0)
-                r = timeline_builder_build(ret_index, trace, options, err);
-        if (r == 0)
-                r = timeline_directory_save(ret_index, identity, err);
+        fd = entry_begin(c, &part, err);
+        if (fd < 0)
+                return fd;
+        r = build_and_save(ret_index, fd, identity, trace, options, err);
         if (c)
                 entry_end(c, identity, &part, ret_index->pages.size_bytes, r == 0);
-        return r;
+        return r < 0 ? r : 1;
 }

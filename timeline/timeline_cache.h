@@ -5,8 +5,7 @@
  * Way of the data:  cli (the folder) -> [timeline_cache] -> timeline_directory, timeline_builder -> web
  *
  * One file a trace, named after its device and inode, so that an index of an older content is replaced.  The
- * folder has
- * a bound; the indexes that were not used for the longest time go first.
+ * folder has a bound; the indexes that were not used for the longest time go first.
  */
 #ifndef TIMELINE_TIMELINE_CACHE_H
 #define TIMELINE_TIMELINE_CACHE_H
@@ -49,23 +48,22 @@ void timeline_cache_forget(const struct timeline_cache *c, const struct timeline
 /*
  * timeline_cache_make() - the index of a trace, from the cache or made, saved and kept there
  * @c:  NULL = there is no cache: the index lies in a file without a name, in $TMPDIR
- * @ret_is_made:  whether it was made now; may be NULL
- * A cache that cannot be written makes no difference but the next time.  Until the end, `ret_index` is of no
- * use.
- * Returns 0, -ECANCELED, what timeline_builder_build() returns.  To be deinitialised in any case.
+ * A cache that cannot be written makes no difference but the next time.  Until the end,
+ * `ret_index` is of no use.
+ * Returns 1 if it was made now, 0 if it was found, -ECANCELED, what timeline_builder_build() returns.  To be
+ * deinitialised in any case.
  */
 int timeline_cache_make(const struct timeline_cache *c, const struct timeline_identity *identity,
                         struct loaded_trace *trace, const struct timeline_build_options *options,
-                        struct timeline_index *ret_index, bool *ret_is_made, struct error *err);
+                        struct timeline_index *ret_index, struct error *err);
 
 /*
  * The same in two processes, for one that may not change files when it has begun to read the trace:
  *
- * timeline_cache_begin()  a file for a new index; @number tells those that are made at a time apart.  Its
- * descriptor,
- *                         for timeline_index_init(), or -errno
- * timeline_cache_end()    after timeline_directory_save(): it is found from now on; if it is not good, it
- * goes
+ * timeline_cache_begin()  a file for a new index; @number tells those that are made at a time apart.
+ *                         Its descriptor, for timeline_index_init(), or -errno
+ * timeline_cache_end()    after timeline_directory_save(): it is found from now on, or goes if it is not
+ *                         good
  */
 int timeline_cache_begin(const struct timeline_cache *c, const struct timeline_identity *identity,
                          long number, struct error *err);

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define HEAD_MAGIC      UINT64_C(0x31786c746f727068) /* "hprotlx1" */
-#define HEAD_BYTES      (8 * 14)                     /* the rest of TIMELINE_HEAD_BYTES is 0 */
+#define HEAD_BYTES      ((size_t)8 * 14)             /* the rest of TIMELINE_HEAD_BYTES is 0 */
 #define DIRECTORY_MAX   (UINT64_C(256) << 20)
 #define IDENTITY_SAMPLE (UINT32_C(64) << 10)
 #define ROOTS_MAX       (TIMELINE_LEVELS_MAX + 1)

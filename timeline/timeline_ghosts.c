@@ -105,8 +105,8 @@ static int end_ghosts(struct timeline_ghosts *g, uint32_t track, uint32_t thread
         while (t->n_open > depth) {
                 const struct timeline_ghost *ghost = &t->open[--t->n_open];
                 const struct timeline_raw_span span = { ghost->begin_ns, end_ns, ghost->label - 1 };
-                int r = timeline_lane_list_add(&t->lanes, g->index, track, TIMELINE_LANE_GHOSTS, t->n_open,
-                                               &span, err);
+                const struct timeline_lane_place place = { track, t->n_open, TIMELINE_LANE_GHOSTS };
+                int r = timeline_lane_list_add(&t->lanes, g->index, place, &span, err);
 
                 if (r < 0)
                         return r;

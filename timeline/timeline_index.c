@@ -94,7 +94,7 @@ static int add_words(struct timeline_index *t, struct text_view text, uint32_t *
         size_t n_bytes = text.n_bytes < TIMELINE_TITLE_MAX ? text.n_bytes : TIMELINE_TITLE_MAX;
         size_t at = t->texts.used_bytes;
 
-        if (n_bytes == 0)
+        if (text.n_bytes == 0)
                 return 0;
         byte_buffer_add(&t->texts, text.bytes, n_bytes);
         if (t->texts.failed || t->texts.used_bytes > UINT32_MAX)

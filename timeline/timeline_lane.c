@@ -261,7 +261,7 @@ static void lane_count(struct timeline_lane *lane, uint64_t begin, uint64_t end)
 int timeline_lane_add(struct timeline_index *t, struct timeline_lane *lane, uint64_t begin, uint64_t end,
                       uint32_t what, struct error *err)
 {
-        uint8_t *at;
+        uint8_t *at = NULL;
         int r = lane_reserve(t, lane, &at, err);
 
         if (r < 0)
@@ -276,7 +276,7 @@ int timeline_lane_add(struct timeline_index *t, struct timeline_lane *lane, uint
 int timeline_lane_add_value(struct timeline_index *t, struct timeline_lane *lane, uint64_t time, double value,
                             struct error *err)
 {
-        uint8_t *at;
+        uint8_t *at = NULL;
         int r = lane_reserve(t, lane, &at, err);
 
         if (r < 0)

@@ -29,11 +29,11 @@ int timeline_lane_list_make(struct timeline_lane_list *l, struct timeline_index 
         return r;
 }
 
-int timeline_lane_list_add(struct timeline_lane_list *l, struct timeline_index *t, uint32_t track,
-                           enum timeline_lane_kind kind, uint32_t depth, const struct timeline_raw_span *span,
+int timeline_lane_list_add(struct timeline_lane_list *l, struct timeline_index *t,
+                           struct timeline_lane_place place, const struct timeline_raw_span *span,
                            struct error *err)
 {
-        int lane = timeline_lane_list_get(l, t, track, kind, depth);
+        int lane = timeline_lane_list_get(l, t, place.track, place.kind, place.depth);
 
         if (lane == -EOVERFLOW) {
                 t->n_left_out++;

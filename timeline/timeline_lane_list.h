@@ -37,9 +37,14 @@ static inline int timeline_lane_list_get(struct timeline_lane_list *l, struct ti
         return timeline_lane_list_make(l, t, track, kind, depth);
 }
 
+struct timeline_lane_place {
+        uint32_t track, depth;
+        enum timeline_lane_kind kind;
+};
+
 /* Adds a span to the lane of a depth, or counts it as left out.  Returns as timeline_index_add_span(). */
-int timeline_lane_list_add(struct timeline_lane_list *l, struct timeline_index *t, uint32_t track,
-                           enum timeline_lane_kind kind, uint32_t depth, const struct timeline_raw_span *span,
+int timeline_lane_list_add(struct timeline_lane_list *l, struct timeline_index *t,
+                           struct timeline_lane_place place, const struct timeline_raw_span *span,
                            struct error *err);
 
 #endif /* TIMELINE_TIMELINE_LANE_LIST_H */

@@ -59,12 +59,30 @@ static int query_damaged(struct error *err)
         return error_set(err, -EBADMSG, "the index of the time line is damaged");
 }
 
-/* A page of references, checked: `ret_at` are the summaries. */
-static int read_node(struct timeline_index *t, const struct timeline_lane *lane,
-                     const struct timeline_ref *ref, struct timeline_node *ret_node, const uint8_t **ret_at,
-                     struct error *err)
+/* The references of one page, on the way down: those from `i` on are still to be looked at. */
+struct query_step {
+        const struct timeline_ref *refs;
+        uint32_t n_refs, i;
+        const uint8_t *summaries; /* of the references from `i` on, when they are visited in order */
+        struct timeline_ref own[TIMELINE_FANOUT];
+};
+
+/* Levels shrink on the way down, and pages of level 0 have no step of their own. */
+#define QUERY_STEPS_MAX TIMELINE_LEVELS_MAX
+
+static struct query_step query_step_of(const struct timeline_node *node)
 {
-        const uint8_t *page;
+        return (struct query_step){ .refs = node->refs,
+                                    .n_refs = node->n_refs,
+                                    .summaries = node->summaries };
+}
+
+/* A page of references, checked.  Its summaries are borrowed until the next page of its level is read. */
+static int query_step_open(struct query_step *step, struct timeline_index *t,
+                           const struct timeline_lane *lane, const struct timeline_ref *ref,
+                           struct error *err)
+{
+        const uint8_t *page = NULL;
         size_t n = TIMELINE_NODE_HEAD_BYTES, n_summaries = 0;
         int r = timeline_pages_read(&t->pages, ref, &page, err);
 
@@ -73,16 +91,17 @@ static int read_node(struct timeline_index *t, const struct timeline_lane *lane,
         if (ref->n_bytes < n || page[0] > TIMELINE_FANOUT ||
             ref->n_bytes < n + (size_t)page[0] * TIMELINE_REF_BYTES)
                 return query_damaged(err);
-        ret_node->n_refs = page[0];
-        for (uint32_t i = 0; i < ret_node->n_refs; i++, n += TIMELINE_REF_BYTES) {
-                if (timeline_ref_get(page + n, &ret_node->refs[i]) < 0 ||
-                    ret_node->refs[i].level + 1U != ref->level)
+        step->refs = step->own;
+        step->n_refs = page[0];
+        step->i = 0;
+        for (uint32_t i = 0; i < step->n_refs; i++, n += TIMELINE_REF_BYTES) {
+                if (timeline_ref_get(page + n, &step->own[i]) < 0 || step->own[i].level + 1U != ref->level)
                         return query_damaged(err);
-                n_summaries += ret_node->refs[i].n_summary;
+                n_summaries += step->own[i].n_summary;
         }
         if (ref->n_bytes != n + n_summaries * timeline_item_folded_bytes(lane->has_values))
                 return query_damaged(err);
-        *ret_at = page + n;
+        step->summaries = page + n;
         return 0;
 }
 
@@ -191,44 +210,69 @@ static int visit_spans(struct query_visit *v, const uint8_t *spans, uint32_t n)
         return 0;
 }
 
-static int visit_refs(struct query_visit *v, const struct timeline_ref *refs, uint32_t n_refs,
-                      const uint8_t *summaries);
-
-static int visit_page(struct query_visit *v, const struct timeline_ref *ref)
+/*
+ * Reads a page: visits the spans of level 0; the references of another become the next step.
+ * Returns the number of new steps, or -errno.
+ */
+static int visit_open(struct query_visit *v, const struct timeline_ref *ref, struct query_step *step)
 {
-        struct timeline_node node;
-        const uint8_t *at;
+        const uint8_t *at = NULL;
         int r;
 
         if (ref->level == 0) {
                 r = timeline_pages_read(&v->index->pages, ref, &at, v->err);
                 return r < 0 ? r : visit_spans(v, at, ref->n_bytes / TIMELINE_SPAN_BYTES);
         }
-        r = read_node(v->index, v->lane, ref, &node, &at, v->err);
-        return r < 0 ? r : visit_refs(v, node.refs, node.n_refs, at);
+        r = query_step_open(step, v->index, v->lane, ref, v->err);
+        return r < 0 ? r : 1;
 }
 
-/* The depth is the level of the first page, which is below TIMELINE_LEVELS_MAX and shrinks with each. */
-static int visit_refs(struct query_visit *v, const struct timeline_ref *refs, uint32_t n_refs,
-                      const uint8_t *summaries)
+/* One reference of a step.  Returns as visit_open(). */
+static int visit_ref(struct query_visit *v, struct query_step *step, struct query_step *next)
 {
-        for (uint32_t i = 0; i < n_refs; i++) {
-                const struct timeline_ref *ref = &refs[i];
+        const struct timeline_ref *ref = &step->refs[step->i++];
+        const uint8_t *summaries = step->summaries;
+
+        step->summaries += ref->n_summary * timeline_item_folded_bytes(v->lane->has_values);
+        if (ref->last_end < v->low)
+                return 0;
+        if (ref->bucket_log2 <= v->fold.bucket_log2)
+                return visit_summary(v, ref, summaries);
+        return visit_open(v, ref, next);
+}
+
+static int visit_steps(struct query_visit *v, struct query_step *steps, unsigned n_steps)
+{
+        while (n_steps > 0) {
+                struct query_step *step = &steps[n_steps - 1];
                 int r;
 
-                if (ref->first_begin >= v->high)
-                        return 0;
-                if (ref->last_end < v->low)
-                        r = 0;
-                else if (ref->bucket_log2 <= v->fold.bucket_log2)
-                        r = visit_summary(v, ref, summaries);
-                else
-                        r = visit_page(v, ref);
+                if (step->i == step->n_refs || step->refs[step->i].first_begin >= v->high) {
+                        n_steps--;
+                        continue;
+                }
+                r = visit_ref(v, step, step + 1);
                 if (r < 0)
                         return r;
-                summaries += ref->n_summary * timeline_item_folded_bytes(v->lane->has_values);
+                n_steps += (unsigned)r;
         }
         return 0;
+}
+
+static int visit_page(struct query_visit *v, const struct timeline_ref *ref)
+{
+        struct query_step steps[QUERY_STEPS_MAX];
+        int r = visit_open(v, ref, steps);
+
+        return r < 0 ? r : visit_steps(v, steps, (unsigned)r);
+}
+
+static int visit_node(struct query_visit *v, const struct timeline_node *node)
+{
+        struct query_step steps[QUERY_STEPS_MAX];
+
+        steps[0] = query_step_of(node);
+        return visit_steps(v, steps, 1);
 }
 
 static int visit_lane(struct query_visit *v)
@@ -241,8 +285,7 @@ static int visit_lane(struct query_visit *v)
                         r = visit_page(v, &lane->roots[i]);
         for (uint32_t level = lane->n_levels; level > 0 && r == 0; level--)
                 if (lane->nodes[level - 1])
-                        r = visit_refs(v, lane->nodes[level - 1]->refs, lane->nodes[level - 1]->n_refs,
-                                       lane->nodes[level - 1]->summaries);
+                        r = visit_node(v, lane->nodes[level - 1]);
         if (r == 0)
                 r = visit_spans(v, lane->spans, lane->n_spans);
         return r == 0 ? timeline_fold_flush(&v->fold) : r;
@@ -352,32 +395,45 @@ static int search_spans(const struct query_search *q, const uint8_t *spans, uint
         return 0;
 }
 
-static int search_page(const struct query_search *q, const struct timeline_ref *ref);
-
-static int search_refs(const struct query_search *q, const struct timeline_ref *refs, uint32_t n_refs)
+/*
+ * Reads a page: searches the spans of level 0; the references of another become the next step.
+ * Returns 1 if the span was found, 0, or -errno.
+ */
+static int search_open(const struct query_search *q, const struct timeline_ref *ref, struct query_step *step,
+                       unsigned *n_steps)
 {
-        for (uint32_t i = 0; i < n_refs; i++) {
-                const struct timeline_ref *ref = &refs[q->search->is_backwards ? n_refs - 1 - i : i];
-                int r = may_be_below(q->search, ref) ? search_page(q, ref) : 0;
-
-                if (r != 0)
-                        return r;
-        }
-        return 0;
-}
-
-static int search_page(const struct query_search *q, const struct timeline_ref *ref)
-{
-        struct timeline_node node;
-        const uint8_t *at;
+        const uint8_t *at = NULL;
         int r;
 
         if (ref->level == 0) {
                 r = timeline_pages_read(&q->index->pages, ref, &at, q->err);
                 return r < 0 ? r : search_spans(q, at, ref->n_bytes / TIMELINE_SPAN_BYTES);
         }
-        r = read_node(q->index, q->lane, ref, &node, &at, q->err);
-        return r < 0 ? r : search_refs(q, node.refs, node.n_refs);
+        ++*n_steps;
+        return query_step_open(step, q->index, q->lane, ref, q->err);
+}
+
+static int search_refs(const struct query_search *q, const struct timeline_ref *refs, uint32_t n_refs)
+{
+        struct query_step steps[QUERY_STEPS_MAX + 1];
+        unsigned n_steps = 1;
+        int r = 0;
+
+        steps[0] = (struct query_step){ .refs = refs, .n_refs = n_refs };
+        while (n_steps > 0 && r == 0) {
+                struct query_step *step = &steps[n_steps - 1];
+                const struct timeline_ref *ref;
+
+                if (step->i == step->n_refs) {
+                        n_steps--;
+                        continue;
+                }
+                ref = &step->refs[q->search->is_backwards ? step->n_refs - 1 - step->i : step->i];
+                step->i++;
+                if (may_be_below(q->search, ref))
+                        r = search_open(q, ref, step + 1, &n_steps);
+        }
+        return r;
 }
 
 static int search_levels(const struct query_search *q)

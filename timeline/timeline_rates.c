@@ -136,7 +136,7 @@ int timeline_rates_sample(struct timeline_rates *c, const struct walked_thread *
 
 static void widen_bins(struct timeline_rates *c)
 {
-        for (uint32_t i = 0; i < TIMELINE_LOAD_BINS; i++)
+        for (size_t i = 0; i < TIMELINE_LOAD_BINS; i++)
                 c->busy_ns[i] = i < TIMELINE_LOAD_BINS / 2 ? c->busy_ns[2 * i] + c->busy_ns[2 * i + 1] : 0;
         c->n_bins = (c->n_bins + 1) / 2;
         c->bin_log2++;
@@ -153,8 +153,9 @@ void timeline_rates_busy(struct timeline_rates *c, uint64_t begin_ns, uint64_t e
         while ((end - 1) >> c->bin_log2 >= TIMELINE_LOAD_BINS)
                 widen_bins(c);
         while (at < end) {
-                uint64_t bin = at >> c->bin_log2, bin_end = (bin + 1) << c->bin_log2;
-                uint64_t until = bin_end < end && bin_end != 0 ? bin_end : end;
+                uint64_t bin = at >> c->bin_log2, bin_ns = UINT64_C(1) << c->bin_log2;
+                uint64_t left_ns = bin_ns - (at & (bin_ns - 1));
+                uint64_t until = left_ns < end - at ? at + left_ns : end;
 
                 c->busy_ns[bin] += until - at;
                 at = until;

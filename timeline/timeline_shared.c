@@ -67,13 +67,6 @@ static int timeline_shared_name(struct timeline_shared *s, uint32_t track, uint3
         return 0;
 }
 
-static int shared_add_span(struct timeline_shared *s, struct timeline_lane_list *lanes, uint32_t track,
-                           enum timeline_lane_kind kind, uint32_t depth, const struct timeline_raw_span *span,
-                           struct error *err)
-{
-        return timeline_lane_list_add(lanes, s->index, track, kind, depth, span, err);
-}
-
 static int shared_add_value(struct timeline_shared *s, uint32_t track, uint64_t time_ns, double value,
                             struct error *err)
 {
@@ -94,19 +87,21 @@ static int shared_take_lock(void *context, const struct lock_span *lock, struct 
 {
         const struct timeline_raw_span span = { lock->begin_ns, lock->end_ns, lock->thread };
         const struct timeline_track_key key = { .kind = TIMELINE_TRACK_LOCK, .number = lock->lock };
+        struct timeline_lane_place place = { .depth = lock->place,
+                                             .kind = lock->holds ? TIMELINE_LANE_HOLDER
+                                                                 : TIMELINE_LANE_WAITERS };
         struct timeline_shared *s = context;
         const struct trace_lock *row = trace_dictionary_row(s->dictionary, TRACE_TABLE_LOCKS, lock->lock);
         struct timeline_shared_track *state;
-        uint32_t track;
+        uint32_t track = 0;
         int r = find_track(s, &key, row->process, &track, err);
 
         if (r < 0)
                 return r == -EOVERFLOW ? 0 : r;
         state = &s->tracks[track];
-        return lock->holds ? shared_add_span(s, &state->lanes, track, TIMELINE_LANE_HOLDER, lock->place,
-                                             &span, err)
-                           : shared_add_span(s, &state->waiters, track, TIMELINE_LANE_WAITERS, lock->place,
-                                             &span, err);
+        place.track = track;
+        return timeline_lane_list_add(lock->holds ? &state->lanes : &state->waiters, s->index, place, &span,
+                                      err);
 }
 
 /* The last name counts, so all are named at the end. */
@@ -156,7 +151,7 @@ static struct text_view plot_unit(const struct timeline_shared *s, uint32_t name
 
 static int shared_take_plot(struct timeline_shared *s, const struct ordered_event *event, struct error *err)
 {
-        uint32_t process = process_of(s, event->thread), track;
+        uint32_t process = process_of(s, event->thread), track = 0;
         const struct timeline_track_key key = { .kind = TIMELINE_TRACK_PLOT,
                                                 .owner = process,
                                                 .number = event->subject };
@@ -175,7 +170,7 @@ static int shared_take_plot(struct timeline_shared *s, const struct ordered_even
 static int shared_take_frame(struct timeline_shared *s, const struct ordered_event *event, struct error *err)
 {
         bool has_gaps = event->op != TRACE_OP_FRAME_MARK;
-        uint32_t process = process_of(s, event->thread), track;
+        uint32_t process = process_of(s, event->thread), track = 0;
         const struct timeline_track_key key = { .kind = TIMELINE_TRACK_FRAMES,
                                                 .owner = process,
                                                 .number = event->subject | (has_gaps ? HAS_GAPS : 0) };
@@ -189,9 +184,10 @@ static int shared_take_frame(struct timeline_shared *s, const struct ordered_eve
                 return r == -EOVERFLOW ? 0 : r;
         state = &s->tracks[track];
         if (state->is_open && event->op != TRACE_OP_FRAME_BEGIN) {
+                const struct timeline_lane_place place = { track, 0, TIMELINE_LANE_FRAMES };
                 const struct timeline_raw_span span = { state->begin_ns, event->time_ns, ++state->n_frames };
 
-                r = shared_add_span(s, &state->lanes, track, TIMELINE_LANE_FRAMES, 0, &span, err);
+                r = timeline_lane_list_add(&state->lanes, s->index, place, &span, err);
         }
         state->is_open = event->op != TRACE_OP_FRAME_END;
         state->begin_ns = event->time_ns;
@@ -203,7 +199,7 @@ static int shared_take_memory(struct timeline_shared *s, const struct ordered_ev
         static const struct text_view bytes = { .bytes = "bytes", .n_bytes = 5 };
         const struct timeline_track_key key = { .kind = TIMELINE_TRACK_MEMORY, .number = event->subject };
         struct ordered_event plain = *event;
-        uint32_t track, pool;
+        uint32_t track = 0, pool;
         int r;
 
         plain.stack = plain.path = 0; /* one site is enough */
@@ -230,7 +226,7 @@ static int shared_take_device(void *context, const struct device_zone *zone, str
         struct timeline_shared *s = context;
         const struct trace_device *row = trace_dictionary_row(s->dictionary, TRACE_TABLE_DEVICES,
                                                               zone->device);
-        uint32_t track;
+        uint32_t track = 0;
         int r = find_track(s, &key, row->process, &track, err);
 
         if (r == 1)
@@ -243,7 +239,10 @@ static int shared_take_device(void *context, const struct device_zone *zone, str
 
                 r = timeline_lane_list_get(lanes, s->index, track, TIMELINE_LANE_DEVICE, depth);
                 if (r < 0 || timeline_index_is_free(s->index, (uint32_t)r, zone->begin_ns))
-                        return shared_add_span(s, lanes, track, TIMELINE_LANE_DEVICE, depth, &span, err);
+                        return timeline_lane_list_add(
+                                lanes, s->index,
+                                (struct timeline_lane_place){ track, depth, TIMELINE_LANE_DEVICE }, &span,
+                                err);
         }
         s->index->n_left_out++;
         return 0;

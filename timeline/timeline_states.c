@@ -26,7 +26,7 @@ static int find_cpu(struct timeline_states *s, uint64_t number, struct timeline_
 {
         struct timeline_track_key key = { .kind = TIMELINE_TRACK_CPU };
         char title[40];
-        uint32_t id;
+        uint32_t id = 0;
         int track;
         int r = array_reserve(&s->cpu_tracks, &s->cpu_capacity, (size_t)s->cpu_numbers.n_items + 1,
                               sizeof(*s->cpu_tracks));
@@ -52,9 +52,10 @@ static int find_cpu(struct timeline_states *s, uint64_t number, struct timeline_
 static int states_take_cpu(void *context, uint64_t cpu, uint32_t thread, uint64_t begin_ns, uint64_t end_ns)
 {
         const struct timeline_raw_span span = { .begin_ns = begin_ns, .end_ns = end_ns, .what = thread };
+        struct timeline_lane_place place = { .kind = TIMELINE_LANE_CPU };
         struct timeline_states *s = context;
-        struct timeline_cpu *place = NULL;
-        int r = find_cpu(s, cpu, &place);
+        struct timeline_cpu *row = NULL;
+        int r = find_cpu(s, cpu, &row);
 
         if (s->rates)
                 timeline_rates_busy(s->rates, begin_ns, end_ns);
@@ -62,9 +63,10 @@ static int states_take_cpu(void *context, uint64_t cpu, uint32_t thread, uint64_
                 s->index->n_left_out++;
                 return 0;
         }
-        return r < 0 ? r
-                     : timeline_lane_list_add(&place->lanes, s->index, place->track, TIMELINE_LANE_CPU, 0,
-                                              &span, NULL);
+        if (r < 0)
+                return r;
+        place.track = row->track;
+        return timeline_lane_list_add(&row->lanes, s->index, place, &span, NULL);
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------- */
@@ -104,17 +106,22 @@ int timeline_states_reserve(struct timeline_states *s, uint32_t n_threads)
         return cpu_lanes_reserve(&s->cpus, n_threads);
 }
 
-static int timeline_states_add(struct timeline_states *s, uint32_t track, uint32_t thread,
-                               enum timeline_state state, uint64_t value, uint64_t begin_ns, uint64_t end_ns,
-                               struct error *err)
+static struct timeline_raw_span state_span(enum timeline_state state, uint64_t value, uint64_t begin_ns,
+                                           uint64_t end_ns)
 {
         uint32_t bits = value < TIMELINE_STATE_VALUE_MAX ? (uint32_t)value : TIMELINE_STATE_VALUE_MAX;
-        const struct timeline_raw_span span = { .begin_ns = begin_ns,
-                                                .end_ns = end_ns,
-                                                .what = (uint32_t)state << TIMELINE_STATE_SHIFT | bits };
 
-        return timeline_lane_list_add(&s->threads[thread - 1].lanes, s->index, track, TIMELINE_LANE_STATES, 0,
-                                      &span, err);
+        return (struct timeline_raw_span){ .begin_ns = begin_ns,
+                                           .end_ns = end_ns,
+                                           .what = (uint32_t)state << TIMELINE_STATE_SHIFT | bits };
+}
+
+static int timeline_states_add(struct timeline_states *s, uint32_t track, uint32_t thread,
+                               struct timeline_raw_span span, struct error *err)
+{
+        const struct timeline_lane_place place = { track, 0, TIMELINE_LANE_STATES };
+
+        return timeline_lane_list_add(&s->threads[thread - 1].lanes, s->index, place, &span, err);
 }
 
 /* It runs since its first event, whatever that was, but a wake-up; a fiber is entered first. */
@@ -142,9 +149,11 @@ static int follow_switch(struct timeline_states *s, uint32_t track, const struct
                 return 0;
         }
         state->is_running = false;
-        return was_running ? timeline_states_add(s, track, thread->id, TIMELINE_STATE_RUNNING, thread->cpu,
-                                                 state->since_ns, event->time_ns, err)
-                           : 0;
+        if (!was_running)
+                return 0;
+        return timeline_states_add(
+                s, track, thread->id,
+                state_span(TIMELINE_STATE_RUNNING, thread->cpu, state->since_ns, event->time_ns), err);
 }
 
 /* Zones are not handed to cpu_lanes one by one: the first of a thread says all that it needs of them. */
@@ -188,14 +197,16 @@ int timeline_states_wait(struct timeline_states *s, uint32_t track, const struct
         int r;
 
         if (wait->preempted)
-                return timeline_states_add(s, track, thread->id, TIMELINE_STATE_PREEMPTED, wait->out_cpu,
-                                           wait->out_ns, wait->in_ns, err);
-        r = timeline_states_add(s, track, thread->id, TIMELINE_STATE_WAITING, wait->state, wait->out_ns,
-                                until_ns, err);
+                return timeline_states_add(
+                        s, track, thread->id,
+                        state_span(TIMELINE_STATE_PREEMPTED, wait->out_cpu, wait->out_ns, wait->in_ns), err);
+        r = timeline_states_add(s, track, thread->id,
+                                state_span(TIMELINE_STATE_WAITING, wait->state, wait->out_ns, until_ns), err);
         if (r < 0 || !wait->is_woken)
                 return r;
-        return timeline_states_add(s, track, thread->id, TIMELINE_STATE_RUNNABLE, wait->waker_thread,
-                                   until_ns, wait->in_ns, err);
+        return timeline_states_add(
+                s, track, thread->id,
+                state_span(TIMELINE_STATE_RUNNABLE, wait->waker_thread, until_ns, wait->in_ns), err);
 }
 
 int timeline_states_finish_thread(struct timeline_states *s, uint32_t track,
@@ -206,8 +217,9 @@ int timeline_states_finish_thread(struct timeline_states *s, uint32_t track,
         if (!state->is_running)
                 return 0;
         state->is_running = false;
-        return timeline_states_add(s, track, thread->id, TIMELINE_STATE_RUNNING, thread->cpu, state->since_ns,
-                                   end_ns, err);
+        return timeline_states_add(s, track, thread->id,
+                                   state_span(TIMELINE_STATE_RUNNING, thread->cpu, state->since_ns, end_ns),
+                                   err);
 }
 
 int timeline_states_finish(struct timeline_states *s, uint64_t end_ns, struct error *err)

@@ -19,8 +19,8 @@
 
 #define ANSWER_JOBS_MAX         16
 #define ANSWER_JOBS_RUNNING_MAX 4
-#define ANSWER_JOBS_FDS         (3 * ANSWER_JOBS_RUNNING_MAX) /* polled for them */
-#define ANSWER_JOBS_BYTES_MAX   (UINT64_C(256) << 20)         /* of one answer */
+#define ANSWER_JOBS_FDS         ((size_t)3 * ANSWER_JOBS_RUNNING_MAX) /* polled for them */
+#define ANSWER_JOBS_BYTES_MAX   (UINT64_C(256) << 20)                 /* of one answer */
 
 struct error;
 struct text_view;

@@ -45,7 +45,7 @@ static void run_opener(const char *path)
         sigset_t none;
 
         (void)sigemptyset(&none);
-        (void)sigprocmask(SIG_SETMASK, &none, NULL);
+        (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
         (void)setsid();
         if (fork() != 0)
                 _exit(0);

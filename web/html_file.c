@@ -151,7 +151,7 @@ static int pack_strings(struct html_parts *p, struct error *err)
 static uint64_t count_others(const struct html_parts *p)
 {
         struct page_file file = { .name = { .bytes = NULL } };
-        uint64_t n = 64 * 1024; /* the model of a small trace, elements, words */
+        uint64_t n = UINT64_C(64) << 10; /* the model of a small trace, elements, words */
 
         while (page_files_next(&file) == 1)
                 n += file.text.n_bytes;

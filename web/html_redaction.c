@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "web/html_redaction.h"
 
+#include "base/array.h"
 #include "base/byte_buffer.h"
 #include "base/error.h"
 
@@ -74,8 +75,6 @@ void html_redaction_put(const struct html_redaction *redaction, struct text_view
         }
 }
 
-static int clean_value(const struct html_redaction *redaction, json_t *value);
-
 static json_t *clean_string(const struct html_redaction *redaction, const json_t *value)
 {
         struct byte_buffer text = { .data = NULL };
@@ -90,45 +89,87 @@ static json_t *clean_string(const struct html_redaction *redaction, const json_t
         return cleaned;
 }
 
-static int clean_member(const struct html_redaction *redaction, json_t *object, const char *key,
-                        json_t *value)
+/* Arrays and objects of a document that are still to be cleaned. */
+struct redaction_walk {
+        json_t **values; /* heap; borrowed from the document */
+        size_t n, capacity;
+};
+
+/* The cleaned text in place of a text, or NULL for what stays: an array or object is remembered. */
+static int clean_value(const struct html_redaction *redaction, struct redaction_walk *walk, json_t *value,
+                       json_t **ret_instead)
 {
+        *ret_instead = NULL;
+        if (json_is_string(value)) {
+                *ret_instead = clean_string(redaction, value);
+                return *ret_instead ? 0 : -ENOMEM;
+        }
+        if (!json_is_object(value) && !json_is_array(value))
+                return 0;
+        if (array_reserve(&walk->values, &walk->capacity, walk->n + 1, sizeof(json_t *)) < 0)
+                return -ENOMEM;
+        walk->values[walk->n++] = value;
+        return 0;
+}
+
+static int clean_member(const struct html_redaction *redaction, struct redaction_walk *walk, json_t *object,
+                        const char *key, json_t *value)
+{
+        json_t *instead;
+
         if (is_among(key, plain_keys, sizeof(plain_keys) / sizeof(plain_keys[0])))
                 return 0;
         if (is_among(key, secret_keys, sizeof(secret_keys) / sizeof(secret_keys[0])) &&
             (json_is_string(value) || json_is_array(value)))
                 return json_object_set_new_nocheck(object, key, json_null());
-        if (json_is_string(value))
-                return json_object_set_new_nocheck(object, key, clean_string(redaction, value));
-        return clean_value(redaction, value);
+        if (clean_value(redaction, walk, value, &instead) < 0)
+                return -ENOMEM;
+        return instead ? json_object_set_new_nocheck(object, key, instead) : 0;
 }
 
-static int clean_value(const struct html_redaction *redaction, json_t *value)
+static int clean_object(const struct html_redaction *redaction, struct redaction_walk *walk, json_t *object)
 {
         const char *key;
         json_t *member;
         void *next;
-        size_t i;
-        int r = 0;
 
-        if (json_is_object(value)) {
-                json_object_foreach_safe(value, next, key, member)
-                        r = r < 0 ? r : clean_member(redaction, value, key, member);
-        } else if (json_is_array(value)) {
-                json_array_foreach(value, i, member)
-                {
-                        if (json_is_string(member))
-                                r = r < 0 ? r : json_array_set_new(value, i, clean_string(redaction, member));
-                        else
-                                r = r < 0 ? r : clean_value(redaction, member);
-                }
+        json_object_foreach_safe(object, next, key, member)
+        {
+                if (clean_member(redaction, walk, object, key, member) < 0)
+                        return -ENOMEM;
         }
-        return r;
+        return 0;
+}
+
+static int clean_array(const struct html_redaction *redaction, struct redaction_walk *walk, json_t *array)
+{
+        json_t *member, *instead;
+        size_t i;
+
+        json_array_foreach(array, i, member)
+        {
+                if (clean_value(redaction, walk, member, &instead) < 0)
+                        return -ENOMEM;
+                if (instead && json_array_set_new(array, i, instead) < 0)
+                        return -ENOMEM;
+        }
+        return 0;
 }
 
 int html_redaction_clean(const struct html_redaction *redaction, json_t *document)
 {
-        return clean_value(redaction, document) < 0 ? -ENOMEM : 0;
+        struct redaction_walk walk = { .values = NULL };
+        json_t *instead;
+        int r = json_is_string(document) ? 0 : clean_value(redaction, &walk, document, &instead);
+
+        while (r == 0 && walk.n > 0) {
+                json_t *value = walk.values[--walk.n];
+
+                r = json_is_object(value) ? clean_object(redaction, &walk, value)
+                                          : clean_array(redaction, &walk, value);
+        }
+        free(walk.values);
+        return r;
 }
 
 int html_redaction_clean_text(const struct html_redaction *redaction, struct byte_buffer *text,

@@ -316,6 +316,7 @@ static void end_exchange(void *context, struct MHD_Connection *connection, void 
 }
 
 /* Called when the head is there, when the body is, and when an awaited answer has come. */
+/* NOLINTNEXTLINE(readability-function-size): the parameters are the library's */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *upload,
                               size_t *n_upload_bytes, void **state)

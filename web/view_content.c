@@ -103,7 +103,7 @@ int view_content_put_found(struct view_content *c, const struct web_request *req
                                           .is_backwards = request->is_backwards,
                                           .any = request->what == UINT32_MAX,
                                           .what = request->what };
-        struct timeline_found found;
+        struct timeline_found found = { .lane = 0 };
         int r = check_index(c, err);
 
         if (r == 0)

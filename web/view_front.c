@@ -120,7 +120,8 @@ static int open_signals(struct view_front *f, struct error *err)
         (void)sigaddset(&set, SIGTERM);
         (void)sigaddset(&set, SIGHUP);
         (void)sigaddset(&set, SIGCHLD);
-        if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+        errno = pthread_sigmask(SIG_BLOCK, &set, NULL);
+        if (errno != 0)
                 return error_errno(err, "blocking signals");
         f->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
         return f->signal_fd < 0 ? error_errno(err, "a descriptor for signals") : 0;

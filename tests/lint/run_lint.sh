@@ -10,9 +10,9 @@ cd "$(dirname "$0")/../.." || exit 2
 
 mapfile -t sources < <(git ls-files -co --exclude-standard '*.c' '*.h' '*.hpp' '*.cpp' | while read -r f; do [ -f "$f" ] && echo "$f"; done)
 mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' .ci/run | while read -r f; do [ -f "$f" ] && echo "$f"; done)
-mapfile -t library < <(printf '%s\n' "${sources[@]}" | grep -E '^(base|format|instrument|symbolize|unwind|sampler|analyze|view|export|cli)/.*\.c$' | grep -v '\.bpf\.c$')
+mapfile -t library < <(printf '%s\n' "${sources[@]}" | grep -E '^(base|format|instrument|symbolize|unwind|sampler|analyze|timeline|view|export|web|cli)/.*\.c$' | grep -v '\.bpf\.c$')
 flags=(-std=c11 -D_GNU_SOURCE -I. -Iinstrument/client/include "-DHYPROF_VERSION=\"0\"" "-DSWITCH_PROGRAM_FILE=\"/dev/null\""
-        "-DMANUAL_PROSE_FILE=\"/dev/null\"" "-DHYPROF_DATE=\"\"" "-DHYPROF_GIT_ID=\"\"" "-DHYPROF_MACHINE=\"\""
+        "-DMANUAL_PROSE_FILE=\"/dev/null\"" "-DPAGE_FILES_FILE=\"/dev/null\"" "-DHYPROF_DATE=\"\"" "-DHYPROF_GIT_ID=\"\"" "-DHYPROF_MACHINE=\"\""
         "-DHYPROF_VARIANT=\"\"" -DHYPROF_HAS_BPF=1)
 n_planned=20
 n_checks=0
@@ -54,6 +54,11 @@ check cppcheck cppcheck cppcheck --quiet -j "$(nproc)" --std=c11 --platform=unix
 check clang-tidy clang-tidy run_tidy
 
 [ "$n_checks" -eq "$n_planned" ] || failed+=("$n_planned checks are planned, there are $n_checks")
+# A folder of the product that the two analyzers, or the filter of their headers, leave out.
+for folder in $(printf '%s\n' "${sources[@]}" | sed -n 's,/.*\.c$,,p' | sort -u | grep -vxE 'tests|examples'); do
+        printf '%s\n' "${library[@]}" | grep -q "^$folder/" || failed+=("clang-tidy and cppcheck do not read $folder/")
+        grep -qE "^HeaderFilterRegex:.*[(|]${folder}[|)]" .clang-tidy || failed+=("clang-tidy does not read headers of $folder/")
+done
 [ ${#sources[@]} -gt 0 ] || failed+=("no source file was found: is this a git repository?")
 for name in "${failed[@]}"; do
         printf 'failed: %s\n' "$name"
