@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "format/trace_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,6 +88,8 @@ int output_file_open(struct output_file *file, const char *path, struct error *e
                 return r;
         }
         file->created = true;
+        (void)trace_lock_take(
+                file->fd); /* readers tell by it that more comes; they do without where it fails */
         return 0;
 }
 
