@@ -141,11 +141,13 @@ int html_answers_add_details(struct html_answers *a, struct error *err)
 {
         static const char *const of_zone[] = { "zone&zone=", "why&zone=", "zone&group_by=thread&zone=",
                                                NULL };
-        static const char *const of_function[] = { "annotate&context=all&function=", "bottom_up&function=",
-                                                   "top_down&function=", "functions&function=", NULL };
+        static const char *const of_function[] = { "annotate&context=all&whole_files=1&function=",
+                                                   "bottom_up&function=", "top_down&function=",
+                                                   "functions&function=", NULL };
         /* Source is what a redacted page must not have. */
         bool has_source = !a->redaction;
-        int r = has_source ? html_answers_ask(a, "question=annotate&context=all", NULL, err) : 0;
+        int r = has_source ? html_answers_ask(a, "question=annotate&context=all&whole_files=1", NULL, err)
+                           : 0;
 
         if (r == 0)
                 r = add_rows(a, &a->zones, "zones", of_zone, HTML_ANSWERS_ZONES, err);

@@ -44,6 +44,7 @@ static const struct parameter_row {
         [WEB_PARAMETER_DISASSEMBLER_STYLE] = { "disassembler_style", VALUE_TEXT },
         [WEB_PARAMETER_INLINED] = { "inlined", VALUE_FLAG },
         [WEB_PARAMETER_CONTEXT] = { "context", VALUE_TEXT },
+        [WEB_PARAMETER_WHOLE_FILES] = { "whole_files", VALUE_FLAG },
         [WEB_PARAMETER_THRESHOLD] = { "threshold", VALUE_TEXT },
         [WEB_PARAMETER_PER] = { "per", VALUE_TEXT },
         [WEB_PARAMETER_ONLY] = { "only", VALUE_TEXT },
@@ -82,7 +83,7 @@ static const struct question_row {
         [WEB_QUESTION_PLOTS] = { "plots", FILTERS, 0 },
         [WEB_QUESTION_DEVICES] = { "devices", FILTERS, 0 },
         [WEB_QUESTION_ANNOTATE] = { "annotate",
-                                    FILTERS | BIT(FUNCTION) | BIT(INLINED) | BIT(CONTEXT) |
+                                    FILTERS | BIT(FUNCTION) | BIT(INLINED) | BIT(CONTEXT) | BIT(WHOLE_FILES) |
                                             BIT(DISASSEMBLER_STYLE),
                                     0 },
         [WEB_QUESTION_WHY] = { "why", FILTERS | BIT(SLOWEST) | BIT(SLOWER_THAN) | BIT(BY), BIT(ZONE) },

@@ -291,7 +291,9 @@ static int annotation_add_line(struct annotation *a, const struct line_key *key)
                 if (r < 0)
                         return r;
                 line = &a->lines[a->n_lines++];
-                *line = (struct annotated_line){ .file = key->file, .line = key->line, .is_inlined = true };
+                *line = (struct annotated_line){
+                        .file = key->file, .line = key->line, .is_inlined = true, .has_code = true
+                };
         }
         if (row->n_symbols <= 1)
                 line->is_inlined = false;

@@ -52,6 +52,7 @@ struct annotated_line {
         uint32_t line; /* 0 = unknown */
         struct sample_sum sum;
         bool is_inlined; /* only in functions that were inlined */
+        bool has_code;
 };
 
 struct annotation {
@@ -72,6 +73,7 @@ struct annotation {
         size_t n_arrows, arrows_capacity;
         struct annotated_line *lines; /* heap; by file and line */
         size_t n_lines, lines_capacity;
+        uint32_t n_short_files;                         /* see annotation_files_fill() */
         struct report_counters counters;                /* which; its sums are not filled */
         uint64_t *instruction_counters, *line_counters; /* heap; n_counters a row */
         uint64_t counters_sum[REPORT_COUNTERS_MAX];

@@ -3,6 +3,7 @@
 #include "format/trace_dictionary.h"
 
 #include "analyze/annotate/annotation.h"
+#include "analyze/annotate/annotation_files.h"
 #include "analyze/report/report.h"
 #include "analyze/walk/function_table.h"
 #include "analyze/walk/sampled_trace.h"
@@ -41,6 +42,7 @@
 enum {
         LETTER_MODULE = OPTION_LONG_ONLY,
         LETTER_SOURCE,
+        LETTER_WHOLE_FILES,
         LETTER_ASM,
         LETTER_CONTEXT,
         LETTER_PERCENT_LIMIT,
@@ -57,7 +59,7 @@ struct arguments {
         uint32_t context; /* CONTEXT_UNSET, CONTEXT_ALL */
         double share_hot;
         struct output_options output;
-        bool source, assembly, intel, inlined;
+        bool source, assembly, intel, inlined, whole_files;
 };
 
 #define CONTEXT_ALL (UINT32_MAX - 1)
@@ -69,6 +71,8 @@ static const struct option_row option_rows[] = {
         { LETTER_INLINED, "inlined", NULL,
           "show the places where FUNCTION was inlined into others, even if it has code of its own" },
         { LETTER_SOURCE, "source", NULL, "only source lines; with --asm: both" },
+        { LETTER_WHOLE_FILES, "whole-files", NULL,
+          "all lines of the source files, also those without code of the function" },
         { LETTER_ASM, "asm", NULL, "only instructions; default: both" },
         { 'M', "disassembler-style", "att|intel", "syntax of x86 instructions; default: att" },
         { LETTER_CONTEXT, "context", "N|all",
@@ -148,6 +152,9 @@ static int cmd_annotate_take_option(void *context, int letter, const char *value
                 return 0;
         case LETTER_SOURCE:
                 args->source = true;
+                return 0;
+        case LETTER_WHOLE_FILES:
+                args->whole_files = true;
                 return 0;
         case LETTER_ASM:
                 args->assembly = true;
@@ -420,6 +427,8 @@ static int cmd_annotate_show(struct sampled_trace *trace, const struct arguments
         filter_options_describe(&args->filter, &words);
         if (r == 0 && !a.has_code && a.no_code.code != 0)
                 complain("warning: no instructions: %s", a.no_code.text);
+        if (r == 0 && args->whole_files)
+                r = annotation_files_fill(&a, &trace->sources);
         if (r == 0) {
                 view = cmd_annotate_choose_rows(&a, args);
                 view.filter = (struct text_view){ (const char *)words.data, words.used_bytes };

@@ -56,6 +56,7 @@ static const struct parameter_option {
         [WEB_PARAMETER_DISASSEMBLER_STYLE] = { .option = "disassembler-style" },
         [WEB_PARAMETER_HISTOGRAM] = { .is_flag = true },
         [WEB_PARAMETER_INLINED] = { .is_flag = true },
+        [WEB_PARAMETER_WHOLE_FILES] = { .option = "whole-files", .is_flag = true },
         [WEB_PARAMETER_TOP] = { .option = "limit" },
         [WEB_PARAMETER_MIN_SHARE] = { .option = "min-share" },
         [WEB_PARAMETER_GROUP_BY] = { .option = "group-by" },

@@ -9,7 +9,7 @@ const { loadPages } = require('./loaded_pages.js');
 const { FixedRandom, ColumnWriter, encodeFileLanes } = require('./fake_trace.js');
 
 const inPages = loadPages(['dom.js', 'format.js', 'colors.js', 'model.js', 'lanes.js', 'source_server.js',
-        'source_file.js', 'viewer.js', 'lane_cache.js', 'timeline_rows.js']);
+        'source_file.js', 'viewer.js', 'lane_cache.js', 'timeline_rows.js', 'code_words.js', 'listing_pane.js']);
 const plain = (value) => JSON.parse(JSON.stringify(value));
 
 /** Spans that do not overlap, of very different lengths, some of no length. */
@@ -245,4 +245,46 @@ test('the cache stands in with what is nearest, keeps the widest, and asks for n
         await new Promise((resolve) => setImmediate(resolve));
         const [n, from, to, bucketLog2] = asked[asked.length - 1];
         assert.ok(n * (2 * (to - from) / Math.pow(2, bucketLog2) + 2) <= 200000, n + ' lanes at once');
+});
+
+test('jumps to one place are one arrow, short ones next to the code, and arrows of one lane never meet', () => {
+        const random = new FixedRandom(7);
+        for (let round = 0; round < 50; round++) {
+                const n = 2 + random.below(60);
+                const rows = Array.from({ length: n }, (_, at) => ({ title: '', number: '', text: '', row: random.below(9) === 0 ? null
+                        : { address: '0x' + at, target_address: random.below(3) === 0 ? '0x' + random.below(n + 3) : null } }));
+                const arrows = plain(inPages(`listingArrows(${JSON.stringify(rows)})`));
+                const wanted = new Map();
+                rows.forEach(({ row }, at) => {
+                        const to = row && row.target_address
+                                ? rows.findIndex((one) => one.row && one.row.address === row.target_address) : -1;
+                        if (to >= 0) {
+                                wanted.set(to, [...(wanted.get(to) || []), at]);
+                        }
+                });
+                assert.ok(arrows.length <= wanted.size);
+                for (const arrow of arrows) {
+                        const ends = [arrow.target, ...wanted.get(arrow.target)];
+                        assert.deepStrictEqual(arrow.jumps, wanted.get(arrow.target));
+                        assert.deepStrictEqual([arrow.first, arrow.last], [Math.min(...ends), Math.max(...ends)]);
+                        for (const other of arrows) {
+                                assert.ok(other === arrow || other.lane !== arrow.lane || other.last < arrow.first
+                                        || other.first > arrow.last);
+                        }
+                }
+                assert.ok(wanted.size > 8 || arrows.length === wanted.size, 'only what finds no room is left out');
+        }
+});
+
+test('the words of a line are the line, and of the kinds that an editor shows', () => {
+        const kinds = (text) => plain(inPages(`codeWords(${JSON.stringify(text)})`)).filter((word) => word.kind)
+                .map((word) => word.kind + ' ' + word.text);
+        for (const text of ['', 'int x = 0x1f; // note', '"a // b" /* c */ return', '%0 = arith.addf %a, %b : f32', "'unclosed",
+                '# a comment', '#include <x.h>', ' * in a comment', 'x'.repeat(5000), '<script>1</script>']) {
+                assert.strictEqual(plain(inPages(`codeWords(${JSON.stringify(text)})`)).map((word) => word.text).join(''), text);
+        }
+        assert.deepStrictEqual(kinds('int x = 0x1f; // note'), ['keyword int', 'number 0x1f', 'comment // note']);
+        assert.deepStrictEqual(kinds('f("a // b", 2);'), ['string "a // b"', 'number 2']);
+        assert.deepStrictEqual(kinds('#include <x.h>'), []);
+        assert.deepStrictEqual(kinds('  # def'), ['comment   # def']);
 });

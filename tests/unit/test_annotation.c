@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * analyze/annotate/annotation.c, annotation_arrows.c, function_choice.c: samples count where they fell, jumps
- * are arrows, names find functions
+ * analyze/annotate/annotation.c, annotation_arrows.c, annotation_files.c, function_choice.c: samples count
+ * where they fell, jumps are arrows, names find functions
  */
 #include "analyze/annotate/annotation.h"
+#include "analyze/annotate/annotation_files.h"
 #include "analyze/walk/function_choice.h"
 #include "analyze/walk/function_table.h"
 #include "analyze/walk/sampled_trace.h"
@@ -12,6 +13,7 @@
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -184,6 +186,61 @@ START_TEST(test_lines_of_generated_code)
         ck_assert_uint_eq(a.lines[1].line, 5);
         ck_assert_uint_eq(a.lines[1].sum.n_samples, 0);
         ck_assert_mem_eq(annotation_string(&a, a.lines[0].file).bytes, "k.mlir", 6);
+}
+END_TEST
+
+#define MLIR "line 1\nline 2\nline 3\nline 4\nline 5\nline 6"
+
+/* Lines without code have rows as well; those with code keep their samples and counters. */
+START_TEST(test_whole_files)
+{
+        uint32_t id = trace_builder_attachment(&builder, "k.mlir", strlen(MLIR));
+
+        trace_builder_attachment_part(&builder, id, 0, MLIR, strlen(MLIR));
+        build_kernel(true);
+        annotate("kernel");
+        ck_assert_uint_eq(a.n_lines, 2);
+        ck_assert_int_eq(annotation_files_fill(&a, &trace.sources), 0);
+        ck_assert_uint_eq(a.n_lines, 6);
+        ck_assert_uint_eq(a.n_short_files, 0);
+        for (uint32_t i = 0; i < 6; i++) {
+                ck_assert_uint_eq(a.lines[i].line, i + 1);
+                ck_assert_int_eq(a.lines[i].has_code, i == 2 || i == 4);
+                ck_assert_uint_eq(a.lines[i].sum.weight, i == 2 ? 500 : 0);
+                ck_assert_uint_eq(a.line_counters[i * 2], i == 2 ? 500 : 0);
+                ck_assert_uint_eq(a.line_counters[i * 2 + 1], i == 2 ? 450 : 0);
+        }
+}
+END_TEST
+
+/* A file of which there is no text keeps its rows. */
+START_TEST(test_whole_files_without_text)
+{
+        build_kernel(true);
+        annotate("kernel");
+        ck_assert_int_eq(annotation_files_fill(&a, &trace.sources), 0);
+        ck_assert_uint_eq(a.n_lines, 2);
+        ck_assert_uint_eq(a.lines[1].line, 5);
+        ck_assert_uint_eq(a.line_counters[1], 450);
+}
+END_TEST
+
+/* A file of too many lines keeps its rows, and is counted. */
+START_TEST(test_whole_files_bounded)
+{
+        size_t n_bytes = ANNOTATION_FILE_LINES_MAX + 1;
+        char *lines = malloc(n_bytes);
+        uint32_t id = trace_builder_attachment(&builder, "k.mlir", n_bytes);
+
+        ck_assert_ptr_nonnull(lines);
+        memset(lines, '\n', n_bytes);
+        trace_builder_attachment_part(&builder, id, 0, lines, n_bytes);
+        free(lines);
+        build_kernel(true);
+        annotate("kernel");
+        ck_assert_int_eq(annotation_files_fill(&a, &trace.sources), 0);
+        ck_assert_uint_eq(a.n_lines, 2);
+        ck_assert_uint_eq(a.n_short_files, 1);
 }
 END_TEST
 

@@ -40,6 +40,8 @@ START_TEST(questions_are_commands)
         expect("question=zone&zone=-x&group_by=thread&histogram=1",
                "report|--zone=-x|--histogram|--group-by=thread|--json|--input=t.hyp");
         expect("question=annotate&function=--source", "annotate|--json|--input=t.hyp|--|--source");
+        expect("question=annotate&context=all&whole_files=1&function=f1",
+               "annotate|--context=all|--whole-files|--json|--input=t.hyp|--|f1");
         expect("question=why&zone=a&slower_than=7", "why|--zone=a|--slower-than=7ns|--json|--input=t.hyp");
         expect("question=diff&per=z", "diff|--per=z|--json|--anyway|--before=b.hyp|--after=t.hyp");
 }

@@ -3,6 +3,7 @@
 #include "format/trace_dictionary.h"
 
 #include "analyze/annotate/annotation.h"
+#include "analyze/annotate/annotation_files.h"
 #include "analyze/report/report.h"
 #include "analyze/walk/function_table.h"
 #include "analyze/walk/sampled_trace.h"
@@ -54,6 +55,7 @@ static const struct view_column line_columns[] = {
         { .key = "line", .title = "line", .type = VIEW_ID },
         { .key = "text", .title = "source", .type = VIEW_STRING },
         { .key = "is_inlined", .title = "inlined", .type = VIEW_BOOL },
+        { .key = "has_code", .title = "code", .type = VIEW_BOOL },
         { .key = "source", .title = "text from", .type = VIEW_STRING },
 };
 #define N_LINE_COLUMNS ((uint32_t)(sizeof(line_columns) / sizeof(line_columns[0])))
@@ -387,6 +389,7 @@ static void annotation_view_put_line(struct view_document *d, struct view_table 
         else
                 view_table_put_unknown(d, t);
         view_table_put_bool(d, t, row->is_inlined);
+        view_table_put_bool(d, t, row->has_code);
         view_table_put_words(d, t, origins[text ? text->origin : SOURCE_NOT_FOUND]);
         put_counters(d, t, a, a->line_counters, index);
 }
@@ -619,6 +622,11 @@ static void add_warnings_and_hints(struct view_document *d, const struct annotat
                                    a->elsewhere.n_samples);
         if (!a->has_code)
                 view_document_warn(d, "no instructions: %s; sampled addresses alone", a->no_code.text);
+        if (a->n_short_files != 0)
+                view_document_warn(d,
+                                   "%" PRIu32
+                                   " source files are shown without their other lines: together more than %d",
+                                   a->n_short_files, ANNOTATION_FILE_LINES_MAX);
         for (size_t i = 0; i < d->n_tables; i++)
                 n_left_out += d->tables[i]->columns[0].type == VIEW_SHARE ? d->tables[i]->n_left_out : 0;
         if (n_left_out != 0)

@@ -60,6 +60,8 @@ class AnswerPart {
                 this.asked = '';
                 /** The answer was asked for by a button: it is scrolled to when it has come. */
                 this.comesIntoSight = false;
+                /** Its sentence and its filter stand elsewhere on the screen. */
+                this.isPlain = false;
                 /** @type {AbortController|null} */
                 this.running = null;
                 this.element = el('div', { class: 'answer', 'aria-busy': 'false' });
@@ -125,11 +127,11 @@ class AnswerPart {
         all(answer, state) {
                 const parts = [];
 
-                if (answer.answer)
+                if (answer.answer && !this.isPlain)
                         parts.push(el('p', { class: 'headline' }, answer.answer));
                 if (answer.is_approximate)
                         parts.push(el('p', { class: 'doubt' }, 'approximate: this page does not hold all events of the range'));
-                if (answer.filter)
+                if (answer.filter && !this.isPlain)
                         parts.push(el('p', { class: 'muted' }, `of: ${answer.filter}`));
                 parts.push(...this.drawAnswer(answer, state).filter((part) => part !== null));
                 return /** @type {Node[]} */ (parts);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 'use strict';
 /*
- * screen_source.js - a function: its source and its instructions side by side, with the share of each
+ * screen_source.js - a function: its source files and its instructions side by side, with the share of each
  */
 
 class SourceScreen extends AnswerScreen {
@@ -12,17 +12,25 @@ class SourceScreen extends AnswerScreen {
         /** @param {Viewer} viewer */
         constructor(viewer) {
                 super(viewer, 'source', 'Source');
+                this.element.classList.add('source-screen');
                 this.tools.append(
                         this.choice('event', 'event', this.eventChoices()),
                         this.choice('show', 'inlined', [['', 'its own code'], ['1', 'where it was inlined']]),
                         this.choice('instructions', 'syntax', [['', 'AT&T'], ['intel', 'Intel']]));
                 this.addPart('source and instructions', (state) => ({ question: 'annotate', params: {
-                        ...filterOf(state), context: 'all', ...(state.function ? { function: state.function } : {}),
+                        ...filterOf(state), context: 'all', whole_files: '1', ...(state.function ? { function: state.function } : {}),
                         ...(state.inlined ? { inlined: '1' } : {}),
                         ...(state.syntax ? { disassembler_style: state.syntax } : {}) } }),
                              (answer) => this.draw(answer));
-                /** @type {{ file: string, line: number }|null} */
-                this.place = null;
+                this.addPart('functions', (state) => ({ question: 'functions', params: filterOf(state) }),
+                             (answer) => [this.table(answer, 'functions', {
+                                     name: 'All functions', shown: 6, columns: ['function', 'self_share', 'self_samples', 'module'],
+                                     about: 'Enter or a click shows its source',
+                                     isChosen: (row) => row.handle === this.handle,
+                                     onOpen: (row) => this.viewer.set({ function: row.handle }) })]).isPlain = true;
+                /** The handle of the function that is shown. */
+                this.handle = '';
+                this.file = '';
         }
 
         /** @param {ViewState} state */
@@ -33,123 +41,126 @@ class SourceScreen extends AnswerScreen {
 
         /** @param {Answer} answer */
         draw(answer) {
-                const lines = answerRows(answer, 'lines');
-                const instructions = answerRows(answer, 'instructions');
-                const left = el('div', { class: 'listing', tabindex: '0', role: 'region', 'aria-label': 'source lines' });
-                const right = el('div', { class: 'listing', tabindex: '0', role: 'region', 'aria-label': 'instructions' });
+                this.lines = answerRows(answer, 'lines');
+                this.handle = answer.handle ?? '';
+                const files = this.files();
+                const right = new ListingPane({ name: 'instructions', numberTitle: 'address', rows: this.instructionRows(answer),
+                                                onChoose: (row) => this.choose(row, true) });
 
-                this.fillLines(left, lines);
-                this.fillInstructions(right, instructions);
-                left.addEventListener('click', (event) => this.choose(event, left, right));
-                right.addEventListener('click', (event) => this.choose(event, left, right));
+                this.file = files[0]?.file ?? '';
+                this.right = right;
+                this.place = el('div', { class: 'listing-side' });
+                this.fileList = /** @type {HTMLSelectElement} */ (el('select', { 'aria-label': 'source file' },
+                        ...files.map(({ file, share }) => el('option', { value: file },
+                                `${shortPath(file)}${share > 0 ? `  ${formatShare(share)}` : ''}`))));
+                this.fileList.addEventListener('change', () => this.showFile(this.fileList?.value ?? ''));
+                this.origin = el('span', { class: 'muted' });
+                this.showFile(this.file);
+                requestAnimationFrame(() => right.showHottest());
                 return [
                         answer.why_no_code ? el('p', { class: 'doubt' }, answer.why_no_code) : null,
-                        ...answer.warnings.map((words) => el('p', { class: 'doubt' }, words)),
-                        el('p', { class: 'muted' }, `${answer.function} in ${answer.module}; shares are of the function's ` +
-                           'samples; a click on a line marks its instructions, and the reverse'),
-                        el('div', { class: 'side-by-side' }, left, right),
-                        this.table(answer, 'functions', { name: 'Other functions', shown: 6,
-                                onOpen: (row) => this.viewer.set({ function: row.handle }) }),
+                        ...answer.warnings.filter((words) => !answer.why_no_code || !words.includes(answer.why_no_code))
+                                .map((words) => el('p', { class: 'doubt' }, words)),
+                        el('div', { class: 'side-by-side' },
+                           el('div', { class: 'listing-side' }, el('div', { class: 'data-tools' }, el('h3', {}, 'Source'),
+                                   files.length > 0 ? this.fileList : null, files.length > 0
+                                           ? button('hottest line', () => this.left?.showHottest()) : null, this.origin),
+                              this.place),
+                           el('div', { class: 'listing-side' }, el('div', { class: 'data-tools' }, el('h3', {}, 'Instructions'),
+                                   button('hottest instruction', () => right.showHottest()),
+                                   el('span', { class: 'muted' }, 'a row marks its counterpart; Enter follows a jump')), right.element)),
                 ];
         }
 
-        /** @param {HTMLElement} pane @param {AnswerRow[]} rows */
-        fillLines(pane, rows) {
-                let file = '';
+        /** Files with their share of the function, the largest first. */
+        files() {
+                /** @type {Map<string, number>} */
+                const shares = new Map();
 
-                if (rows.length === 0)
-                        pane.append(el('p', { class: 'muted' }, 'no lines: the code has no line information'));
-                for (const row of rows) {
-                        if (row.file !== file) {
-                                file = row.file;
-                                pane.append(el('div', { class: 'listing-file' }, file));
-                        }
-                        const missing = row.line ? '(source not found)' : '(no line information)';
-
-                        pane.append(this.line(row, [
-                                el('span', { class: 'listing-number' }, String(row.line ?? '')),
-                                el('span', { class: 'listing-text' }, row.text ?? missing)]));
-                }
+                for (const row of this.lines ?? [])
+                        if (row.file)
+                                shares.set(row.file, (shares.get(row.file) ?? 0) + (row.share ?? 0));
+                return [...shares].map(([file, share]) => ({ file, share })).sort((a, b) => b.share - a.share);
         }
 
-        /** @param {HTMLElement} pane @param {AnswerRow[]} rows */
-        fillInstructions(pane, rows) {
+        /** @param {string} file */
+        showFile(file) {
+                const rows = (this.lines ?? []).filter((row) => (row.file ?? '') === file);
+                const source = rows.find((row) => row.source)?.source;
+                /** @type {{ [source: string]: string }} */
+                const origins = { trace: 'kept in the trace', file: 'the file on this machine',
+                                  'newer file': 'the file is newer than the recording: lines may have moved',
+                                  none: 'text not found: record with --embed-source' };
+
+                this.file = file;
+                if (this.fileList)
+                        this.fileList.value = file;
+                if (this.origin) {
+                        this.origin.textContent = origins[source ?? ''] ?? '';
+                        this.origin.title = this.origin.textContent ?? '';
+                        this.origin.classList.toggle('bad', source === 'newer file');
+                }
+                if (rows.length === 0) {
+                        this.left = null;
+                        this.place?.replaceChildren(el('div', { class: 'listing' }, el('p', { class: 'muted' },
+                                'no lines: the code has no line information')));
+                        return;
+                }
+                const left = new ListingPane({ name: 'source lines', numberTitle: 'line', rows: rows.map((row) => ({ title: '', row,
+                        number: String(row.line ?? ''), text: row.line ? row.text?.replace(/\t/g, '        ') ?? null : '',
+                })), onChoose: (row) => this.choose(row, false) });
+
+                this.left = left;
+                this.place?.replaceChildren(left.element);
+                requestAnimationFrame(() => left.showHottest());
+        }
+
+        /** @param {Answer} answer @returns {ListingRow[]} instructions; a title where other code was inlined */
+        instructionRows(answer) {
+                /** @type {ListingRow[]} */
+                const rows = [];
                 let owner = '';
 
-                if (rows.length === 0)
-                        pane.append(el('p', { class: 'muted' }, 'no instructions: the code is not there'));
-                for (const row of rows) {
-                        const words = row.inlined_into ? `${row.function}, inlined into ${row.inlined_into}` : row.function ?? '';
+                for (const row of answerRows(answer, 'instructions')) {
+                        const words = row.inlined_into ? `${row.function} inlined into ${row.inlined_into.join(' < ')}`
+                                : row.function ?? '';
 
                         if (words !== owner && words !== '') {
                                 owner = words;
-                                pane.append(el('div', { class: 'listing-file' }, owner));
+                                rows.push({ title: words, row: null, number: '', text: '' });
                         }
-                        const jump = this.jumpOf(row, pane);
-
-                        pane.append(this.line(row, [
-                                el('span', { class: 'listing-number' }, row.address),
-                                el('span', { class: 'listing-text' }, row.instruction ?? '', jump)], row.address));
+                        rows.push({ title: '', row, number: row.address ?? '', text: row.instruction ?? '' });
                 }
-        }
-
-        /**
-         * A jump as a link to where it goes.
-         * @param {AnswerRow} row
-         * @param {HTMLElement} pane
-         */
-        jumpOf(row, pane) {
-                if (!row.target_address)
-                        return row.target ? el('span', { class: 'muted' }, `  → ${row.target}`) : null;
-                const link = el('button', { type: 'button', class: 'link' }, `  → ${row.target ?? row.target_address}`);
-
-                link.addEventListener('click', (event) => {
-                        const line = pane.querySelector(`[data-address="${CSS.escape(row.target_address)}"]`);
-
-                        event.stopPropagation();
-                        line?.scrollIntoView({ block: 'center' });
-                        line?.classList.add('marked');
-                });
-                return link;
-        }
-
-        /** @param {AnswerRow} row @param {Node[]} parts @param {string} [address] */
-        line(row, parts, address) {
-                const heat = row.share > 0 ? Math.min(1, Math.sqrt(row.share)) : 0;
-                const bar = el('span', { class: 'listing-bar', 'aria-hidden': 'true' });
-                const element = el('div', { class: 'listing-line', 'data-file': row.file ?? '', 'data-line': String(row.line ?? ''),
-                                            'data-address': address ?? null },
-                                   bar, el('span', { class: 'listing-share' }, row.share > 0 ? formatShare(row.share) : ''),
-                                   el('span', { class: 'listing-count' }, row.n_samples > 0 ? formatCount(row.n_samples) : ''),
-                                   ...parts);
-
-                bar.style.width = `${Math.round(heat * 108)}px`;
-                return element;
+                return rows;
         }
 
         /**
          * Marks the lines and instructions of one place.
-         * @param {MouseEvent} event
-         * @param {HTMLElement[]} panes
+         * @param {AnswerRow} chosen
+         * @param {boolean} isInstruction
          */
-        choose(event, ...panes) {
-                const line = /** @type {HTMLElement|null} */ (
-                        event.target instanceof Element ? event.target.closest('.listing-line') : null);
+        choose(chosen, isInstruction) {
+                /** @param {AnswerRow} row */
+                const isSame = (row) => isThere(row.line) && row.line === chosen.line && row.file === chosen.file;
 
-                if (!line)
-                        return;
-                for (const pane of panes) {
-                        let first = true;
-
-                        for (const other of /** @type {NodeListOf<HTMLElement>} */ (pane.querySelectorAll('.listing-line'))) {
-                                const isSame = other.dataset.line === line.dataset.line && other.dataset.file === line.dataset.file;
-
-                                other.classList.toggle('marked', isSame);
-                                if (isSame && first && !pane.contains(line))
-                                        other.scrollIntoView({ block: 'center' });
-                                first = first && !isSame;
-                        }
-                }
+                if (isInstruction && chosen.file && chosen.file !== this.file)
+                        this.showFile(chosen.file);
+                this.left?.mark(isSame);
+                this.right?.mark(isSame);
+                if (isInstruction)
+                        requestAnimationFrame(() => this.left?.show(isSame));
+                else
+                        this.right?.show(isSame);
         }
 }
 screens.push(SourceScreen);
+
+/**
+ * The last parts of a path.
+ * @param {string} path
+ */
+function shortPath(path) {
+        const parts = path.split('/');
+
+        return parts.length > 3 ? `…/${parts.slice(-2).join('/')}` : path;
+}
