@@ -32,6 +32,7 @@ struct view_content {
         struct timeline_index *index; /* borrowed; NULL = none yet */
         double progress;              /* of the index, 0 .. 1 */
         bool is_whole;                /* the index does not grow any more */
+        bool has_before;              /* there is another trace, to compare with */
         char failure[320];            /* why there is no index; "" = nothing failed */
         int trace_fd;                 /* the trace, to notice that it is replaced; -1 = not watched */
         struct trace_identity identity;

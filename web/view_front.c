@@ -29,11 +29,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BACKLOG       64
-#define URL_BYTES     (sizeof("http://127.0.0.1:65535//") + WEB_TOKEN_BYTES)
-#define HTTP_BAD      400
-#define HTTP_REPLACED 409
-#define HTTP_INTERNAL 500
+#define BACKLOG          64
+#define PORT_OF_USERS    12000 /* and those after it, by user; below those that the system gives out */
+#define N_PORTS_OF_USERS 20000
+#define URL_BYTES        (sizeof("http://127.0.0.1:65535//") + WEB_TOKEN_BYTES)
+#define HTTP_BAD         400
+#define HTTP_REPLACED    409
+#define HTTP_INTERNAL    500
 
 /* An answer that a child works on. */
 struct running_answer {
@@ -68,11 +70,26 @@ static int make_token(struct web_site *site, struct error *err)
         return 0;
 }
 
-static int open_socket(struct view_front *f, struct error *err)
+static int bind_port(int fd, uint32_t port)
 {
         struct sockaddr_in address = { .sin_family = AF_INET,
-                                       .sin_port = htons(f->options->port),
+                                       .sin_port = htons((uint16_t)port),
                                        .sin_addr = { htonl(INADDR_LOOPBACK) } };
+
+        return bind(fd, (struct sockaddr *)&address, sizeof(address));
+}
+
+/* A browser keeps notes and pins by address: the viewer of one user has the same one each time, if it is free. */
+static int bind_any_port(int fd)
+{
+        uint32_t port = PORT_OF_USERS + (uint32_t)getuid() % N_PORTS_OF_USERS;
+
+        return bind_port(fd, port) == 0 ? 0 : bind_port(fd, 0);
+}
+
+static int open_socket(struct view_front *f, struct error *err)
+{
+        struct sockaddr_in address = { .sin_family = AF_INET };
         socklen_t n = sizeof(address);
         int one = 1;
 
@@ -80,7 +97,8 @@ static int open_socket(struct view_front *f, struct error *err)
         if (f->listen_fd < 0)
                 return error_errno(err, "a socket for the viewer");
         (void)setsockopt(f->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-        if (bind(f->listen_fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+        if ((f->options->port != 0 ? bind_port(f->listen_fd, f->options->port)
+                                   : bind_any_port(f->listen_fd)) < 0 ||
             listen(f->listen_fd, BACKLOG) < 0 ||
             getsockname(f->listen_fd, (struct sockaddr *)&address, &n) < 0)
                 return error_errno(err, "port %u of 127.0.0.1", (unsigned)f->options->port);
@@ -138,6 +156,7 @@ static int view_front_start_server(struct view_front *f, struct error *err)
                 struct view_server_options options = { .site = f->site,
                                                        .trace = f->options->trace,
                                                        .cache = f->options->cache,
+                                                       .has_before = f->options->before != NULL,
                                                        .listen_fd = f->listen_fd,
                                                        .channel_fd = pair[1] };
 

@@ -169,6 +169,7 @@ int view_server_run(const struct view_server_options *options)
                 return EXIT_FAILURE;
         s->options = options;
         view_content_init(&s->content);
+        s->content.has_before = options->has_before;
         r = view_server_begin(s, &err);
         if (r == 0)
                 r = tell_front(s, WEB_MESSAGE_READY, NULL);

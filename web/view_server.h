@@ -14,6 +14,7 @@ struct timeline_cache;
 
 struct view_server_options {
         struct web_site site;
+        bool has_before;                    /* there is another trace, to compare with */
         const char *trace;                  /* path */
         const struct timeline_cache *cache; /* where indexes are kept; NULL = nowhere */
         int listen_fd;                      /* owned, as the other one */

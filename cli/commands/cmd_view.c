@@ -24,7 +24,8 @@ struct arguments {
 };
 
 static const struct option_row option_rows[] = {
-        { LETTER_PORT, "port", "N", "serve on this port of 127.0.0.1; 0 = any, the default" },
+        { LETTER_PORT, "port", "N",
+          "serve on this port of 127.0.0.1; default: one of the user's own, else any" },
         { LETTER_NO_OPEN, "no-open", NULL, "do not start a browser: only print the address" },
         { LETTER_BEFORE, "before", "TRACE",
           "with --after: compare, this is the recording from before a change" },

@@ -46,6 +46,20 @@ function filterWithout(state, keys) {
         return params;
 }
 
+/**
+ * A sentence of an answer, in which zones and threads that were asked for by handle are named.
+ * @param {TraceModel} model
+ * @param {string} words
+ */
+function withNames(model, words) {
+        return words.replace(/\b(zone|thread) (?:called )?([zt][0-9]{1,9})\b/g, (all, kind, handle) => {
+                const name = kind === 'zone' ? model.locations.find((one) => one.handle === handle)?.name
+                        : model.threadOfHandle(handle)?.name;
+
+                return name ? `${kind} ${name}` : all;
+        });
+}
+
 /** One part of a screen, which has an answer of its own. */
 class AnswerPart {
         /**
@@ -88,6 +102,7 @@ class AnswerPart {
 
                         if (this.running === running) {
                                 this.element.replaceChildren(...this.all(answer, state));
+                                this.viewer.emit('shown', this.element);
                                 if (this.comesIntoSight)
                                         this.element.scrollIntoView({ block: 'start' });
                         }
@@ -128,11 +143,11 @@ class AnswerPart {
                 const parts = [];
 
                 if (answer.answer && !this.isPlain)
-                        parts.push(el('p', { class: 'headline' }, answer.answer));
+                        parts.push(el('p', { class: 'headline' }, withNames(this.viewer.model, answer.answer)));
                 if (answer.is_approximate)
                         parts.push(el('p', { class: 'doubt' }, 'approximate: this page does not hold all events of the range'));
                 if (answer.filter && !this.isPlain)
-                        parts.push(el('p', { class: 'muted' }, `of: ${answer.filter}`));
+                        parts.push(el('p', { class: 'muted' }, `of: ${withNames(this.viewer.model, answer.filter)}`));
                 parts.push(...this.drawAnswer(answer, state).filter((part) => part !== null));
                 return /** @type {Node[]} */ (parts);
         }
@@ -184,6 +199,7 @@ class AnswerScreen {
                 this.parts = [];
                 this.tools = el('div', { class: 'data-tools' });
                 this.element = el('section', { id: `screen-${id}`, class: 'screen', 'aria-label': title }, this.tools);
+                viewer.on('shown', (element) => this.element.contains(element) && this.search());
         }
 
         /**
@@ -203,6 +219,17 @@ class AnswerScreen {
         show(state) {
                 for (const { part, ask } of this.parts)
                         part.show(ask(state), state);
+                this.search();
+        }
+
+        /** The page's search box filters the tables. */
+        search() {
+                const text = this.viewer.state.text ?? '';
+                const sum = searchTables(this.element, text);
+
+                if (!this.element.hidden)
+                        this.viewer.emit('hits', text === '' || sum.n_tables === 0 ? ''
+                                : `${formatCount(sum.n_shown)} of ${formatPlural(sum.n_rows, 'row')}`);
         }
 
         /** Answers that have not arrived when the screen is left are cancelled. */

@@ -44,7 +44,9 @@ const ANSWER_TITLES = {
         cache_misses_per_1000: 'cache misses/1000', branch_misses_per_1000: 'branch misses/1000', ipc: 'IPC',
         extra_ns: 'extra', slow_ns: 'slow', typical_ns: 'typical', pid: 'PID', tid: 'TID', cpu: 'CPU',
         busy_share: 'busy %', on_cpu_share: 'on CPU %', samples_share: 'samples %', fps: 'per second',
-        share_low: 'from %', share_high: 'to %',
+        share_low: 'from %', share_high: 'to %', live_bytes: 'in use', n_live: 'blocks in use', n_at_peak: 'blocks at peak',
+        n_before: 'samples before', n_after: 'samples after', n_instances_before: 'instances before',
+        n_instances_after: 'instances after', n_cpus: 'CPUs', hyprof_version: 'hyprof',
 };
 
 /** @param {string} key @returns {ValueType} */

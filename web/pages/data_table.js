@@ -25,6 +25,34 @@ const DATA_TABLE_ROWS_AROUND = 6;
  * @property {number} [shown]                    rows in sight; default 18
  */
 
+/**
+ * The tables of the page, by their elements: the search box of the page filters those of the screen that is shown.
+ * @type {WeakMap<Element, DataTable>}
+ */
+const dataTables = new WeakMap();
+
+/**
+ * Filters all tables of a screen by the text of the page's search box.
+ * @param {HTMLElement} screen
+ * @param {string} text
+ * @returns {{ n_shown: number, n_rows: number, n_tables: number }}
+ */
+function searchTables(screen, text) {
+        const sum = { n_shown: 0, n_rows: 0, n_tables: 0 };
+
+        for (const element of screen.querySelectorAll('.data-table')) {
+                const table = dataTables.get(element);
+
+                if (!table)
+                        continue;
+                table.setSearch(text);
+                sum.n_shown += table.rows.length;
+                sum.n_rows += table.options.rows.length;
+                sum.n_tables++;
+        }
+        return sum;
+}
+
 class DataTable {
         /** @param {DataTableOptions} options */
         constructor(options) {
@@ -44,11 +72,14 @@ class DataTable {
                 /** @type {{ key: string, isDown: boolean }|null} */
                 this.order = options.sortBy ? { key: options.sortBy, isDown: true } : null;
                 this.words = '';
+                /** The text of the page's search box; holds beside the filter of the table. */
+                this.search = '';
                 this.rows = options.rows;
                 this.at = 0;
                 this.largest = new Map(this.columns.filter((c) => c.type === 'share').map((c) => [c.key, Math.max(
                         ...options.rows.slice(0, 5000).map((row) => Math.abs(row[c.key] ?? 0)), 1e-12)]));
                 this.element = this.build();
+                dataTables.set(this.element, this);
                 this.arrange();
         }
 
@@ -70,6 +101,22 @@ class DataTable {
                                   el('div', { class: 'data-tools' },
                                      el('h3', {}, this.options.name), this.filter, copy, save, this.count),
                                   this.options.about ? el('p', { class: 'muted' }, this.options.about) : null, this.pane);
+        }
+
+        /** @param {string} text */
+        setSearch(text) {
+                const search = text.toLowerCase();
+
+                if (search === this.search)
+                        return;
+                this.search = search;
+                this.pane.scrollTop = 0;
+                this.arrange();
+        }
+
+        /** @param {AnswerRow} row @param {string} words */
+        hasWords(row, words) {
+                return words === '' || this.columns.some((c) => answerCell(c.type, row[c.key]).toLowerCase().includes(words));
         }
 
         buildHead() {
@@ -97,9 +144,8 @@ class DataTable {
 
         /** Filters and sorts. */
         arrange() {
-                const { words, order } = this;
-                const wanted = words === '' ? [...this.options.rows] : this.options.rows.filter((row) =>
-                        this.columns.some((c) => answerCell(c.type, row[c.key]).toLowerCase().includes(words)));
+                const { words, search, order } = this;
+                const wanted = this.options.rows.filter((row) => this.hasWords(row, words) && this.hasWords(row, search));
 
                 if (order) {
                         const sign = order.isDown ? -1 : 1;
@@ -111,7 +157,7 @@ class DataTable {
                 const chosen = this.options.isChosen ? wanted.findIndex(this.options.isChosen) : -1;
                 if (chosen >= 0)
                         this.at = chosen;
-                this.count.textContent = (words === '' ? '' : `${formatCount(wanted.length)} of `) +
+                this.count.textContent = (words === '' && search === '' ? '' : `${formatCount(wanted.length)} of `) +
                         formatPlural(this.options.rows.length, 'row');
                 this.draw();
         }

@@ -227,11 +227,16 @@ class HistogramChart {
                 context.lineTo(this.width, foot);
                 context.stroke();
                 context.textAlign = 'center';
+                let free = 0;
+
                 for (const ns of histogramTicks(axes)) {
                         const x = this.pixel(histogramX(ns, axes));
 
                         context.fillRect(x, foot, 1, 4);
+                        if (x < free)
+                                continue;
                         context.fillText(formatDuration(ns), Math.min(x, this.width - 24), foot + 16);
+                        free = x + 54;
                 }
                 context.textAlign = 'right';
                 context.fillText(this.isTime ? formatDuration(axes.most) : formatCount(axes.most), HISTOGRAM_LEFT - 5, 12);

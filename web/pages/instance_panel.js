@@ -107,15 +107,18 @@ class InstancePanel {
                         return;
                 const here = { from: String(hit.begin), to: String(Math.max(hit.end, hit.begin + 1)), thread: thread.handle };
                 const waits = el('div', {});
+                const counters = el('div', {});
                 const calls = el('div', {});
                 const times = el('div', {});
                 const rank = el('div', {});
 
-                place.append(times, rank, waits, calls);
+                place.append(times, rank, waits, counters, calls);
                 const asked = [
                         this.waitsOf(hit).then((part) => waits.replaceChildren(...part)),
                         source.answer('zone', { ...here, to: String(hit.begin + 1), zone: location.handle }, { signal })
                                 .then((answer) => times.replaceChildren(...this.timesOf(answer, hit))),
+                        source.answer('zone', { ...here, zone: location.handle }, { signal })
+                                .then((answer) => counters.replaceChildren(...this.countersOf(answer)), () => {}),
                         source.answer('top_down', here, { signal }).then((answer) => calls.replaceChildren(...this.callsOf(answer)),
                                 (error) => calls.replaceChildren(...this.withoutCalls(error))),
                         source.answer('zone', { zone: location.handle }, { signal })
@@ -148,6 +151,16 @@ class InstancePanel {
                                          root: callTree(rows, { value: 'total_samples' }, 'this instance') }).element];
         }
 
+        /**
+         * The counters of this instance.
+         * @param {Answer} answer
+         */
+        countersOf(answer) {
+                const rows = answerRows(answer, 'counters');
+
+                return rows.length === 0 ? [] : [new DataTable({ name: 'Counters', rows, shown: 5 }).element];
+        }
+
         /** @param {any} error */
         withoutCalls(error) {
                 return [el('p', { class: 'muted' }, isNothing(error) ? 'no samples in this instance' : wordsOf(error))];
@@ -175,7 +188,9 @@ class InstancePanel {
                            button('slowest instance', () => slowest && this.viewer.goToTime(slowest.at_ns,
                                    slowest.at_ns + slowest.duration_ns, { at: slowest.at_ns, at_thread: slowest.thread })),
                            button('all instances', () => this.viewer.go('zones', { zone: location.handle })),
-                           button('why are some slow?', () => this.viewer.go('zones', { zone: location.handle, why: '1' }))),
+                           button('why are some slow?', () => this.viewer.go('zones', { zone: location.handle, why: '1' })),
+                           location.function ? button('source', () => this.viewer.go('source', { function: location.function }),
+                                                      { title: `${location.function}, ${location.place}` }) : null),
                         new HistogramChart({ bins, name: `durations of ${location.name}`, width: 360, isPicture: true,
                                              selected: { from: ns, to: ns + Math.max(1, ns / 64) } }).element,
                 ];

@@ -33,6 +33,7 @@ class TimelineScreen {
                 /** @type {TimelineChoice} */
                 this.choice = { showsGhosts: recall('ghosts') === '1', showsIdle: false, closed: new Set(), pinned: [],
                                 moved: new Map() };
+                recallTracks(viewer.model, this.choice);
                 this.layout = timelineRows(viewer.model, this.choice);
                 /** @type {TimelineHit|null} */
                 this.chosen = null;
@@ -47,14 +48,15 @@ class TimelineScreen {
                 this.delays = [];
                 this.stateTimer = 0;
                 this.askedFor = '';
-                this.overview = new TimelineOverview(this.viewer, this.cache, (from, to) => this.showRange(from, to));
+                this.budgets = new FrameBudgets(viewer, () => this.draw());
+                this.overview = new TimelineOverview(viewer, this.cache, this.budgets, (from, to) => this.showRange(from, to));
                 this.canvas = /** @type {HTMLCanvasElement} */ (el('canvas', { class: 'timeline-canvas', tabindex: '0',
                         role: 'application', 'aria-label': 'timeline: arrows choose an item, Enter opens it, ' +
                         'W and S zoom, A and D move, question mark shows all keys' }));
-                this.labels = el('div', { class: 'timeline-labels' });
+                this.labels = new TimelineLabels(this);
                 this.room = el('div', { class: 'timeline-room' });
                 this.scroll = el('div', { class: 'timeline-scroll' }, this.room,
-                                 el('div', { class: 'timeline-window' }, this.labels, this.canvas));
+                                 el('div', { class: 'timeline-window' }, this.labels.element, this.canvas));
                 this.tip = el('div', { class: 'timeline-tip', hidden: true });
                 this.panel = new InstancePanel(this.viewer, this);
                 this.notes = new TimelineNotes(this.viewer, this);
@@ -63,14 +65,14 @@ class TimelineScreen {
                 this.measureButton = button('Measure', () => this.toggleMeasure(), { title: 'drag to measure (M)' });
                 this.note = el('span', { class: 'muted', role: 'status' });
                 this.element = el('section', { class: 'timeline' },
-                        this.overview.element,
                         el('div', { class: 'data-tools timeline-tools' },
                            button('Show all', () => this.showRange(0, this.viewer.model.duration_ns), { title: 'Home' }),
                            this.ghostButton, this.measureButton, this.idleButton, this.notes.button, this.note,
                            el('span', { class: 'muted timeline-keys' },
                               'wheel zooms · drag moves · Shift+drag selects · W A S D · / searches')),
                         this.notes.list,
-                        el('div', { class: 'timeline-body' }, this.scroll, this.panel.element), this.tip);
+                        el('div', { class: 'timeline-body' }, el('div', { class: 'timeline-main' }, this.overview.element, this.scroll),
+                           this.panel.element), this.tip);
                 this.scroll.addEventListener('scroll', () => this.draw());
                 this.canvas.addEventListener('wheel', (event) => this.onWheel(event), { passive: false });
                 this.canvas.addEventListener('pointerdown', (event) => this.onDown(event));
@@ -104,6 +106,10 @@ class TimelineScreen {
         }
 
         onModel() {
+                if (this.viewer.model.progress >= 1) {
+                        recallTracks(this.viewer.model, this.choice);
+                        this.notes.read();
+                }
                 if (this.viewer.model.progress < 1 || this.cache.duration_ns !== this.viewer.model.duration_ns) {
                         this.cache.forget();
                         this.cache.duration_ns = this.viewer.model.duration_ns;
@@ -153,7 +159,8 @@ class TimelineScreen {
                         return null;
                 return { context, width, height, from: this.from, to: this.to, top: this.scroll.scrollTop,
                          colors: themeColors(), isDark: isDarkPage(), model: this.viewer.model, cache: this.cache,
-                         search: (this.viewer.state.text ?? '').toLowerCase(), bucketLog2: bucketOf((this.to - this.from) / width) };
+                         search: (this.viewer.state.text ?? '').toLowerCase(), budgets: this.budgets,
+                         bucketLog2: bucketOf((this.to - this.from) / width) };
         }
 
         drawNow() {
@@ -179,8 +186,8 @@ class TimelineScreen {
                 paintAxis(frame, this.viewer.range());
                 paintNotes(frame, this.notes.notes);
                 this.paintMarks(frame);
-                this.drawLabels(rows, frame.top);
-                this.overview.draw(this.from, this.to);
+                this.labels.draw(rows, frame.top);
+                this.overview.draw(this.from, this.to, this.scroll.offsetWidth - this.scroll.clientWidth - 1);
                 this.cache.need(rows.flatMap((row) => row.lanes.map((lane) => lane.lane.id)), this.from, this.to, frame.bucketLog2);
                 if (this.inputAt !== 0) {
                         this.delays.push(performance.now() - this.inputAt);
@@ -235,105 +242,6 @@ class TimelineScreen {
                 return lane ? this.rowOf(lane.id) : null;
         }
 
-        /**
-         * The names beside the rows are elements, so that they can be read, reached and clicked.
-         * @param {TimelineRow[]} rows
-         * @param {number} top
-         */
-        drawLabels(rows, top) {
-                const key = rows.map((row) => `${row.key}${row.isOpen}${row.isPinned}${Math.round(row.y - top)}${row.title}`).join();
-
-                if (this.labels.dataset.key === key)
-                        return;
-                this.labels.dataset.key = key;
-                fill(this.labels, rows.map((row) => this.label(row, top)));
-        }
-
-        /** @param {TimelineRow} row @param {number} top */
-        label(row, top) {
-                const more = row.kind === 'group' && row.nHidden > 0 ? ` (${row.nHidden} not shown)` : '';
-                const name = button(`${row.isOpen ? '▾' : '▸'} ${row.title}${more}`, () => this.toggleOpen(row.key),
-                                    { class: `link timeline-name ${row.kind}`, 'aria-expanded': String(row.isOpen), title: row.title });
-                const pin = row.kind === 'track' ? button(row.isPinned ? '★' : '☆', () => this.togglePin(row.key),
-                        { class: 'quiet timeline-pin', 'aria-label': `${row.isPinned ? 'unpin' : 'pin'} ${row.title}`,
-                          'aria-pressed': String(row.isPinned) }) : null;
-                const label = el('div', { class: 'timeline-label' }, name, pin);
-
-                label.style.top = `${row.y - top + AXIS_PX}px`;
-                label.style.height = `${row.height}px`;
-                name.addEventListener('keydown', (event) => this.onLabelKey(event, row));
-                name.addEventListener('pointerdown', (event) => this.onLabelDown(event, row, name));
-                return label;
-        }
-
-        /**
-         * Alt and an arrow move a track.
-         * @param {KeyboardEvent} event
-         * @param {TimelineRow} row
-         */
-        onLabelKey(event, row) {
-                const step = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : 0;
-
-                if (!event.altKey || step === 0 || !row.track)
-                        return;
-                const rows = this.siblingsOf(row);
-
-                this.moveTrack(row, rows[rows.findIndex((other) => other.key === row.key) + step]);
-                event.preventDefault();
-                event.stopPropagation();
-        }
-
-        /**
-         * Tracks among which one can be moved: of the same process and kind.
-         * @param {TimelineRow} row
-         */
-        siblingsOf(row) {
-                return this.layout.rows.filter((other) => other.track && row.track && !other.isPinned &&
-                        other.track.process === row.track.process && orderOf(other.track) === orderOf(row.track));
-        }
-
-        /**
-         * Puts a track where another one is; those between move by one.
-         * @param {TimelineRow} row
-         * @param {TimelineRow|undefined} target
-         */
-        moveTrack(row, target) {
-                const rows = this.siblingsOf(row);
-                const from = rows.findIndex((one) => one.key === row.key);
-                const to = rows.findIndex((one) => one.key === target?.key);
-                const places = rows.map((one) => this.choice.moved.get(one.key) ?? one.track?.id ?? 0);
-
-                if (from < 0 || to < 0 || from === to)
-                        return;
-                rows.splice(to, 0, ...rows.splice(from, 1));
-                rows.forEach((one, at) => this.choice.moved.set(one.key, places[at]));
-                this.viewer.announce(`${row.title} moved ${to < from ? 'up' : 'down'}`);
-                this.arrange();
-        }
-
-        /**
-         * A name that is dragged moves its track; what follows is no click.
-         * @param {PointerEvent} down
-         * @param {TimelineRow} row
-         * @param {HTMLElement} name
-         */
-        onLabelDown(down, row, name) {
-                if (down.button !== 0 || !row.track)
-                        return;
-                const top = this.canvas.getBoundingClientRect().top + AXIS_PX - this.scroll.scrollTop;
-                const done = (/** @type {PointerEvent} */ up) => {
-                        const y = up.clientY - top;
-
-                        if (Math.abs(up.clientY - down.clientY) < 8)
-                                return;
-                        name.addEventListener('click', (event) => event.stopImmediatePropagation(), { capture: true, once: true });
-                        this.moveTrack(row, this.layout.rows.find((one) => y >= one.y && y < one.y + one.height));
-                };
-
-                name.setPointerCapture(down.pointerId);
-                name.addEventListener('pointerup', done, { once: true });
-        }
-
         /* ------------------------------------------------------------------ what is shown */
 
         /** @param {number} from @param {number} to */
@@ -368,21 +276,6 @@ class TimelineScreen {
         /** @param {number} factor below 1 = in @param {number} center ns */
         zoom(factor, center) {
                 this.showRange(center - (center - this.from) * factor, center + (this.to - center) * factor);
-        }
-
-        /** @param {string} key */
-        toggleOpen(key) {
-                if (!this.choice.closed.delete(key))
-                        this.choice.closed.add(key);
-                this.arrange();
-        }
-
-        /** @param {string} key */
-        togglePin(key) {
-                const { pinned } = this.choice;
-
-                this.choice.pinned = pinned.includes(key) ? pinned.filter((one) => one !== key) : [...pinned, key];
-                this.arrange();
         }
 
         toggleGhosts() {

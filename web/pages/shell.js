@@ -80,6 +80,7 @@ class Shell {
                         () => this.viewer.emit('theme', null));
                 this.viewer.on('change', () => this.update());
                 this.viewer.on('model', () => this.update());
+                this.viewer.on('hits', (words) => fill(this.searchHits, words));
                 this.viewer.on('failure', (error) => this.addWarning(error.message));
                 this.update();
         }

@@ -36,14 +36,6 @@ function mergeNotes(one, other) {
         return [...one, ...other.filter((note) => !known.has(JSON.stringify(note)))].sort((a, b) => a.from - b.from);
 }
 
-/**
- * The name under which a trace's notes are kept.
- * @param {TraceModel} model
- */
-function notesKey(model) {
-        return `notes.${hashOfText(JSON.stringify([model.title, model.document.host, model.duration_ns, model.threads.length]))}`;
-}
-
 class TimelineNotes {
         /** @param {Viewer} viewer @param {TimelineScreen} timeline */
         constructor(viewer, timeline) {
@@ -73,7 +65,7 @@ class TimelineNotes {
         }
 
         async read() {
-                const kept = recall(notesKey(this.viewer.model));
+                const kept = recall(traceKey('notes', this.viewer.model));
                 /** @type {TimelineNote[]} */
                 let own = [];
 
@@ -91,7 +83,7 @@ class TimelineNotes {
         /** @param {boolean} isKept */
         changed(isKept) {
                 if (isKept)
-                        remember(notesKey(this.viewer.model), JSON.stringify(this.notes));
+                        remember(traceKey('notes', this.viewer.model), JSON.stringify(this.notes));
                 this.button.textContent = this.notes.length === 0 ? 'Notes' : `Notes (${this.notes.length})`;
                 this.showList();
                 this.timeline.draw();

@@ -24,6 +24,7 @@ const LABEL_LEAST_PX = 22;
  * @property {TraceModel} model
  * @property {string} search           in small letters; "" = none
  * @property {LaneCache} cache
+ * @property {FrameBudgets} budgets
  * @property {number} bucketLog2
  */
 
@@ -68,8 +69,40 @@ function paintLane(frame, row) {
                 paintStates(frame, items, y, row.height);
         else if (row.lane.kind === 'samples' || row.lane.kind === 'messages')
                 paintTicks(frame, items, y, row.height, row.lane.kind === 'messages');
+        else if (row.lane.kind === 'frames')
+                paintFrames(frame, items, y, row);
         else
                 paintSpans(frame, items, y, row.height, row.lane.kind);
+}
+
+/**
+ * Frames are low boxes; late ones are as tall as the lane and have the color of what is late.
+ * @param {TimelineFrame} frame
+ * @param {SpanItems} items
+ * @param {number} y
+ * @param {LaneRow} row
+ */
+function paintFrames(frame, items, y, row) {
+        const { context, colors } = frame;
+        const budget = frame.budgets.of(frameSetOf(row.track.title));
+        const low = Math.round(row.height * 0.6);
+
+        paintSpans(frame, items, y + row.height - low, low, 'frames');
+        for (let i = firstInSight(frame, items); i < items.n && items.begin[i] < frame.to; i++) {
+                if (items.longestNs[i] <= budget)
+                        continue;
+                const left = Math.max(-2, xOfTime(frame, items.longestBegin[i]));
+                const right = Math.min(frame.width + 2, xOfTime(frame, items.longestBegin[i] + items.longestNs[i]));
+                const width = Math.max(2, right - left - (right - left > 3 ? 1 : 0));
+
+                context.fillStyle = colors.late;
+                context.fillRect(left, y, width, row.height);
+                if (width > LABEL_LEAST_PX && items.count[i] === 1) {
+                        context.fillStyle = colors.background;
+                        paintLabel(context, `late: ${frame.model.nameOf('frames', items.what[i])}`, Math.max(0, left),
+                                   Math.min(frame.width, right), y, row.height);
+                }
+        }
 }
 
 /**

@@ -13,6 +13,11 @@
 const LANE_HEIGHTS = { zones: 19, ghosts: 15, states: 16, samples: 7, messages: 10, cpu: 18, holder: 15, waiters: 11, frames: 20,
                        device: 19, plot: 46, counter: 46, memory: 46 };
 const TRACK_HEADER_PX = 20;
+/**
+ * Room above the first lane, by kind of track.
+ * @type {{ [kind: string]: number }}
+ */
+const TRACK_TOP_PX = { cpu: 1, frames: 2, thread: 3 };
 const TRACK_GAP_PX = 5;
 /**
  * The order of a track's lanes.
@@ -94,7 +99,15 @@ function orderOf(track) {
 
 /** @param {TimelineChoice} choice @param {TrackOfModel} a @param {TrackOfModel} b */
 function byMoves(choice, a, b) {
-        return (choice.moved.get(keyOfTrack(a)) ?? a.id) - (choice.moved.get(keyOfTrack(b)) ?? b.id);
+        return (choice.moved.get(keyOfTrack(a)) ?? placeOfTrack(a)) - (choice.moved.get(keyOfTrack(b)) ?? placeOfTrack(b));
+}
+
+/**
+ * CPUs are in the order of their numbers, all else in that of the recording.
+ * @param {TrackOfModel} track
+ */
+function placeOfTrack(track) {
+        return track.kind === 'cpu' ? Number(/\d+/.exec(track.title)?.[0] ?? track.id) : track.id;
 }
 
 /**
@@ -132,7 +145,7 @@ function trackRow(model, track, choice, isPinned) {
         const tid = thread && !thread.is_fiber && track.kind === 'thread' ? ` ${thread.tid}` : '';
         const shown = [...track.lanes].filter((lane) => lane.items > 0 && (choice.showsGhosts || lane.kind !== 'ghosts'))
                 .sort((a, b) => (LANE_ORDER[a.kind] ?? 9) - (LANE_ORDER[b.kind] ?? 9) || a.depth - b.depth);
-        let y = track.kind === 'cpu' ? 0 : TRACK_HEADER_PX;
+        let y = TRACK_TOP_PX[track.kind] ?? 4;
         /** @type {LaneRow[]} */
         const lanes = [];
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+'use strict';
+/*
+ * frame_budget.js - how long a frame may last before it is late
+ *
+ * Way of the data:  state.budget, answer `frames` -> [frame_budget] -> timeline_paint, timeline_overview, the screen Frames
+ *
+ * Without a choice of the person a frame is late if it lasts more than twice as long as the median of its set.
+ */
+
+const FRAME_LATE_MEDIANS = 2;
+
+/**
+ * The name of a set in answers: that of the program's main sequence is "frames" on the timeline.
+ * @param {string} title
+ */
+function frameSetOf(title) {
+        return title === 'frames' ? '[main]' : title;
+}
+
+class FrameBudgets {
+        /** @param {Viewer} viewer @param {() => void} onChange  budgets have come */
+        constructor(viewer, onChange) {
+                this.viewer = viewer;
+                this.onChange = onChange;
+                /** @type {Map<string, number>} twice the median, by set */
+                this.usual = new Map();
+                this.isAsked = false;
+        }
+
+        /**
+         * Longer frames are late.
+         * @param {string} set  its name in answers
+         * @returns {number} ns; Infinity while it is not known
+         */
+        of(set) {
+                const chosen = this.viewer.number('budget');
+
+                if (chosen !== null && chosen > 0)
+                        return chosen;
+                if (!this.isAsked && this.viewer.model.progress >= 1)
+                        this.ask();
+                return this.usual.get(set) ?? Infinity;
+        }
+
+        async ask() {
+                this.isAsked = true;
+                try {
+                        this.take(await this.viewer.source.answer('frames', {}, {}));
+                } catch (_) {
+                        /* Then no frame is late: the screen Frames says why there is no answer. */
+                }
+        }
+
+        /** @param {Answer} answer  of the whole recording */
+        take(answer) {
+                this.isAsked = true;
+                for (const row of answerRows(answer, 'frames'))
+                        if (isNumber(row.p50_ns))
+                                this.usual.set(row.name, FRAME_LATE_MEDIANS * row.p50_ns);
+                this.onChange();
+        }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+'use strict';
+/*
+ * timeline_labels.js - the names beside the rows: fold, pin, and move tracks; the browser remembers it for each trace
+ *
+ * Way of the data:  timeline_rows -> [timeline_labels] -> TimelineChoice -> timeline_rows
+ *
+ * The names are elements, so that they can be read, reached and clicked.
+ */
+
+const TRACKS_REMEMBERED_MAX = 2000;
+
+/**
+ * The name under which something of a trace is kept.
+ * @param {string} what
+ * @param {TraceModel} model
+ */
+function traceKey(what, model) {
+        return `${what}.${hashOfText(JSON.stringify([model.title, model.document.host, model.duration_ns, model.threads.length]))}`;
+}
+
+/**
+ * Pins, order and folded rows of the last visit; what is not of this form is passed over: storage is not ours alone.
+ * @param {TraceModel} model
+ * @param {TimelineChoice} choice
+ */
+function recallTracks(model, choice) {
+        let kept;
+
+        try {
+                kept = JSON.parse(recall(traceKey('tracks', model)) ?? '{}');
+        } catch (_) {
+                return;
+        }
+        /** @param {any} list @param {(one: any) => boolean} isRight */
+        const listOf = (list, isRight) => Array.isArray(list) ? list.filter(isRight).slice(0, TRACKS_REMEMBERED_MAX) : [];
+        /** @param {any} one */
+        const isText = (one) => typeof one === 'string';
+
+        if (kept === null || typeof kept !== 'object' || Object.keys(kept).length === 0)
+                return;
+        choice.pinned = listOf(kept.pinned, isText);
+        choice.closed = new Set(listOf(kept.closed, isText));
+        choice.moved = new Map(listOf(kept.moved, (one) => Array.isArray(one) && isText(one[0]) && isNumber(one[1])));
+}
+
+class TimelineLabels {
+        /** @param {TimelineScreen} timeline */
+        constructor(timeline) {
+                this.timeline = timeline;
+                this.element = el('div', { class: 'timeline-labels' });
+        }
+
+        /** Shows the choice, and keeps it. */
+        changed() {
+                const { pinned, closed, moved } = this.timeline.choice;
+
+                remember(traceKey('tracks', this.timeline.viewer.model),
+                         JSON.stringify({ pinned, closed: [...closed], moved: [...moved] }));
+                this.timeline.arrange();
+        }
+
+        /** @param {string} key */
+        toggleOpen(key) {
+                const { closed } = this.timeline.choice;
+
+                if (!closed.delete(key))
+                        closed.add(key);
+                this.changed();
+        }
+
+        /** @param {string} key */
+        togglePin(key) {
+                const { choice } = this.timeline;
+
+                choice.pinned = choice.pinned.includes(key) ? choice.pinned.filter((one) => one !== key) : [...choice.pinned, key];
+                this.changed();
+        }
+
+        /**
+         * @param {TimelineRow[]} rows
+         * @param {number} top
+         */
+        draw(rows, top) {
+                const key = rows.map((row) => `${row.key}${row.isOpen}${row.isPinned}${Math.round(row.y - top)}${row.title}`).join();
+
+                if (this.element.dataset.key === key)
+                        return;
+                this.element.dataset.key = key;
+                fill(this.element, rows.map((row) => this.label(row, top)));
+        }
+
+        /** @param {TimelineRow} row @param {number} top */
+        label(row, top) {
+                const more = row.kind === 'group' && row.nHidden > 0 ? ` (${row.nHidden} not shown)` : '';
+                const name = button(`${row.isOpen ? '▾' : '▸'} ${row.title}${more}`, () => this.toggleOpen(row.key),
+                                    { class: `link timeline-name ${row.kind}`, 'aria-expanded': String(row.isOpen), title: row.title });
+                const pin = row.kind === 'track' ? button(row.isPinned ? '★' : '☆', () => this.togglePin(row.key),
+                        { class: 'quiet timeline-pin', 'aria-label': `${row.isPinned ? 'unpin' : 'pin'} ${row.title}`,
+                          'aria-pressed': String(row.isPinned) }) : null;
+                const label = el('div', { class: 'timeline-label' }, name, pin);
+
+                label.style.top = `${row.y - top + AXIS_PX}px`;
+                label.style.height = `${row.height}px`;
+                name.addEventListener('keydown', (event) => this.onLabelKey(event, row));
+                name.addEventListener('pointerdown', (event) => this.onLabelDown(event, row, name));
+                return label;
+        }
+
+        /**
+         * Alt and an arrow move a track.
+         * @param {KeyboardEvent} event
+         * @param {TimelineRow} row
+         */
+        onLabelKey(event, row) {
+                const step = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : 0;
+
+                if (!event.altKey || step === 0 || !row.track)
+                        return;
+                const rows = this.siblingsOf(row);
+
+                this.moveTrack(row, rows[rows.findIndex((other) => other.key === row.key) + step]);
+                event.preventDefault();
+                event.stopPropagation();
+        }
+
+        /**
+         * Tracks among which one can be moved: of the same process and kind.
+         * @param {TimelineRow} row
+         */
+        siblingsOf(row) {
+                return this.timeline.layout.rows.filter((other) => other.track && row.track && !other.isPinned &&
+                        other.track.process === row.track.process && orderOf(other.track) === orderOf(row.track));
+        }
+
+        /**
+         * Puts a track where another one is; those between move by one.
+         * @param {TimelineRow} row
+         * @param {TimelineRow|undefined} target
+         */
+        moveTrack(row, target) {
+                const rows = this.siblingsOf(row);
+                const from = rows.findIndex((one) => one.key === row.key);
+                const to = rows.findIndex((one) => one.key === target?.key);
+                const places = rows.map((one) => this.timeline.choice.moved.get(one.key) ?? (one.track ? placeOfTrack(one.track) : 0));
+
+                if (from < 0 || to < 0 || from === to)
+                        return;
+                rows.splice(to, 0, ...rows.splice(from, 1));
+                rows.forEach((one, at) => this.timeline.choice.moved.set(one.key, places[at]));
+                this.timeline.viewer.announce(`${row.title} moved ${to < from ? 'up' : 'down'}`);
+                this.changed();
+        }
+
+        /**
+         * A name that is dragged moves its track; what follows is no click.
+         * @param {PointerEvent} down
+         * @param {TimelineRow} row
+         * @param {HTMLElement} name
+         */
+        onLabelDown(down, row, name) {
+                if (down.button !== 0 || !row.track)
+                        return;
+                const top = this.timeline.canvas.getBoundingClientRect().top + AXIS_PX - this.timeline.scroll.scrollTop;
+                const done = (/** @type {PointerEvent} */ up) => {
+                        const y = up.clientY - top;
+
+                        if (Math.abs(up.clientY - down.clientY) < 8)
+                                return;
+                        name.addEventListener('click', (event) => event.stopImmediatePropagation(), { capture: true, once: true });
+                        this.moveTrack(row, this.timeline.layout.rows.find((one) => y >= one.y && y < one.y + one.height));
+                };
+
+                name.setPointerCapture(down.pointerId);
+                name.addEventListener('pointerup', done, { once: true });
+        }
+}
