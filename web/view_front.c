@@ -79,7 +79,7 @@ static int bind_port(int fd, uint32_t port)
         return bind(fd, (struct sockaddr *)&address, sizeof(address));
 }
 
-/* A browser keeps notes and pins by address: the viewer of one user has the same one each time, if it is free. */
+/* A browser keeps notes and pins by address: a user's viewer has the same port each time, if it is free. */
 static int bind_any_port(int fd)
 {
         uint32_t port = PORT_OF_USERS + (uint32_t)getuid() % N_PORTS_OF_USERS;

@@ -271,12 +271,19 @@ test('waits: by place, waker and lock; a lock leads to the timeline', async () =
         });
 });
 
-test('memory: pools, and what was in use at the peak', async () => {
+test('memory: pools, what was in use at the peak, and the changes since another instant', async () => {
         await withPage(['every.hyp'], { fragment: '#screen=memory' }, async (page) => {
                 await firstRow(page, 'Pools');
                 await page.click(here + ' [aria-label="Pools"] td');
-                await page.untilText(here, /In use at/);
-                await firstRow(page, 'Pools then');
+                await page.untilText(here, /In use at 0\.\d+ s/);
+                assert.deepStrictEqual((await firstRow(page, 'Allocations at ' + await page.value('formatTime(hyprofViewer.number("at"))')))
+                        .slice(0, 3), ['64 B', '1', '[main]']);
+                await page.click(here + ' label:nth-of-type(2) input');
+                await page.type('1ns');
+                await page.press('Enter');
+                await page.until('location.hash.includes("beside=1")');
+                assert.deepStrictEqual((await firstRow(page, 'Changes between the two instants')).slice(0, 4),
+                        ['-64 B', '-1', '64 B', '0 B']);
         });
 });
 
@@ -293,6 +300,8 @@ test('messages: a filter, and the way to the timeline by keyboard', async () => 
 test('frames: late ones are marked, on their screen and on the timeline', async () => {
         await withPage(['pool.hyp'], { fragment: '#screen=frames&budget=1' }, async (page) => {
                 await firstRow(page, 'Frames');
+                await page.until(`document.querySelector(${JSON.stringify(here)} +
+                        ' .frame-bars canvas[aria-label$="late from 1 ns on"]')`, 'the bars of the frames');
                 await page.click(here + ' [aria-label="Slowest frames"] td');
                 await page.until('location.hash.includes("screen=timeline")');
                 assert.strictEqual(await page.value(`hyprofShell.made.get('timeline').budgets.of('[main]')`), 1);

@@ -76,6 +76,8 @@ class AnswerPart {
                 this.comesIntoSight = false;
                 /** Its sentence and its filter stand elsewhere on the screen. */
                 this.isPlain = false;
+                /** Called where an answer would have been empty. */
+                this.onNothing = () => {};
                 /** @type {AbortController|null} */
                 this.running = null;
                 this.element = el('div', { class: 'answer', 'aria-busy': 'false' });
@@ -155,6 +157,7 @@ class AnswerPart {
         /** @param {string} words */
         fail(words) {
                 if (isNothing(words)) {
+                        this.onNothing();
                         this.element.replaceChildren(el('p', { class: 'muted' }, `${this.name}: nothing in this part of the recording`));
                         return;
                 }
@@ -182,7 +185,7 @@ class AnswerPart {
  * @param {any} error
  */
 function isNothing(error) {
-        return wordsOf(error).startsWith('nothing that this view shows');
+        return /^nothing (that this view shows|in this trace happened)/.test(wordsOf(error));
 }
 
 /** @param {any} error */

@@ -26,6 +26,7 @@ const ANSWER_TYPES = {
         count: 'count', number: 'count', value: 'real', per_zone: 'real', p: 'real', pid: 'id', tid: 'id', cpu: 'id',
         id: 'id', line: 'id', place: 'place', place_id: 'id', callstack: 'stack', handle: 'handle', thread: 'handle',
         zone: 'handle', share: 'share', change: 'change', change_low: 'change', change_high: 'change', bytes: 'bytes',
+        change_bytes: 'bytes', change_blocks: 'count',
         slow_count: 'real', typical_count: 'real', slow_with: 'share', typical_with: 'share', utilization: 'share',
         share_low: 'share', share_high: 'share', share_before: 'share', share_after: 'share', fps: 'real',
         instances: 'count', min: 'real', max: 'real', mean: 'real', first: 'real', last: 'real', weight: 'count',

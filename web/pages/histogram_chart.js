@@ -94,6 +94,7 @@ class HistogramChart {
          * @param {string} options.name
          * @param {HistogramRange|null} [options.selected]
          * @param {(range: HistogramRange|null) => void} [options.onSelect]
+         * @param {number} [options.limit]           what is longer is late: ns
          * @param {number} [options.width]           CSS pixels
          * @param {boolean} [options.isPicture]      to look at only: nothing to choose around it
          */
@@ -169,6 +170,7 @@ class HistogramChart {
                 this.drawBins(context, this.options.bins, axes, colors.accent, false);
                 if (this.options.over)
                         this.drawBins(context, this.options.over, axes, colors.text, true);
+                this.drawLimit(context, axes);
                 this.drawAxes(context, axes);
                 this.canvas.setAttribute('aria-label', `${this.options.name}: ${this.options.bins.length} bins from ` +
                         `${formatDuration(axes.from)} to ${formatDuration(axes.to)}; arrows select`);
@@ -183,6 +185,23 @@ class HistogramChart {
 
                 context.fillStyle = themeColors().selection;
                 context.fillRect(from, 0, Math.max(1, to - from), HISTOGRAM_HEIGHT - HISTOGRAM_FOOT);
+        }
+
+        /** @param {CanvasRenderingContext2D} context @param {ReturnType<HistogramChart['axes']>} axes */
+        drawLimit(context, axes) {
+                const { limit } = this.options;
+
+                if (limit === undefined || limit < axes.from || limit > axes.to)
+                        return;
+                const x = this.pixel(histogramX(limit, axes));
+                const isRight = x > this.width - 130;
+
+                context.fillStyle = themeColors().late;
+                context.fillRect(x - 1, 0, 2, HISTOGRAM_HEIGHT - HISTOGRAM_FOOT);
+                context.font = '11px system-ui, sans-serif';
+                context.textAlign = isRight ? 'right' : 'left';
+                context.fillText(`late above ${formatDuration(limit)}`, x + (isRight ? -5 : 5), 12);
+                context.textAlign = 'left';
         }
 
         /** @param {number} x */

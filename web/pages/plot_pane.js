@@ -57,7 +57,8 @@ class PlotPane {
                 canvas.addEventListener('click', (event) => {
                         const box = canvas.getBoundingClientRect();
 
-                        this.viewer.set({ at: String(Math.round(from + (event.clientX - box.left) / box.width * (to - from))) });
+                        this.viewer.set({ [event.shiftKey ? 'beside' : 'at']:
+                                String(Math.round(from + (event.clientX - box.left) / box.width * (to - from))) });
                 });
                 return el('figure', {}, el('figcaption', {}, track.title), canvas, words);
         }

@@ -12,7 +12,39 @@ class FramesScreen extends AnswerScreen {
         /** @param {Viewer} viewer */
         constructor(viewer) {
                 super(viewer, 'frames', 'Frames');
+                /** @type {FrameBars[]} */
+                this.bars = [];
+                /** @type {{ name: string, chart: HistogramChart }[]} */
+                this.charts = [];
+                this.budgets = new FrameBudgets(viewer, () => this.drawBudget());
+                this.budget = /** @type {HTMLInputElement} */ (el('input', { type: 'text', size: '12', placeholder: 'twice the median',
+                        on: { change: () => this.setBudget() } }));
+                this.tools.append(el('label', {}, 'late above ', this.budget),
+                                  button('60 per second', () => viewer.set({ budget: Math.round(1e9 / 60) })),
+                                  button('30 per second', () => viewer.set({ budget: Math.round(1e9 / 30) })));
                 this.addPart('frames', (state) => ({ question: 'frames', params: filterOf(state) }), (answer) => this.draw(answer));
+        }
+
+        /** @param {ViewState} state */
+        show(state) {
+                if (document.activeElement !== this.budget)
+                        this.budget.value = state.budget ? formatDuration(Number(state.budget)) : '';
+                super.show(state);
+                this.drawBudget();
+        }
+
+        drawBudget() {
+                this.bars.forEach((one) => one.draw());
+                for (const { name, chart } of this.charts) {
+                        chart.options.limit = this.budgets.of(name);
+                        chart.draw();
+                }
+        }
+
+        setBudget() {
+                const ns = parseDuration(this.budget.value);
+
+                this.viewer.set({ budget: ns !== null && ns > 0 ? ns : null });
         }
 
         /** @param {Answer} answer */
@@ -22,10 +54,18 @@ class FramesScreen extends AnswerScreen {
 
                 if (answerRows(answer, 'frames').length === 0)
                         return [el('p', {}, 'The program marked no frames in this part.')];
+                if (this.viewer.range().isAll)
+                        this.budgets.take(answer);
+                this.bars = this.viewer.model.tracks.filter((track) => track.kind === 'frames' && track.lanes.length > 0).slice(0, 8)
+                        .map((track) => new FrameBars(this.viewer, track, this.budgets,
+                                                      (at_ns, duration_ns) => this.select({ at_ns, duration_ns })));
+                this.charts = names.map((name) => ({ name, chart: new HistogramChart({ name: `durations of ${name}`,
+                        limit: this.budgets.of(name),
+                        bins: /** @type {HistogramBin[]} */ (bins.filter((bin) => bin.name === name)) }) }));
                 return [
                         this.table(answer, 'frames', { name: 'Frames', shown: 6 }),
-                        ...names.map((name) => new HistogramChart({ name: `durations of ${name}`, bins:
-                                /** @type {HistogramBin[]} */ (bins.filter((bin) => bin.name === name)) }).element),
+                        ...this.bars.map((one) => one.element),
+                        ...this.charts.map(({ chart }) => chart.element),
                         this.table(answer, 'slowest', { name: 'Slowest frames', shown: 10,
                                 about: 'Enter or a click selects it on the timeline',
                                 onOpen: (row) => this.select(row) }),
