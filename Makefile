@@ -133,6 +133,15 @@ HYPROF_LIBS := $(if $(IS_STATIC),$(STATIC_LINK) -Wl$(COMMA)--start-group $(LIBS)
 CHECK_LIBS  = $(shell $(PACKAGES_OF) $(PKG_CONFIG) --libs check)
 CLIENT_INC := -Iinstrument/client/include
 
+# The package of Python, for this CPython of 3.11 to 3.14 with its headers.  Without them, with HYPROF_NO_PYTHON=1 and with
+# sanitizers (the interpreter has none) it is left out.
+PYTHON           ?= $(or $(wildcard /usr/bin/python3),python3)
+HYPROF_NO_PYTHON ?= 0
+PYTHON_FACTS := $(if $(filter 1,$(HYPROF_NO_PYTHON))$(filter asan tsan fuzz,$(VARIANT)),,$(shell $(PYTHON) python/facts.py 2>/dev/null))
+PYTHON_INC   := $(word 1,$(PYTHON_FACTS))
+PYTHON_EXT   := $(word 2,$(PYTHON_FACTS))
+PYTHON_DIR   ?= $(PREFIX)/lib/$(word 3,$(PYTHON_FACTS))
+
 # ------------------------------------------------------------------ sources
 
 MAIN_SRC    := $(wildcard cli/main.c cli/version.c) $(if $(IS_STATIC),boards/static_gaps.c) # what no test is linked with
@@ -146,6 +155,9 @@ CLIENT_SRC  := $(wildcard instrument/client/*.c)
 CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*/*.h* compat/*/*/*.h*))
 TRACY_SRC   := $(wildcard instrument/compat/tracy/*.c)
 IREE_SRC    := $(wildcard instrument/compat/iree/*.c)
+PYTHON_SRC  := $(wildcard python/native/*.c)
+PYTHON_PY   := $(wildcard python/src/hyprof/*.py python/src/hyprof/*.pyi python/src/hyprof/py.typed)
+PYTHON_COMPAT := $(wildcard python/compat/*/*.py)
 EXAMPLE_SRC := $(wildcard examples/*/*.c) # each folder is a program
 WORK_SRC    := $(wildcard tests/workloads/w_*.c)
 WORK_CXX    := $(wildcard tests/workloads/w_*.cpp)
@@ -175,6 +187,10 @@ CLIENT_MAP  := instrument/client/libhyprof.map
 TRACY_NAMES := hyprof_tracy hyprof_tracy_0.13 hyprof_tracy_ondemand
 TRACY_LIBS  := $(foreach n,$(TRACY_NAMES),$(B)/lib$(n).a $(B)/lib$(n).so)
 IREE_A      := $(B)/libhyprof_iree.a
+# As it is installed, and as PYTHONPATH=build/release/python finds it.
+PYTHON_FILES := $(PYTHON_PY:python/src/%=$(B)/python/%) $(PYTHON_COMPAT:python/compat/%=$(B)/python/hyprof/compat/%)
+PYTHON_EXTENSION := $(if $(PYTHON_EXT),$(B)/python/hyprof/_native$(PYTHON_EXT))
+PYTHON_PACKAGE   := $(if $(PYTHON_EXT),$(PYTHON_FILES) $(PYTHON_EXTENSION))
 EXAMPLES    := $(patsubst %/,$(B)/%,$(sort $(dir $(EXAMPLE_SRC))))
 WORKLOADS   := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(WORK_CXX:tests/workloads/%.cpp=$(B)/workloads/%)
 UNIT_AID_A  := $(B)/libtests_aid.a
@@ -191,13 +207,13 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: all demo test check-asan check-tsan check-clang lint fuzz mutants bench bench-diff bench-memory bench-scale bench-view bench-why install \
+.PHONY: all demo test check-asan check-tsan check-clang lint fuzz mutants bench bench-diff bench-memory bench-scale bench-view bench-python bench-why install \
         install-capabilities screenshots \
         board board-parts check-board uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
 
-all: $(HYPROF) $(MANUALS) $(CLIENT_A) $(CLIENT_SO) $(TRACY_LIBS) $(IREE_A) $(EXAMPLES) ## build hyprof, libhyprof and the examples (the default)
+all: $(HYPROF) $(MANUALS) $(CLIENT_A) $(CLIENT_SO) $(TRACY_LIBS) $(IREE_A) $(PYTHON_PACKAGE) $(EXAMPLES) ## build hyprof, libhyprof, the package of Python and the examples (the default)
 
 demo: ## install what is missing, build, record real programs and print their reports
 	$(Q)tests/install_packages.sh build
@@ -263,6 +279,11 @@ bench-memory: ## measure the recorder's memory at 5 million zones a second, minu
 	$(SUBMAKE) all
 	$(Q)HYPROF='$(abspath $(B)/hyprof)' BUILD='$(abspath $(B))' tests/bench/recorder_memory.sh
 
+bench-python: ## measure what a call of Python costs while it is recorded, and a zone while nothing is: PYTHON=python3.13
+	$(Q)tests/install_packages.sh build bench
+	$(SUBMAKE) all
+	$(Q)PYTHON='$(PYTHON)' HYPROF='$(abspath $(B)/hyprof)' BUILD='$(abspath $(B))' tests/bench/bench_python.sh
+
 bench-why: ## measure: how often `hyprof why` names a planted cause, and how often one where none is
 	$(Q)tests/install_packages.sh build test
 	$(SUBMAKE) all test-programs
@@ -302,6 +323,8 @@ install: all ## install hyprof and libhyprof under DESTDIR, PREFIX (/usr/local) 
 	$(foreach c,$(COMPLETIONS),install -m 644 cli/completions/$(notdir $(c)) '$(DESTDIR)$(PREFIX)/share/$(call installed,$(c))' &&) true
 	$(FILLED_IN) instrument/client/hyprof.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/hyprof.pc'
 	$(foreach f,$(CMAKE_FILES),$(FILLED_IN) instrument/client/$(f).in > '$(DESTDIR)$(LIBDIR)/cmake/hyprof/$(f)' &&) true
+	$(if $(PYTHON_PACKAGE),$(foreach f,$(PYTHON_PACKAGE),install -D -m 644 $(f) '$(f:$(B)/python/%=$(DESTDIR)$(PYTHON_DIR)/%)' &&) \
+	        install -m 755 python/hyprof-python '$(DESTDIR)$(PREFIX)/bin/hyprof-python')
 	$(if $(DESTDIR),,@$(RUN_LDCONFIG))
 
 # docs/understand/privileges.md explains each.  The mode first: users outside of the group must never see the capabilities.
@@ -319,6 +342,9 @@ uninstall: ## remove what install put there
 	        $(CLIENT_HDR:instrument/client/include/%='$(DESTDIR)$(PREFIX)/include/%')
 	rm -f '$(DESTDIR)$(PREFIX)/share/man/man1/hyprof.1' '$(DESTDIR)$(PREFIX)/share/man/man1'/hyprof-*.1
 	rm -f $(SCHEMAS:%='$(DESTDIR)$(PREFIX)/share/doc/hyprof/%')
+	rm -f '$(DESTDIR)$(PREFIX)/bin/hyprof-python' $(PYTHON_FILES:$(B)/python/%='$(DESTDIR)$(PYTHON_DIR)/%') \
+	        '$(DESTDIR)$(PYTHON_DIR)/hyprof'/_native.*.so
+	-find '$(DESTDIR)$(PYTHON_DIR)/hyprof' -depth \( -name '*.pyc' -o -type d -empty \) -delete
 	-rmdir '$(DESTDIR)$(LIBDIR)/cmake/hyprof'
 	-find '$(DESTDIR)$(PREFIX)/include/hyprof' '$(DESTDIR)$(PREFIX)/share/doc/hyprof' -depth -type d -empty -delete
 
@@ -533,6 +559,27 @@ $(TRACY_NAMES:%=$(B)/lib%.so): %.so: %.o $(CLIENT_SO)
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,$(@F).$(SOVERSION) $(TRACY_RPATH) $(LINK_FLAGS) $^ -o $@
 
+# One copy of libhyprof inside, whose names are its own: it joins another one in the process by itself.
+$(B)/obj/python/%.o: python/%.c $(B)/flags $(B)/python_facts | $(B)/headers
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(C_FLAGS) $(CLIENT_INC) -isystem $(PYTHON_INC) -fPIC -MMD -MP -c $< -o $@
+
+$(PYTHON_EXTENSION): $(call objects,$(PYTHON_SRC)) $(CLIENT_A) python/native/exports.map
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,--version-script=python/native/exports.map -Wl,-z,nodelete $(LINK_FLAGS) $(filter %.o %.a,$^) -o $@
+
+$(B)/python/hyprof/compat/%: python/compat/%
+	@mkdir -p $(@D) && cp $< $@
+$(B)/python/%: python/src/%
+	@mkdir -p $(@D) && cp $< $@
+
+# Another CPython builds the extension anew.
+$(B)/python_facts: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(PYTHON_FACTS)' | cmp -s - $@ || printf '%s\n' '$(PYTHON_FACTS)' > $@
+
 $(B)/hyprof: $(call objects,$(MAIN_SRC)) $(INTERNAL)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(if $(IS_STATIC),$(filter-out $(SYSROOT_LINK),$(LINK_FLAGS)),$(LINK_FLAGS)) $(filter %.o %.a,$^) $(HYPROF_LIBS) -o $@
@@ -618,6 +665,6 @@ $(B)/tools/fail_allocation.so: tests/preload/fail_allocation.c $(B)/flags
 
 ALL_SRC := $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC) $(IREE_SRC) $(EXAMPLE_SRC) $(WORK_SRC) $(WORK_CXX) $(UNIT_SRC) $(UNIT_AID) \
            $(FUZZ_SRC) tests/fuzz/replay_main.c $(BENCH_SRC) $(TOOL_SRC)
-objects: $(call objects,$(ALL_SRC) $(TRACY_SRC))
+objects: $(call objects,$(ALL_SRC) $(TRACY_SRC) $(if $(PYTHON_EXT),$(PYTHON_SRC)))
 .SECONDARY: $(call objects,$(ALL_SRC))
--include $(patsubst %,$(B)/obj/%.d,$(basename $(ALL_SRC)))
+-include $(patsubst %,$(B)/obj/%.d,$(basename $(ALL_SRC) $(PYTHON_SRC)))

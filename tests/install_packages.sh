@@ -10,13 +10,14 @@ set -eu
 packages_of() {
         case $1 in
         build) echo gcc g++ libc6-dev make pkg-config libelf-dev libdw-dev libzstd-dev zlib1g-dev liblzma-dev libxxhash-dev \
-                    libjansson-dev libsqlite3-dev libiberty-dev libpfm4-dev libbpf-dev libcap-dev libseccomp-dev libmicrohttpd-dev libllvm16 clang xz-utils ;;
+                    libjansson-dev libsqlite3-dev libiberty-dev libpfm4-dev libbpf-dev libcap-dev libseccomp-dev libmicrohttpd-dev libllvm16 python3-dev clang xz-utils ;;
         test)  echo check linux-perf binutils clang llvm-14 llvm-14-runtime lld dwz xz-utils elfutils \
                     debuginfod libdebuginfod1 curl jq gdb python3 python3-jsonschema git sqlite3 libcap2-bin strace man-db mandoc bash-completion zsh fish \
-                    golang-go protobuf-compiler valgrind cmake meson chromium nodejs ;;
+                    golang-go protobuf-compiler valgrind cmake meson chromium nodejs \
+                    python3-setuptools python3-wheel python3-pip python3-venv python3-pytest python3-greenlet python3-numpy python3-flask ;;
         # Programs that open hyprof's exports.  Node.js of another source brings its own npm, and does not go with Debian's.
         consumers) echo chromium; command -v npm >/dev/null || echo npm ;;
-        lint)  echo node-typescript clang clang-format clang-tidy cppcheck shellcheck codespell check ;;
+        lint)  echo node-typescript clang clang-format clang-tidy cppcheck shellcheck codespell check python3 pyflakes3 mypy ;;
         fuzz)  echo clang libclang-rt-14-dev ;;
         bench) echo libunwind-dev linux-perf jq time python3 git sqlite3 clang chromium nodejs ;;
         deb)   echo dpkg-dev debhelper fakeroot lintian ;;

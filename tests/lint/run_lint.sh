@@ -14,7 +14,7 @@ mapfile -t library < <(printf '%s\n' "${sources[@]}" | grep -E '^(base|format|in
 flags=(-std=c11 -D_GNU_SOURCE -I. -Iinstrument/client/include "-DHYPROF_VERSION=\"0\"" "-DSWITCH_PROGRAM_FILE=\"/dev/null\""
         "-DMANUAL_PROSE_FILE=\"/dev/null\"" "-DPAGE_FILES_FILE=\"/dev/null\"" "-DHYPROF_DATE=\"\"" "-DHYPROF_GIT_ID=\"\"" "-DHYPROF_MACHINE=\"\""
         "-DHYPROF_VARIANT=\"\"" -DHYPROF_HAS_BPF=1)
-n_planned=20
+n_planned=22
 n_checks=0
 failed=()
 
@@ -48,6 +48,8 @@ done
 check clang-format clang-format clang-format --dry-run -Werror "${sources[@]}"
 check shellcheck shellcheck shellcheck "${scripts[@]}"
 check codespell codespell codespell --ignore-words-list=inout,mis,te,ans,parm "${sources[@]}" "${scripts[@]}" ./*.md docs
+check pyflakes3 pyflakes3 python
+check mypy mypy --config-file python/pyproject.toml --cache-dir build/mypy python/src/hyprof python/compat/tracy
 check cppcheck cppcheck cppcheck --quiet -j "$(nproc)" --std=c11 --platform=unix64 \
         --enable=warning,style,performance,portability --inline-suppr --suppress=missingIncludeSystem \
         --suppress=unmatchedSuppression --suppress=variableScope -D_GNU_SOURCE -I. -Iinstrument/client/include --error-exitcode=1 "${library[@]}"

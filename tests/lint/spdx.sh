@@ -5,7 +5,7 @@ set -eu
 cd "${1:-.}"
 
 bad=0
-for file in $(git ls-files -co --exclude-standard '*.c' '*.h' '*.hpp' '*.cpp' '*.sh' Makefile .ci/run); do
+for file in $(git ls-files -co --exclude-standard '*.c' '*.h' '*.hpp' '*.cpp' '*.sh' 'python/*.py' 'python/*.pyi' Makefile .ci/run); do
         [ -f "$file" ] || continue
         if ! head -n 2 "$file" | grep -q 'SPDX-License-Identifier: MIT'; then
                 bad=1

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include "moment_events.h"
+
+#include "call_site.h"
+#include "text_argument.h"
+
+#include <hyprof/hyprof.h>
+
+static PyObject *is_recording(PyObject *module, PyObject *unused)
+{
+        (void)module;
+        (void)unused;
+        return PyBool_FromLong(hyprof_is_recording());
+}
+
+/* message(text, severity, color) */
+static PyObject *message(PyObject *module, PyObject *args)
+{
+        PyObject *words;
+        int severity;
+        unsigned int color;
+        struct text_argument text;
+
+        (void)module;
+        if (!hyprof_is_recording())
+                Py_RETURN_NONE;
+        if (!PyArg_ParseTuple(args, "OiI:message", &words, &severity, &color) ||
+            !text_argument_take(&text, words))
+                return NULL;
+        hyprof_message(text.text, text.n_bytes, (enum hyprof_severity)severity, color);
+        text_argument_drop(&text);
+        Py_RETURN_NONE;
+}
+
+/* plot(name, value) */
+static PyObject *plot(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
+{
+        long long whole;
+        double value;
+        int is_too_large = 0;
+
+        (void)module;
+        if (n_args != 2 || !PyUnicode_Check(args[0])) {
+                PyErr_SetString(PyExc_TypeError, "plot() takes a name, a str, and a number");
+                return NULL;
+        }
+        if (!HYPROF_WANTED_(HYPROF_FAMILY_PLOTS_))
+                Py_RETURN_NONE;
+        if (PyLong_Check(args[1])) {
+                whole = PyLong_AsLongLongAndOverflow(args[1], &is_too_large);
+                if (!is_too_large) {
+                        hyprof_plot_int(call_site_find_name(args[0]), whole);
+                        Py_RETURN_NONE;
+                }
+        }
+        value = PyFloat_AsDouble(args[1]);
+        if (value == -1.0 && PyErr_Occurred())
+                return NULL;
+        hyprof_plot_double(call_site_find_name(args[0]), value);
+        Py_RETURN_NONE;
+}
+
+static PyObject *frame(PyObject *module, PyObject *name)
+{
+        (void)module;
+        if (name != Py_None && !PyUnicode_Check(name)) {
+                PyErr_SetString(PyExc_TypeError, "frame() takes a name, a str, or nothing");
+                return NULL;
+        }
+        if (HYPROF_WANTED_(HYPROF_FAMILY_FRAMES_))
+                hyprof_frame_mark(name == Py_None ? NULL : call_site_find_name(name));
+        Py_RETURN_NONE;
+}
+
+static PyObject *thread_name(PyObject *module, PyObject *name)
+{
+        struct text_argument text;
+
+        (void)module;
+        if (!text_argument_take(&text, name))
+                return NULL;
+        hyprof_thread_name(text.text);
+        text_argument_drop(&text);
+        Py_RETURN_NONE;
+}
+
+/* app_info(text) or app_info(key, text) */
+static PyObject *app_info(PyObject *module, PyObject *args)
+{
+        PyObject *first, *second = NULL;
+        struct text_argument key = { .text = "" }, text;
+
+        (void)module;
+        if (!PyArg_ParseTuple(args, "O|O:app_info", &first, &second))
+                return NULL;
+        if (!hyprof_is_recording())
+                Py_RETURN_NONE;
+        if (!text_argument_take(&text, second ? second : first))
+                return NULL;
+        if (second && !text_argument_take(&key, first)) {
+                text_argument_drop(&text);
+                return NULL;
+        }
+        if (second)
+                hyprof_program_value(key.text, text.text);
+        else
+                hyprof_program_info(text.text, text.n_bytes);
+        text_argument_drop(&key);
+        text_argument_drop(&text);
+        Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+        { "is_recording", is_recording, METH_NOARGS, NULL },
+        { "message", message, METH_VARARGS, NULL },
+        { "plot", PYTHON_API_METHOD(plot), METH_FASTCALL, NULL },
+        { "frame", frame, METH_O, NULL },
+        { "thread_name", thread_name, METH_O, NULL },
+        { "app_info", app_info, METH_VARARGS, NULL },
+        { NULL, NULL, 0, NULL },
+};
+
+int moment_events_add(PyObject *module)
+{
+        return PyModule_AddFunctions(module, methods);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python/native/native_module.c - the module hyprof._native
+ *
+ * One for a process: libhyprof's rings belong to threads, and not to interpreters.
+ */
+#include "python_api.h"
+
+#include "call_hooks.h"
+#include "code_table.h"
+#include "moment_events.h"
+#include "task_steps.h"
+#include "zone_object.h"
+
+static PyObject *code_filter(PyObject *module, PyObject *filter)
+{
+        (void)module;
+        code_table_set_filter(filter == Py_None ? NULL : filter);
+        Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+        { "code_filter", code_filter, METH_O, NULL },
+        { "task_steps_begin", task_steps_begin, METH_O, NULL },
+        { "task_steps_end", task_steps_end, METH_NOARGS, NULL },
+        { "task_steps_watch", task_steps_watch, METH_VARARGS, NULL },
+        { "task_steps_set_all", task_steps_set_all, METH_O, NULL },
+        { "task_steps_switch_greenlet", task_steps_switch_greenlet, METH_O, NULL },
+        { NULL, NULL, 0, NULL },
+};
+
+static struct PyModuleDef definition = {
+        PyModuleDef_HEAD_INIT,
+        .m_name = "hyprof._native",
+        .m_doc = "The part of hyprof that is written in C; use the package hyprof.",
+        .m_size = -1,
+        .m_methods = methods,
+};
+
+static int fill_module(PyObject *module)
+{
+        if (code_table_init() < 0 || moment_events_add(module) < 0 || call_hooks_add(module) < 0 ||
+            zone_object_add_type(module) < 0)
+                return -1;
+        return PyModule_AddIntConstant(module, "HAS_MONITORING", PYTHON_API_HAS_MONITORING);
+}
+
+PyMODINIT_FUNC PyInit__native(void);
+
+PyMODINIT_FUNC PyInit__native(void)
+{
+        PyObject *module;
+
+        if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+                PyErr_SetString(PyExc_ImportError,
+                                "hyprof: sub-interpreters are not supported; import it in the main one");
+                return NULL;
+        }
+        module = PyModule_Create(&definition);
+        if (module && fill_module(module) < 0)
+                Py_CLEAR(module);
+        return module;
+}

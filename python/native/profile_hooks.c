@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python/native/profile_hooks.c - calls as zones on CPython 3.11
+ *
+ * The profile function is set for each thread that there is, and for each that `_thread.start_new_thread`
+ * makes, before it runs its first line: its state is made by the caller, who still holds the GIL then.
+ * Threads that C code made are found by looking through all of them once in a while.
+ *
+ * When it is over, a thread keeps its function until its last call that is a zone has returned.
+ */
+#include "call_hooks.h"
+
+#include "code_table.h"
+#include "strand.h"
+#include "task_steps.h"
+
+#include <hyprof/hyprof.h>
+
+#if !PYTHON_API_HAS_MONITORING
+
+#define CALLS_BETWEEN_LOOKS 4096
+
+/* Guarded by the GIL. */
+static struct {
+        bool is_on;
+        bool with_lines;
+        uint32_t n_calls;
+} hooks;
+
+static void hook_threads(void);
+
+static const void *profile_hooks_line_key(const PyFrameObject *frame)
+{
+        return (const char *)frame + 1;
+}
+
+static void on_call(PyFrameObject *frame)
+{
+        PyCodeObject *code = PyFrame_GetCode(frame);
+        struct strand_thread *t = strand_thread_here();
+        struct code_entry *entry = code_table_find(code, frame);
+
+        if (entry && entry->is_included && t) {
+                struct hyprof_location *location = NULL;
+
+                if (HYPROF_WANTED_(HYPROF_FAMILY_ZONES_))
+                        location = code_table_location(entry, code);
+                strand_begin(t->current, frame, location, true);
+        }
+        Py_DECREF(code);
+        if (__builtin_expect(++hooks.n_calls == CALLS_BETWEEN_LOOKS, 0)) {
+                hooks.n_calls = 0;
+                hook_threads();
+        }
+}
+
+static void profile_hooks_on_return(PyFrameObject *frame)
+{
+        struct strand_thread *t = strand_thread_self;
+
+        if (!t || t->current->n_entries == 0)
+                return;
+        if (t->current->entries[t->current->n_entries - 1].key != frame) {
+                PyCodeObject *code = PyFrame_GetCode(frame);
+                struct code_entry *entry = code_table_find(code, frame);
+                bool is_ours = entry && entry->is_included;
+
+                Py_DECREF(code);
+                if (!is_ours)
+                        return;
+        }
+        strand_end(t->current, frame);
+}
+
+static int on_profile(PyObject *self, PyFrameObject *frame, int event, PyObject *value)
+{
+        (void)self;
+        (void)value;
+        if (event == PyTrace_RETURN) {
+                profile_hooks_on_return(frame);
+                if (!hooks.is_on && (!strand_thread_self || strand_thread_self->current->n_entries == 0))
+                        PyEval_SetProfile(NULL, NULL);
+        } else if (event == PyTrace_CALL && hooks.is_on) {
+                on_call(frame);
+        }
+        return 0;
+}
+
+static int on_trace(PyObject *self, PyFrameObject *frame, int event, PyObject *value)
+{
+        struct strand_thread *t = strand_thread_self;
+        struct code_entry *entry;
+        PyCodeObject *code;
+
+        (void)self;
+        (void)value;
+        if (event != PyTrace_LINE || !hooks.is_on || !t)
+                return 0;
+        code = PyFrame_GetCode(frame);
+        entry = code_table_find(code, frame);
+        if (entry && entry->is_included) {
+                struct strand *s = t->current;
+
+                if (s->n_entries > 0 && s->entries[s->n_entries - 1].key == profile_hooks_line_key(frame))
+                        strand_end(s, profile_hooks_line_key(frame));
+                strand_begin(s, profile_hooks_line_key(frame),
+                             code_table_line(entry, code, PyFrame_GetLineNumber(frame)), true);
+        }
+        Py_DECREF(code);
+        return 0;
+}
+
+/* Returns 1 if the thread has another profile function, which stays. */
+static unsigned hook_thread(PyThreadState *thread)
+{
+        unsigned n_busy = 0;
+
+        if (!thread->c_profilefunc) {
+                if (_PyEval_SetProfile(thread, on_profile, NULL) < 0)
+                        PyErr_Clear();
+        } else if (thread->c_profilefunc != on_profile) {
+                n_busy = 1;
+        }
+        if (!hooks.with_lines)
+                return n_busy;
+        if (!thread->c_tracefunc) {
+                if (_PyEval_SetTrace(thread, on_trace, NULL) < 0)
+                        PyErr_Clear();
+        } else if (thread->c_tracefunc != on_trace) {
+                n_busy = 1;
+        }
+        return n_busy;
+}
+
+static unsigned hook_all_threads(void)
+{
+        PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+        unsigned n_busy = 0;
+
+        for (; thread; thread = PyThreadState_Next(thread))
+                n_busy += hook_thread(thread);
+        return n_busy;
+}
+
+static void hook_threads(void)
+{
+        (void)hook_all_threads();
+}
+
+static PyObject *profile_hooks_start(PyObject *module, PyObject *with_lines)
+{
+        int lines = PyObject_IsTrue(with_lines);
+
+        (void)module;
+        if (lines < 0)
+                return NULL;
+        hooks.is_on = true;
+        hooks.with_lines = lines == 1;
+        hooks.n_calls = 0;
+        return PyLong_FromUnsignedLong(hook_all_threads());
+}
+
+static PyObject *profile_hooks_stop(PyObject *module, PyObject *unused)
+{
+        PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+        PyThreadState *self = PyThreadState_Get();
+
+        (void)module;
+        (void)unused;
+        hooks.is_on = false;
+        for (; thread; thread = PyThreadState_Next(thread)) {
+                if (thread->c_tracefunc == on_trace && _PyEval_SetTrace(thread, NULL, NULL) < 0)
+                        PyErr_Clear();
+        }
+        if (self->c_profilefunc == on_profile)
+                PyEval_SetProfile(NULL, NULL);
+        if (strand_thread_self)
+                strand_end_calls(strand_thread_self->current);
+        Py_RETURN_NONE;
+}
+
+/* After a thread was started, and before it runs: it waits for the GIL, which we have. */
+static PyObject *calls_thread_started(PyObject *module, PyObject *unused)
+{
+        (void)module;
+        (void)unused;
+        if (hooks.is_on)
+                hook_threads();
+        Py_RETURN_NONE;
+}
+
+/* A greenlet that began before us runs again: the interpreter has forgotten the hook on its stack. */
+static PyObject *calls_hook_again(PyObject *module, PyObject *unused)
+{
+        PyThreadState *thread = PyThreadState_Get();
+
+        (void)module;
+        (void)unused;
+        if (hooks.is_on && thread->c_profilefunc == on_profile &&
+            _PyEval_SetProfile(thread, on_profile, NULL) < 0)
+                PyErr_Clear();
+        Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+        { "calls_start", profile_hooks_start, METH_O, NULL },
+        { "calls_stop", profile_hooks_stop, METH_NOARGS, NULL },
+        { "calls_thread_started", calls_thread_started, METH_NOARGS, NULL },
+        { "calls_hook_again", calls_hook_again, METH_NOARGS, NULL },
+        { NULL, NULL, 0, NULL },
+};
+
+int call_hooks_add(PyObject *module)
+{
+        return PyModule_AddFunctions(module, methods);
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python/native/python_api.h - CPython's interface, and where its versions differ
+ *
+ * Way of the data:  CPython -> [python_api.h] -> every file of this folder
+ *
+ * All functions of this folder are called with the GIL held, unless their header says otherwise.
+ */
+#ifndef PYTHON_NATIVE_PYTHON_API_H
+#define PYTHON_NATIVE_PYTHON_API_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <frameobject.h>
+
+#if PY_VERSION_HEX < 0x030b0000 || PY_VERSION_HEX >= 0x030f0000
+#error "hyprof is for CPython 3.11 to 3.14"
+#endif
+#ifdef Py_GIL_DISABLED
+#error "hyprof needs the GIL: it is not for free-threaded builds of CPython yet"
+#endif
+
+/* Calls are seen by the profile function of each thread, or by sys.monitoring. */
+#define PYTHON_API_HAS_MONITORING (PY_VERSION_HEX >= 0x030c0000)
+
+#if PYTHON_API_HAS_MONITORING
+#define python_api_request_code_extra PyUnstable_Eval_RequestCodeExtraIndex
+#define python_api_code_extra         PyUnstable_Code_GetExtra
+#define python_api_set_code_extra     PyUnstable_Code_SetExtra
+#else
+#define python_api_request_code_extra _PyEval_RequestCodeExtraIndex
+#define python_api_code_extra         _PyCode_GetExtra
+#define python_api_set_code_extra     _PyCode_SetExtra
+#endif
+
+/* A function of three arguments as an entry of a method table. */
+#define PYTHON_API_METHOD(function) ((PyCFunction)(void (*)(void))(function))
+
+#endif /* PYTHON_NATIVE_PYTHON_API_H */

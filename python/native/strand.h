@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python/native/strand.h - what zones nest in: a thread, a task of asyncio, a greenlet
+ *
+ * Way of the data:  zone_object, call hooks -> [strand] -> libhyprof
+ *
+ * A strand has the list of its open zones: calls, lines and explicit zones, each with a key that tells its
+ * end from others.  An end of one ends those inside of it.  A strand that is not a thread is a fiber of
+ * libhyprof, under a name that is used again once the strand has gone, so that a server with a task for
+ * each request has as many names as tasks at once.
+ *
+ * All belongs to the thread that runs the strand.  Nothing here runs code of the program.
+ */
+#ifndef PYTHON_NATIVE_STRAND_H
+#define PYTHON_NATIVE_STRAND_H
+
+#include "python_api.h"
+
+#include <hyprof/hyprof.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* As many as libhyprof nests: what is deeper is not recorded. */
+#define STRAND_ENTRIES_MAX 4095
+
+struct fiber_name;
+
+struct strand_entry {
+        const void *key; /* a frame, a code object, a zone object; only compared */
+        hyprof_zone zone;
+        bool is_call;
+};
+
+struct strand {
+        struct strand_entry *entries; /* owned */
+        uint32_t n_entries;
+        uint32_t n_allocated;
+        struct fiber_name *fiber; /* NULL = a thread's own strand */
+        bool is_task;             /* of asyncio */
+};
+
+/* All that this folder knows about a thread. */
+struct strand_thread {
+        struct strand own;
+        struct strand *current; /* &own, or that of the task or greenlet that runs */
+        PyObject *task;         /* borrowed: the task of asyncio whose step runs, if it has no strand yet */
+        bool is_in_step;        /* its loop has told which task runs */
+        bool watches_greenlets;
+};
+
+extern __thread struct strand_thread *strand_thread_self __attribute__((tls_model("initial-exec")));
+
+/* Makes it on a thread's first use.  NULL without memory: nothing of the thread is recorded. */
+struct strand_thread *strand_thread_make(void);
+
+static inline struct strand_thread *strand_thread_here(void)
+{
+        return __builtin_expect(strand_thread_self != NULL, 1) ? strand_thread_self : strand_thread_make();
+}
+
+/*
+ * A strand that becomes the fiber @base, with a number if another one of that name is there.  NULL without
+ * memory.
+ */
+struct strand *strand_new(const char *base);
+void strand_free(struct strand *s); /* its zones that are open never end; no thread may be on it */
+
+/* The thread goes on as @s; &t->own = as itself. */
+void strand_switch(struct strand_thread *t, struct strand *s);
+
+/* Room for one more entry.  False: there is none. */
+bool strand_grow(struct strand *s);
+
+/* The slow half of strand_end(). */
+bool strand_end_outer(struct strand *s, const void *key);
+
+/* Ends all calls, and what is inside of them. */
+void strand_end_calls(struct strand *s);
+
+/* A zone of @location, NULL = it is not recorded, but its end is expected.  Returns its handle. */
+static inline hyprof_zone strand_begin(struct strand *s, const void *key, struct hyprof_location *location,
+                                       bool is_call)
+{
+        struct strand_entry *e;
+
+        if (__builtin_expect(s->n_entries == s->n_allocated, 0) && !strand_grow(s))
+                return 0;
+        e = &s->entries[s->n_entries++];
+        e->key = key;
+        e->is_call = is_call;
+        e->zone = hyprof_zone_begin(location);
+        return e->zone;
+}
+
+/* Ends the innermost zone with this key, and those inside of it.  False: there is none. */
+static inline bool strand_end(struct strand *s, const void *key)
+{
+        if (__builtin_expect(s->n_entries != 0 && s->entries[s->n_entries - 1].key == key, 1)) {
+                hyprof_zone_end(s->entries[--s->n_entries].zone);
+                return true;
+        }
+        return strand_end_outer(s, key);
+}
+
+#endif /* PYTHON_NATIVE_STRAND_H */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python/native/task_steps.h - which task of asyncio, or greenlet, a thread runs
+ *
+ * Way of the data:  asyncio, greenlet -> [task_steps] -> strand
+ *
+ * A task becomes a strand, and so a fiber, with its first zone while a recorder is there, and is one for
+ * each of its steps from then on.  Its strand lies in its __dict__ and goes with it.  Loops that run their
+ * callbacks by asyncio's Handle report the beginning and the end of a step (hyprof/_tasks.py); of others
+ * (uvloop) a zone finds out itself which task runs, and a task lasts until the next zone on that thread.
+ */
+#ifndef PYTHON_NATIVE_TASK_STEPS_H
+#define PYTHON_NATIVE_TASK_STEPS_H
+
+#include "python_api.h"
+
+#include "strand.h"
+
+/* Methods of the module; _native.pyi says what they take. */
+PyObject *task_steps_begin(PyObject *module, PyObject *callback);
+PyObject *task_steps_end(PyObject *module, PyObject *unused);
+PyObject *task_steps_watch(PyObject *module, PyObject *args);
+PyObject *task_steps_set_all(PyObject *module, PyObject *flag);
+PyObject *task_steps_switch_greenlet(PyObject *module, PyObject *greenlet);
+
+/*
+ * task_steps_look() - have asyncio or greenlet been imported meanwhile?
+ * Then they are watched from now on.  Imports modules of hyprof; keeps a pending exception.
+ */
+void task_steps_look(struct strand_thread *t);
+
+/* The slow half of task_steps_follow(). */
+void task_steps_follow_task(struct strand_thread *t);
+
+/* Before a zone begins: the thread goes on as the task that runs, if one does.  Keeps a pending exception. */
+static inline void task_steps_follow(struct strand_thread *t)
+{
+        /* Since 3.12 a task may run its first step inside of another's. */
+        if (PYTHON_API_HAS_MONITORING || t->task || !t->is_in_step)
+                task_steps_follow_task(t);
+}
+
+#endif /* PYTHON_NATIVE_TASK_STEPS_H */

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""Zones, messages and plots of Python programs, for recordings by hyprof.
+
+    import hyprof
+
+    with hyprof.zone("parse", text=path):
+        ...
+
+    @hyprof.zone("handle")
+    async def handle(request): ...
+
+While no recorder is there, all of it does next to nothing.  `hyprof record -- python3 script.py` records a program;
+`python3 -m hyprof script.py` also makes a zone of each call of its functions.
+"""
+from __future__ import annotations
+
+import sys as _sys
+from typing import Optional as _Optional
+
+try:
+    from hyprof import _native
+except ImportError as error:
+    _version = ".".join(map(str, _sys.version_info[:3]))
+    if not (3, 11) <= _sys.version_info[:2] <= (3, 14) or _sys.implementation.name != "cpython":
+        _name = f"{_sys.implementation.name} {_version}"
+        raise ImportError(f"hyprof is for CPython 3.11 to 3.14; this is {_name}") from error
+    if not getattr(_sys, "_is_gil_enabled", lambda: True)():
+        raise ImportError("hyprof needs the GIL; this is a free-threaded build of CPython") from error
+    if "sub-interpreter" in str(error):
+        raise
+    raise ImportError(f"hyprof was not built for this CPython {_version}: {error}") from error
+
+from hyprof._calls import Profiler
+from hyprof._native import zone
+
+__all__ = [
+    "Profiler",
+    "app_info",
+    "frame",
+    "is_recording",
+    "message",
+    "plot",
+    "signpost",
+    "thread_name",
+    "zone",
+]
+
+# `pytest -p hyprof` loads this one as well.
+pytest_plugins = ("hyprof.pytest_plugin",)
+
+_SEVERITIES = {"trace": 0, "debug": 1, "info": 2, "warning": 3, "error": 4, "fatal": 5}
+
+
+def is_recording() -> bool:
+    """True while a recorder records this process: guards work that is only done for the recording."""
+    return _native.is_recording()
+
+
+def message(text: object, *, severity: str = "info", color: int = 0) -> None:
+    """A line of text at this moment.  At most 16 MiB of it; more is left out, and counted.
+
+    severity: trace, debug, info, warning, error or fatal.  color: 0xRRGGBB, 0 = none.
+    """
+    number = _SEVERITIES.get(severity)
+    if number is None:
+        raise ValueError(f"message: {severity!r} is no severity; there are {', '.join(_SEVERITIES)}")
+    if not 0 <= color <= 0xFFFFFF:
+        raise ValueError(f"message: the color is {color:#x}, it can be 0 to 0xffffff")
+    _native.message(text, number, color)
+
+
+def plot(name: str, value: float) -> None:
+    """The value of a quantity from this moment on, for a curve over time."""
+    _native.plot(name, value)
+
+
+def frame(name: _Optional[str] = None) -> None:
+    """A frame of the program ends and the next one begins; with a name, one of those frames."""
+    _native.frame(name)
+
+
+def signpost(header: str, message: _Optional[object] = None) -> None:
+    """Marks a moment for reports: a row of `python3 -m hyprof ops`, and a bound of --start-signpost, --end-signpost."""
+    from hyprof import _calls
+
+    _calls.pass_signpost(str(header), lambda: _mark(header, message))
+
+
+def _mark(header: object, message: _Optional[object]) -> None:
+    if _native.is_recording():
+        words = f"`TT_SIGNPOST: {header}" + ("" if message is None else f"\n{message}") + "`"
+        _native.message(words, _SEVERITIES["info"], 0)
+
+
+def thread_name(name: str) -> None:
+    """Names this thread in recordings, also in those that begin later; cut to 63 bytes."""
+    _native.thread_name(name)
+
+
+def app_info(key: object, value: _Optional[object] = None) -> None:
+    """A fact about this run: `app_info("model", name)`, or one line of text."""
+    if value is None:
+        _native.app_info(key)
+    else:
+        _native.app_info(key, value)
+
+
+def _watch_what_is_there() -> None:
+    if "asyncio" in _sys.modules:
+        from hyprof import _tasks
+
+        _tasks.watch()
+
+
+_watch_what_is_there()
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""Each call of a Python function as a zone: from when to when, of which code, in all threads."""
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Callable, Optional, Type
+
+from hyprof import _native
+
+if TYPE_CHECKING:
+    from hyprof._filters import Filter
+
+_MONITORING_NAME = "hyprof"
+
+
+class _Calls:
+    """One for the process.  All that begins and ends it goes through here."""
+
+    def __init__(self) -> None:
+        self.filter: Optional[Filter] = None  # made when it is first needed
+        self.with_lines = False
+        self.is_on = False
+        self.depth = 0  # of Profiler.enable()
+        self.is_whole = False  # the program is recorded from its start to its end: Profiler has nothing to do
+        self.start_signpost: Optional[str] = None
+        self.end_signpost: Optional[str] = None
+        self.tool: Optional[int] = None
+
+    def start(self) -> None:
+        if self.is_on:
+            return
+        if self.filter is None:
+            from hyprof._filters import Filter
+
+            self.filter = Filter()
+        _native.code_filter(self._decide)
+        self._watch()
+        _native.task_steps_set_all(True)
+        if _native.HAS_MONITORING:
+            self._start_monitoring()
+        else:
+            self._start_hooks()
+        self.is_on = True
+
+    def stop(self) -> None:
+        if not self.is_on:
+            return
+        self.is_on = False
+        _native.calls_stop()
+        _native.task_steps_set_all(False)
+        if _native.HAS_MONITORING:
+            self._stop_monitoring()
+
+    def _decide(self, code: Any, names: Optional[dict[str, Any]]) -> bool:
+        self._watch()
+        return self.filter is None or self.filter(code, names)
+
+    @staticmethod
+    def _watch() -> None:
+        """asyncio and greenlet may be imported at any time; new code runs then."""
+        modules = sys.modules
+        if "asyncio" in modules:
+            from hyprof import _tasks
+
+            _tasks.watch()
+        if "greenlet" in modules:
+            from hyprof import _greenlets
+
+            _greenlets.watch()
+
+    # ---------------------------------------------------------------- 3.11
+
+    def _start_hooks(self) -> None:
+        _hook_new_threads()
+        n_busy = _native.calls_start(self.with_lines)
+        if n_busy:
+            what = "profile or trace function" if self.with_lines else "profile function"
+            warnings.warn(
+                f"hyprof: {n_busy} thread(s) have another {what} (a profiler, a debugger or a measurement of coverage);"
+                " their calls are not recorded",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+
+    # ---------------------------------------------------------- since 3.12
+
+    def _start_monitoring(self) -> None:
+        monitoring: Any = getattr(sys, "monitoring")
+        if self.tool is None:
+            self.tool = _take_tool(monitoring)
+            events = monitoring.events
+            for event, function in (
+                (events.PY_START, _native.calls_on_start),
+                (events.PY_RESUME, _native.calls_on_start),
+                (events.PY_THROW, _native.calls_on_throw),
+                (events.PY_RETURN, _native.calls_on_return),
+                (events.PY_YIELD, _native.calls_on_return),
+                (events.PY_UNWIND, _native.calls_on_unwind),
+                (events.LINE, _native.calls_on_line),
+            ):
+                monitoring.register_callback(self.tool, event, function)
+        _native.calls_start()
+        monitoring.set_events(self.tool, self._begins(monitoring) | self._ends(monitoring))
+        monitoring.restart_events()
+
+    def _begins(self, monitoring: Any) -> int:
+        events = monitoring.events
+        lines = events.LINE if self.with_lines else 0
+        return int(events.PY_START | events.PY_RESUME | events.PY_THROW | lines)
+
+    @staticmethod
+    def _ends(monitoring: Any) -> int:
+        events = monitoring.events
+        return int(events.PY_RETURN | events.PY_YIELD | events.PY_UNWIND)
+
+    def _stop_monitoring(self) -> None:
+        """Other threads may have calls open, whose ends are still wanted."""
+        monitoring: Any = getattr(sys, "monitoring")
+        wanted = self._ends(monitoring) if threading.active_count() > 1 else 0
+        monitoring.set_events(self.tool, wanted)
+
+
+def _take_tool(monitoring: Any) -> int:
+    for tool in (monitoring.PROFILER_ID, 3, 4):
+        if monitoring.get_tool(tool) in (None, _MONITORING_NAME):
+            if monitoring.get_tool(tool) is None:
+                monitoring.use_tool_id(tool, _MONITORING_NAME)
+            return int(tool)
+    raise RuntimeError("hyprof: other tools have taken all numbers of sys.monitoring that a profiler may use")
+
+
+_plain_start: Optional[Callable[..., Any]] = None
+
+
+def _hook_new_threads() -> None:
+    """Threads begin with the profile function of 3.11 set: see python/native/profile_hooks.c."""
+    global _plain_start
+    import _thread
+
+    if _plain_start is not None:
+        return
+    start = _plain_start = _thread.start_new_thread
+    started = _native.calls_thread_started
+
+    def start_new_thread(*args: Any, **keywords: Any) -> Any:
+        identity = start(*args, **keywords)
+        started()
+        return identity
+
+    for module, names in ((_thread, ("start_new_thread", "start_new")), (threading, ("_start_new_thread",))):
+        for name in names:
+            setattr(module, name, start_new_thread)
+
+
+calls = _Calls()
+
+
+class Profiler:
+    """Bounds of what is recorded: calls between enable() and disable() are zones.
+
+    Under `python3 -m hyprof` without -p all calls are zones anyway, and this does nothing.
+    """
+
+    def __init__(self) -> None:
+        self._is_enabled = False
+
+    def enable(self) -> None:
+        """From here on, calls in all threads are zones."""
+        if self._is_enabled or calls.is_whole:
+            return
+        self._is_enabled = True
+        calls.depth += 1
+        calls.start()
+
+    def disable(self) -> None:
+        """Up to here."""
+        if not self._is_enabled:
+            return
+        self._is_enabled = False
+        calls.depth -= 1
+        if calls.depth == 0:
+            calls.stop()
+
+    def __enter__(self) -> Profiler:
+        self.enable()
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.disable()
+
+
+def pass_signpost(header: str, mark: Callable[[], None]) -> None:
+    """A signpost lies inside of what it bounds."""
+    if header == calls.start_signpost:
+        calls.start()
+    mark()
+    if header == calls.end_signpost:
+        calls.stop()

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""The command line of `python3 -m hyprof`: records a script or module, with a zone for each call."""
+from __future__ import annotations
+
+import optparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from typing import Any, Optional, Sequence
+
+from hyprof import _native
+
+_USAGE = """python3 -m hyprof [options] script.py [arguments]
+       python3 -m hyprof [options] -m module [arguments]
+       python3 -m hyprof ops TRACE [-o ops.csv]"""
+
+_ABOUT = """Runs the script or module and records it: a zone for each call of a Python function, samples of call stacks.
+A recorder that is there is used, else `hyprof record` is started.  Code of libraries is left out, see --include.
+The exit status is the program's; 2: the options are wrong."""
+
+# Set for the interpreter that the recorder runs, so that it does not start another one.
+_INNER = "HYPROF_PYTHON_INNER"
+
+# Options of Tenstorrent's profiler: what they say to the program goes through the environment.
+_DEVICE_FLAGS = {
+    "--no-op-info-cache": "TT_METAL_PROFILER_NO_CACHE_OP_INFO",
+    "--profile-dispatch-cores": "TT_METAL_DEVICE_PROFILER_DISPATCH",
+    "--enable-sum-profiling": "TT_METAL_PROFILER_SUM",
+    "--sync-host-device": "TT_METAL_PROFILER_SYNC",
+    "--device-trace-profiler": "TT_METAL_TRACE_PROFILER",
+    "--device-memory-profiler": "TT_METAL_MEM_PROFILER",
+    "--dump-device-data-mid-run": "TT_METAL_PROFILER_MID_RUN_DUMP",
+    "--collect-noc-traces": "TT_METAL_DEVICE_PROFILER_NOC_EVENTS",
+}
+_IGNORED_FLAGS = (
+    "--no-device",
+    "--process-logs-only",
+    "--no-runtime-analysis",
+    "--disable-device-data-dump-to-files",
+    "--disable-device-data-push-to-tracy",
+)
+_IGNORED_VALUES = ("--tracy-tools-folder", "--profiler-capture-perf-counters")
+
+
+def _say(words: str) -> None:
+    print(f"hyprof: {words}", file=sys.stderr)
+
+
+def _make_parser() -> optparse.OptionParser:
+    parser = optparse.OptionParser(usage=_USAGE, description=_ABOUT, prog="hyprof-python")
+    parser.disable_interspersed_args()
+    add = parser.add_option
+    add("-m", dest="is_module", action="store_true", default=False, help="run a module, as python3 -m does")
+    add("-p", "--partial", action="store_true", default=False,
+        help="record calls only between hyprof.Profiler().enable() and disable()")
+    add("-l", "--lines", action="store_true", default=False, help="also a zone for each line that runs; slow")
+    add("-o", "--output-folder", metavar="FOLDER", default="", help="where the trace and reports go; default: here")
+    add("-n", "--name-append", metavar="NAME", default="", help="hyprof-NAME.hyp, and not hyprof.hyp")
+    add("-r", "--report", action="store_true", default=False,
+        help="afterwards write a report of ops: ops_perf_results.csv; see 'python3 -m hyprof ops --help'")
+    add("-v", "--verbose", action="store_true", default=False, help="say what is done")
+    add("--check-exit-code", action="store_true", default=False, help="with -r: no report if the program fails")
+    add("--start-signpost", metavar="HEADER", help="record calls, and with -r report ops, from this signpost on")
+    add("--end-signpost", metavar="HEADER", help="up to this one")
+    add("--include", metavar="GLOB", action="append", default=[],
+        help="also record modules of libraries with this name, and those in them: numpy, 'concurrent.*'")
+    add("--exclude", metavar="GLOB", action="append", default=[], help="leave out modules with this name")
+    add("--no-zones", action="store_true", default=False, help="samples only: no zone for a call")
+    add("--no-samples", action="store_true", default=False, help="zones only: no samples")
+    add("--hyprof", metavar="FILE", default=os.environ.get("HYPROF") or "hyprof",
+        help="the recorder; default: $HYPROF, else hyprof in PATH")
+    group = optparse.OptionGroup(parser, "Options of tt-metal's profiler", "For its command lines. Those about "
+                                 "devices are passed to the program in its environment, or have no effect.")
+    group.add_option("--child-functions", metavar="A,B", default="", help="zones inside of ops to report times of")
+    group.add_option("-t", "--port", metavar="N", help="no effect")
+    group.add_option("--op-support-count", metavar="N", type="int", help="TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT")
+    group.add_option("-a", "--device-analysis-types", metavar="TYPE", action="append", help="no effect")
+    for flag, variable in _DEVICE_FLAGS.items():
+        group.add_option(flag, action="append_const", const=variable, dest="device_flags", help=variable + "=1")
+    for flag in _IGNORED_FLAGS:
+        group.add_option(flag, action="store_true", dest="ignored", help="no effect")
+    for flag in _IGNORED_VALUES:
+        group.add_option(flag, metavar="X", dest="ignored", help="no effect")
+    parser.add_option_group(group)
+    return parser
+
+
+def _set_environment(options: optparse.Values) -> None:
+    for variable in options.device_flags or []:
+        os.environ[variable] = "1"
+    if options.op_support_count is not None:
+        os.environ["TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT"] = str(options.op_support_count)
+    if options.output_folder:
+        os.environ["TT_METAL_PROFILER_DIR"] = os.path.abspath(options.output_folder)
+    if options.report:
+        os.environ["TTNN_OP_PROFILER"] = "1"
+        os.environ["TT_METAL_PROFILER_TRACE_TRACKING"] = "1"
+
+
+def _handlers(forward: Any) -> list[tuple[int, Any]]:
+    return [(signal.SIGINT, signal.SIG_IGN), (signal.SIGTERM, forward), (signal.SIGHUP, forward)]
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    """The terminal's signals reach the child as well, which ends by them; those sent to us are passed on."""
+
+    def forward(number: int, _frame: object) -> None:
+        process.send_signal(number)
+
+    before = [(number, signal.signal(number, handler)) for number, handler in _handlers(forward)]
+    try:
+        return process.wait()
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+
+
+def _record(options: optparse.Values, program: str, argv: Sequence[str]) -> int:
+    """Runs ourselves again, under the recorder."""
+    folder = options.output_folder or "."
+    suffix = f"-{options.name_append}" if options.name_append else ""
+    trace = os.path.join(folder, f"hyprof{suffix}.hyp")
+    report = os.path.join(folder, f"ops_perf_results{suffix.replace('-', '_', 1)}.csv")
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        _say(f"cannot make the folder {folder}: {error.strerror}")
+        return 2
+    flags: list[str] = getattr(subprocess, "_args_from_interpreter_flags")()
+    command = [program, "record", "-o", trace]
+    command += ["--no-sampling"] if options.no_samples else []
+    command += ["--", sys.executable, *flags, "-m", "hyprof", *argv]
+    if options.verbose:
+        _say("runs " + " ".join(command))
+    process = subprocess.Popen(command, env={**os.environ, _INNER: "1"})
+    status = _wait(process)
+    if options.report and not (status != 0 and options.check_exit_code):
+        from hyprof import ops
+
+        arguments = [trace, "-o", report, "--hyprof", program]
+        for name in ("start_signpost", "end_signpost", "child_functions"):
+            value = getattr(options, name)
+            arguments += ["--" + name.replace("_", "-"), value] if value else []
+        status = status or ops.main(arguments)
+    elif options.report:
+        _say(f"no report of ops: the program ended with status {status}")
+    return 128 - status if status < 0 else status
+
+
+def _find_recorder(name: str) -> Optional[str]:
+    return shutil.which(name)
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """The exit status, unless the program ends the process itself."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    if argv[:1] == ["ops"]:
+        from hyprof import ops
+
+        return ops.main(argv[1:])
+    parser = _make_parser()
+    options, args = parser.parse_args(argv)
+    if not args:
+        parser.error("no script is given" if not options.is_module else "-m: no module is given")
+    if options.lines and options.no_zones:
+        parser.error("-l asks for a zone for each line, and --no-zones for none")
+    if options.no_zones and options.no_samples:
+        parser.error("--no-zones and --no-samples leave nothing to record")
+    if not options.is_module and not os.path.exists(args[0]):
+        _say(f"cannot run {args[0]}: there is no such file")
+        return 2
+
+    from hyprof import _program
+
+    _set_environment(options)
+    is_inner = os.environ.pop(_INNER, None) is not None
+    if _native.is_recording() or is_inner:
+        if options.report and not is_inner:
+            _say("-r: another recorder records this program; afterwards: python3 -m hyprof ops TRACE")
+        return _program.run(options, args)
+    program = _find_recorder(options.hyprof)
+    if program is None:
+        _say(f"nothing is recorded: there is no recorder {options.hyprof!r}."
+             " Install hyprof, or name it with --hyprof FILE or in $HYPROF; the program runs without it")
+        options.no_zones = True
+        return _program.run(options, args)
+    return _record(options, program, argv)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Which code is recorded: the program's own, and not that of libraries, unless options say otherwise."""
+from __future__ import annotations
+
+import fnmatch
+import os
+import site
+import sys
+import sysconfig
+from types import CodeType
+from typing import Any, Optional, Sequence
+
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def _library_folders() -> tuple[str, ...]:
+    """Where the standard library and installed packages are."""
+    paths = sysconfig.get_paths()
+    folders = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib") if key in paths}
+    folders.update(site.getsitepackages() if hasattr(site, "getsitepackages") else [])
+    user = site.getusersitepackages() if hasattr(site, "getusersitepackages") else None
+    if user:
+        folders.add(user)
+    # Debian's packages, also in a virtual environment that sees them.
+    folders.add("/usr/lib/python3/dist-packages")
+    folders.update(os.path.realpath(folder) for folder in list(folders))
+    folders.update(os.path.dirname(os.path.realpath(module.__file__)) for module in (os,) if module.__file__)
+    return tuple(sorted(folder.rstrip(os.sep) + os.sep for folder in folders))
+
+
+class Filter:
+    """Decides about a code object, once.
+
+    include: globs of modules that are recorded although they are library code.
+    exclude: globs of modules that are not recorded; stronger than include.
+    """
+
+    def __init__(self, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
+        self.include = tuple(include)
+        self.exclude = tuple(exclude)
+        self.folders = _library_folders()
+        self.n_left_out = 0
+
+    def is_library(self, file: str, module: Optional[str]) -> bool:
+        if file.startswith("<") and file.endswith(">"):
+            if file.startswith("<frozen"):
+                return True
+            known = sys.modules.get(module or "")
+            file = getattr(known, "__file__", None) or ""
+        return file.startswith(self.folders) or os.path.realpath(file).startswith(self.folders)
+
+    @staticmethod
+    def _matches(globs: Sequence[str], module: Optional[str]) -> bool:
+        """A glob that names a package means the modules in it as well."""
+        if module is None:
+            return False
+        return any(fnmatch.fnmatchcase(module, glob) or module.startswith(glob + ".") for glob in globs)
+
+    def __call__(self, code: CodeType, names: Optional[dict[str, Any]]) -> bool:
+        file = code.co_filename
+        module = names.get("__name__") if names is not None else None
+        if not isinstance(module, str):
+            module = None
+        if file.startswith(_OWN) or self._matches(self.exclude, module):
+            return False
+        if self._matches(self.include, module):
+            return True
+        if self.is_library(file, module):
+            self.n_left_out += 1
+            return False
+        return True

@@ -1,0 +1,419 @@
+# SPDX-License-Identifier: MIT
+"""`python3 -m hyprof ops TRACE -o ops.csv`: a row for each op of a host, in the columns of ops_perf_results.csv.
+
+An op is a zone whose name begins with TT_DNN_ or TT_METAL_ and whose text is "id:N", and the message that describes it:
+
+    `TT_DNN_DEVICE_OP: "name", hash, device, [cache_hit,] id ->
+    {json}`
+
+Later calls of an op send the line without the JSON.  A signpost is the message `TT_SIGNPOST: header, a new line, text`.
+Columns about devices stay empty: a trace has no logs of devices.
+"""
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any, Iterable, Optional, Sequence, TextIO
+
+_HOST = (
+    "OP CODE|OP TYPE|GLOBAL CALL COUNT|DEVICE ID|DEVICE ARCH|ATTRIBUTES|MATH FIDELITY|CORE COUNT|"
+    "AVAILABLE WORKER CORE COUNT|PARALLELIZATION STRATEGY|HOST START TS|HOST END TS|HOST DURATION [ns]"
+)
+_DEVICE = (
+    "DEVICE FW START CYCLE|DEVICE FW END CYCLE|OP TO OP LATENCY [ns]|OP TO OP LATENCY BR/NRISC START [ns]|"
+    "DEVICE FW DURATION [ns]|DEVICE KERNEL DURATION [ns]|DEVICE KERNEL DURATION DM START [ns]|"
+    "DEVICE KERNEL DURATION PER CORE MIN [ns]|DEVICE KERNEL DURATION PER CORE MAX [ns]|"
+    "DEVICE KERNEL DURATION PER CORE AVG [ns]|DEVICE KERNEL FIRST TO LAST START [ns]|DEVICE BRISC KERNEL DURATION [ns]|"
+    "DEVICE NCRISC KERNEL DURATION [ns]|DEVICE TRISC0 KERNEL DURATION [ns]|DEVICE TRISC1 KERNEL DURATION [ns]|"
+    "DEVICE TRISC2 KERNEL DURATION [ns]|DEVICE ERISC KERNEL DURATION [ns]|DEVICE COMPUTE CB WAIT FRONT [ns]|"
+    "DEVICE COMPUTE CB RESERVE BACK [ns]|DISPATCH TOTAL CQ CMD OP TIME [ns]|DISPATCH GO SEND WAIT TIME [ns]"
+)
+_PROGRAM = (
+    "INPUTS|OUTPUTS|METAL TRACE ID|METAL TRACE REPLAY SESSION ID|COMPUTE KERNEL SOURCE|COMPUTE KERNEL HASH|"
+    "DATA MOVEMENT KERNEL SOURCE|DATA MOVEMENT KERNEL HASH|PROGRAM HASH|PROGRAM CACHE HIT"
+)
+_MODEL = (
+    "PM IDEAL [ns]|PM COMPUTE [ns]|PM BANDWIDTH [ns]|PM REQ I BW|PM REQ O BW|PM FPU UTIL (%)|NOC UTIL (%)|"
+    "MULTICAST NOC UTIL (%)|DRAM BW UTIL (%)|DRAM BW PER CTRL UTIL (%)|ETH BW UTIL (%)|NPE CONG IMPACT (%)"
+)
+_COLUMNS = tuple("|".join((_HOST, _DEVICE, _PROGRAM, _MODEL)).split("|"))
+
+_OP = re.compile(r'\A`?(TT_(?!SIGNPOST)[A-Z0-9_]+): *"((?:[^"\\]|\\.)*)"([^\n]*?)(?: *->\s*(\{.*))?`?\s*\Z', re.DOTALL)
+_SIGNPOST = re.compile(r"\A`?TT_SIGNPOST: *([^\n]*?)(?:\n(.*?))?`?\Z", re.DOTALL)
+_ID = re.compile(r"^id: *(\d+)", re.MULTILINE)
+_ZONES = ("TT_DNN_*", "TT_METAL_*")
+
+
+@dataclass
+class Op:
+    """A row.  Times in nanoseconds from the start of the recording."""
+
+    code: str
+    kind: str
+    start_ns: Optional[int] = None
+    duration_ns: Optional[int] = None
+    thread: Optional[int] = None
+    number: Optional[int] = None
+    attributes: str = ""
+    cells: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass
+class _Described:
+    """What a message says of an op."""
+
+    zone: str
+    name: str
+    hash: str
+    device: str
+    cache_hit: str
+    number: Optional[int]
+    details: Optional[dict[str, Any]]
+    is_malformed: bool
+    time_ns: int
+    thread: int
+
+
+class OpsError(Exception):
+    """What to tell the user."""
+
+
+def _parse_op(text: str, time_ns: int, thread: int) -> Optional[_Described]:
+    match = _OP.match(text)
+    if match is None:
+        return None
+    zone, name, rest, details_text = match.groups()
+    fields = [part.strip() for part in rest.split(",") if part.strip()]
+    number = int(fields[-1]) if fields and fields[-1].isdigit() else None
+    details: Optional[dict[str, Any]] = None
+    is_malformed = False
+    if details_text is not None:
+        try:
+            details = json.loads(details_text.rstrip().removesuffix("`"))
+        except (ValueError, RecursionError):
+            is_malformed = True
+    return _Described(
+        zone=zone,
+        name=name,
+        hash=fields[0] if len(fields) > 1 else "",
+        device=fields[1] if len(fields) > 2 else "",
+        cache_hit=fields[2] if len(fields) > 3 else "",
+        number=number,
+        details=details if isinstance(details, dict) else None,
+        is_malformed=is_malformed,
+        time_ns=time_ns,
+        thread=thread,
+    )
+
+
+def _put_tensors(cells: dict[str, object], word: str, tensors: object) -> None:
+    if not isinstance(tensors, list):
+        return
+    for i, tensor in enumerate(tensors):
+        if not isinstance(tensor, dict):
+            continue
+        shape = tensor.get("shape")
+        for axis in "WZYX":
+            value = shape.get(axis) if isinstance(shape, dict) else None
+            if value is not None:
+                cells[f"{word}_{i}_{axis}_PAD[LOGICAL]"] = value
+        storage = tensor.get("storage_type")
+        memory = storage.get("memory_config") if isinstance(storage, dict) else tensor.get("memory_config", storage)
+        for title, value in (("LAYOUT", tensor.get("layout")), ("DATATYPE", tensor.get("dtype")), ("MEMORY", memory)):
+            if value is not None:
+                cells[f"{word}_{i}_{title}"] = value if isinstance(value, str) else json.dumps(value)
+
+
+def _put_kernels(cells: dict[str, object], details: dict[str, Any]) -> None:
+    info = details.get("kernel_info")
+    if not isinstance(info, dict):
+        return
+    for key, title in (("compute_kernels", "COMPUTE"), ("datamovement_kernels", "DATA MOVEMENT")):
+        kernels = [kernel for kernel in info.get(key) or [] if isinstance(kernel, dict)]
+        cells[f"{title} KERNEL SOURCE"] = "; ".join(str(kernel.get("source", "")) for kernel in kernels)
+        cells[f"{title} KERNEL HASH"] = "; ".join(str(kernel.get("name", "")) for kernel in kernels)
+        for kernel in kernels:
+            if "math_fidelity" in kernel:
+                cells["MATH FIDELITY"] = kernel["math_fidelity"]
+
+
+def _op_of(described: _Described) -> Op:
+    details = described.details or {}
+    op = Op(
+        code=str(details.get("op_code") or described.name),
+        kind=str(details.get("op_type") or described.zone.lower().removesuffix("_op")),
+        number=described.number,
+        thread=described.thread,
+        start_ns=described.time_ns,
+    )
+    attributes = details.get("attributes")
+    op.attributes = "" if attributes is None else attributes if isinstance(attributes, str) else json.dumps(attributes)
+    op.cells.update({"DEVICE ID": details.get("device_id", described.device), "PROGRAM HASH": described.hash,
+                     "PROGRAM CACHE HIT": described.cache_hit})
+    _put_tensors(op.cells, "INPUT", details.get("input_tensors"))
+    _put_tensors(op.cells, "OUTPUT", details.get("output_tensors"))
+    _put_kernels(op.cells, details)
+    for key, column in (("optional_input_tensors", "INPUTS"), ("metal_trace_id", "METAL TRACE ID")):
+        if details.get(key) not in (None, []):
+            op.cells[column] = json.dumps(details[key])
+    return op
+
+
+@dataclass
+class Answer:
+    """All rows, in the order of their begins, and what could not be read."""
+
+    ops: list[Op]
+    n_malformed: int = 0
+    n_without_zone: int = 0
+
+
+def _read_messages(db: sqlite3.Connection) -> tuple[list[Op], list[_Described]]:
+    signposts: list[Op] = []
+    described: list[_Described] = []
+    rows = db.execute(
+        "SELECT time_ns, thread, text FROM messages WHERE text GLOB '`TT_*' OR text GLOB 'TT_*'"
+        " ORDER BY time_ns")
+    for time_ns, thread, text in rows:
+        match = _SIGNPOST.match(text)
+        if match is not None:
+            signposts.append(Op(match.group(1), "signpost", time_ns, None, thread, None, match.group(2) or ""))
+            continue
+        one = _parse_op(text, time_ns, thread)
+        if one is not None:
+            described.append(one)
+    return signposts, described
+
+
+def _add_details(described: Sequence[_Described]) -> None:
+    """A call from the cache sends no JSON: it is that of the program with this hash on this device."""
+    known: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for one in described:
+        key = (one.zone, one.hash, one.device)
+        if one.details is not None:
+            known[key] = one.details
+        elif not one.is_malformed:
+            one.details = known.get(key)
+
+
+def _add_children(db: sqlite3.Connection, op: Op, names: Sequence[str]) -> None:
+    if not names or op.start_ns is None or op.duration_ns is None:
+        return
+    marks = ",".join("?" * len(names))
+    rows = db.execute(
+        "SELECT l.name, sum(z.duration_ns) FROM zones z JOIN locations l ON l.id = z.location"
+        f" WHERE l.name IN ({marks}) AND z.thread = ? AND z.begin_ns >= ? AND z.begin_ns + z.duration_ns <= ?"
+        " GROUP BY l.name",
+        (*names, op.thread, op.start_ns, op.start_ns + op.duration_ns))
+    for name, total_ns in rows:
+        op.cells[f"{name}_TT_HOST_FUNC [ns]"] = total_ns
+
+
+def read_ops(db: sqlite3.Connection, child_functions: Sequence[str] = ()) -> Answer:
+    """Zones and messages of ops, joined by their numbers."""
+    signposts, described = _read_messages(db)
+    _add_details(described)
+    by_number: dict[tuple[str, int], _Described] = {}
+    for one in described:
+        if one.number is not None:
+            by_number[one.zone, one.number] = one
+    ops: list[Op] = []
+    joined: set[int] = set()
+    rows = db.execute(
+        "SELECT coalesce(l.name, l.function) AS title, z.thread, z.begin_ns, z.duration_ns, z.closed, z.text"
+        " FROM zones z JOIN locations l ON l.id = z.location WHERE title GLOB ? OR title GLOB ? ORDER BY z.begin_ns",
+        _ZONES).fetchall()
+    for name, thread, begin_ns, duration_ns, closed, text in rows:
+        match = _ID.search(text or "")
+        known = by_number.get((name, int(match.group(1)))) if match else None
+        if known is None and not name.startswith("TT_DNN_"):
+            continue  # a zone of the runtime, and no op
+        op = _op_of(known) if known is not None else Op(name, name.lower().removesuffix("_op"))
+        if known is not None:
+            joined.add(id(known))
+        op.number = int(match.group(1)) if match else None
+        op.thread, op.start_ns, op.duration_ns = thread, begin_ns, duration_ns if closed else None
+        _add_children(db, op, child_functions)
+        ops.append(op)
+    alone = [_op_of(one) for one in described if id(one) not in joined]
+    every = sorted(ops + alone + signposts, key=lambda op: op.start_ns or 0)
+    return Answer(every, sum(one.is_malformed for one in described), len(alone))
+
+
+def cut(ops: Sequence[Op], start: Optional[str], end: Optional[str]) -> list[Op]:
+    """From the first signpost `start` to the first `end` after it, with both."""
+    first, last = 0, len(ops)
+    signposts = [(i, op.code) for i, op in enumerate(ops) if op.kind == "signpost"]
+    if start is not None:
+        found = next((i for i, code in signposts if code == start), None)
+        if found is None:
+            raise OpsError(f"there is no signpost {start!r}; there are: {_names(signposts)}")
+        first = found
+    if end is not None:
+        found = next((i for i, code in signposts if code == end and i >= first), None)
+        if found is None:
+            after = " after the first" if start else ""
+            raise OpsError(f"there is no signpost {end!r}{after}; there are: {_names(signposts)}")
+        last = found + 1
+    return list(ops[first:last])
+
+
+def _names(signposts: Sequence[tuple[int, str]]) -> str:
+    names = list(dict.fromkeys(code for _, code in signposts))
+    return ", ".join(names[:10]) + (" ..." if len(names) > 10 else "") if names else "none"
+
+
+def write_csv(ops: Iterable[Op], file: TextIO) -> None:
+    """Columns of tensors and child functions follow the others, as many as there are."""
+    rows = list(ops)
+    extra = sorted({name for op in rows for name in op.cells} - set(_COLUMNS), key=_column_order)
+    writer = csv.DictWriter(file, [*_COLUMNS, *extra], restval="")
+    writer.writeheader()
+    for op in rows:
+        cells = dict(op.cells)
+        cells["OP CODE"], cells["OP TYPE"], cells["ATTRIBUTES"] = op.code, op.kind, op.attributes
+        if op.number is not None:
+            cells["GLOBAL CALL COUNT"] = op.number
+        cells["HOST START TS"] = op.start_ns
+        if op.duration_ns is not None and op.start_ns is not None:
+            cells["HOST END TS"] = op.start_ns + op.duration_ns
+            cells["HOST DURATION [ns]"] = op.duration_ns
+        writer.writerow(cells)
+
+
+def _column_order(name: str) -> tuple[int, int, str]:
+    match = re.match(r"(INPUT|OUTPUT)_(\d+)_", name)
+    return (0 if name.startswith("INPUT") else 1 if match else 2, int(match.group(2)) if match else 0, name)
+
+
+def _time(ns: float) -> str:
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= size:
+            return f"{ns / size:.3g} {unit}" if ns < 100 * size else f"{ns / size:.0f} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def _gaps(ops: Sequence[Op]) -> list[tuple[int, Op]]:
+    """The time before each op in which its thread ran none."""
+    ends: dict[Optional[int], int] = {}
+    gaps = []
+    for op in ops:
+        if op.start_ns is None or op.duration_ns is None:
+            continue
+        if op.thread in ends and op.start_ns > ends[op.thread]:
+            gaps.append((op.start_ns - ends[op.thread], op))
+        ends[op.thread] = max(ends.get(op.thread, 0), op.start_ns + op.duration_ns)
+    return gaps
+
+
+def write_summary(answer: Answer, ops: Sequence[Op], file: TextIO) -> None:
+    """Time by op, and the gaps between ops."""
+    times: dict[str, list[int]] = defaultdict(list)
+    for op in ops:
+        if op.kind != "signpost" and op.duration_ns is not None:
+            times[op.code].append(op.duration_ns)
+    total_ns = sum(sum(each) for each in times.values())
+    n_signposts = sum(op.kind == "signpost" for op in ops)
+    print(f"{len(ops) - n_signposts} ops took {_time(total_ns)} on the host; {n_signposts} signposts", file=file)
+    width = max([2, *(len(code) for code in times)])
+    if times:
+        print(f"\n  {'op':{width}}  {'count':>8}  {'total':>9}  {'share':>6}  {'mean':>9}  {'max':>9}", file=file)
+    for code, each in sorted(times.items(), key=lambda row: -sum(row[1])):
+        share = 100 * sum(each) / total_ns if total_ns else 0.0
+        mean, longest_one = _time(sum(each) / len(each)), _time(max(each))
+        print(f"  {code:{width}}  {len(each):8}  {_time(sum(each)):>9}  {share:5.1f}%  {mean:>9}  {longest_one:>9}",
+              file=file)
+    gaps = _gaps(ops)
+    if gaps:
+        longest, op = max(gaps, key=lambda gap: gap[0])
+        print(f"\n  {_time(sum(gap for gap, _ in gaps))} in {len(gaps)} gaps between ops of one thread; the longest, "
+              f"{_time(longest)}, before {op.code}" + (f" {op.number}" if op.number is not None else ""), file=file)
+    if answer.n_malformed:
+        print(f"\n  {answer.n_malformed} messages have malformed JSON: their ops have no attributes", file=file)
+    if answer.n_without_zone:
+        print(f"\n  {answer.n_without_zone} messages of ops have no zone: these ops have no duration", file=file)
+
+
+def _open(path: str, program: str, folder: str) -> sqlite3.Connection:
+    """A trace by way of `hyprof query`; a database that it wrote, as it is."""
+    try:
+        with open(path, "rb") as file:
+            is_database = file.read(16) == b"SQLite format 3\0"
+    except OSError as error:
+        raise OpsError(f"cannot open {path}: {error.strerror}") from error
+    if not is_database:
+        recorder = shutil.which(program)
+        if recorder is None:
+            raise OpsError(f"there is no program {program!r} to read the trace; --hyprof FILE or $HYPROF names it")
+        database = os.path.join(folder, "ops.db")
+        done = subprocess.run([recorder, "query", "-q", "--sqlite", database, path], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode != 0:
+            raise OpsError(f"hyprof query cannot read {path}: {done.stderr.strip()}")
+        path = database
+    db = sqlite3.connect(path)
+    db.text_factory = lambda text: text.decode("utf-8", "replace")
+    return db
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python3 -m hyprof ops",
+        description="Writes a row for each op and signpost of TRACE, in the columns of tt-metal's "
+                    "ops_perf_results.csv, and a summary. Columns about devices stay empty.")
+    parser.add_argument("trace", metavar="TRACE", help="a trace of hyprof, or what `hyprof query --sqlite` made of one")
+    parser.add_argument("-o", "--output", metavar="FILE",
+                        help="the CSV; - for standard output; default: a summary alone")
+    parser.add_argument("--start-signpost", metavar="HEADER", help="only from this signpost on")
+    parser.add_argument("--end-signpost", metavar="HEADER", help="only up to this one")
+    parser.add_argument("--child-functions", metavar="A,B", default="CompileProgram,HWCommandQueue_write_buffer",
+                        help="zones inside of ops that get a column; default: %(default)s")
+    parser.add_argument("--hyprof", metavar="FILE", default=os.environ.get("HYPROF") or "hyprof",
+                        help="the program that reads traces; default: $HYPROF, else hyprof in PATH")
+    return parser.parse_args(argv)
+
+
+def _report(options: argparse.Namespace, folder: str) -> None:
+    db = _open(options.trace, options.hyprof, folder)
+    names = [name for name in options.child_functions.split(",") if name]
+    answer = read_ops(db, names)
+    db.close()
+    ops = cut(answer.ops, options.start_signpost, options.end_signpost)
+    if options.output == "-":
+        write_csv(ops, sys.stdout)
+        return
+    if options.output:
+        with open(options.output, "w", encoding="utf-8", newline="") as file:
+            write_csv(ops, file)
+    write_summary(answer, ops, sys.stdout)
+    if options.output:
+        print(f"\n  rows: {options.output}")
+
+
+def main(argv: Sequence[str]) -> int:
+    """0 = written, 1 = the trace cannot be read or has no such signpost."""
+    options = _parse(argv)
+    try:
+        with tempfile.TemporaryDirectory(prefix="hyprof-ops-") as folder:
+            _report(options, folder)
+    except OpsError as error:
+        print(f"hyprof ops: {error}", file=sys.stderr)
+        return 1
+    except sqlite3.Error as error:
+        print(f"hyprof ops: {options.trace} is no database of `hyprof query`: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"hyprof ops: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
+

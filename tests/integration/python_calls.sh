@@ -1,0 +1,234 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# python3 -m hyprof: each call is a zone, rightly nested; its options; scripts that fail; pytest; reports of ops
+set -u
+. tests/tap.sh
+need sqlite3 jq
+python=${PYTHON:-/usr/bin/python3}
+[ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
+plan 37
+export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1
+cd "$TMPDIR" || exit 2
+
+# The output of the program is in out, the rest in err; the database in ops.db.
+run_python() { # exit status, arguments of python3 -m hyprof...
+        ends_with "$1" "$python" -m hyprof --no-samples "${@:2}"
+}
+with_database() {
+        "$HYPROF" query -q --force --sqlite ops.db hyprof.hyp
+}
+recorded() { # exit status, arguments...
+        run_python "$@" && with_database
+}
+ask() { # question
+        sqlite3 -separator ' ' ops.db "$1" | paste -sd ' '
+}
+counts() { # names, quoted
+        ask "SELECT coalesce(l.name, l.function) || ' ' || count(*) || '/' || sum(closed) FROM zones
+                JOIN locations l ON l.id = location WHERE coalesce(l.name, l.function) IN ($1)
+                GROUP BY coalesce(l.name, l.function) ORDER BY 1"
+}
+# Pairs "caller>callee count" among these functions, by the innermost zone around each.
+callers() { # names, quoted
+        ask "SELECT coalesce(pl.name, '-') || '>' || l.name || ' ' || count(*) FROM zones z
+                JOIN zone_paths p ON p.id = z.path JOIN locations l ON l.id = z.location
+                LEFT JOIN zone_paths pp ON pp.id = p.parent LEFT JOIN locations pl ON pl.id = pp.location
+                WHERE l.name IN ($1) GROUP BY pl.name, l.name ORDER BY 1"
+}
+
+cat >calls.py <<'END'
+import json, sys, threading
+
+def leaf(n):
+    return n
+
+def steps(n):
+    for i in range(n):
+        yield leaf(i)
+
+def fails(n):
+    if n == 0:
+        raise KeyError("wanted")
+    fails(n - 1)
+
+def catches():
+    try:
+        fails(3)
+    except KeyError:
+        leaf(0)
+
+class Thing:
+    def method(self):
+        return [leaf(x) for x in range(2)]
+
+def work():
+    catches()
+    sum(steps(3))
+    g = steps(5)
+    next(g)
+    g.close()
+    Thing().method()
+    json.dumps({"a": [1]})
+
+work()
+threads = [threading.Thread(target=work) for _ in range(3)]
+[t.start() for t in threads], [t.join() for t in threads]
+print("args", sys.argv)
+assert __name__ == "__main__" and sys.modules["__main__"].__dict__ is globals()
+sys.exit(3)
+END
+holds "a script, with its exit status" recorded 3 calls.py one --two
+holds "its arguments" same "args ['calls.py', 'one', '--two']" "$(cat out)"
+holds "calls of four threads: functions, generators, exceptions" same \
+        "Thing.method 4/4 catches 4/4 fails 16/16 leaf 28/28 steps 24/24 work 4/4" \
+        "$(counts "'work', 'catches', 'fails', 'leaf', 'steps', 'Thing.method'")"
+holds "each in its caller" same "catches>leaf 4 steps>leaf 16" "$(callers "'leaf'" | sed 's/<*Thing.method[^ ]*>leaf [0-9]* *//')"
+holds "library code is left out, which is said" grep -q 'calls of [0-9]* functions of libraries are left out; --include' err
+holds "none of it is there" same 0 "$(ask "SELECT count(*) FROM zones JOIN locations l ON l.id = location WHERE file LIKE '%/json/%'")"
+holds "--include" recorded 3 --include json calls.py
+holds "there it is" compare "$(ask "SELECT count(*) FROM zones JOIN locations l ON l.id = location WHERE file LIKE '%/json/%'")" ">=" 4
+holds "--exclude" recorded 3 --exclude __main__ calls.py
+holds "nothing is left" same 0 "$(ask "SELECT count(*) FROM zones")"
+holds "--no-zones" ends_with 3 "$python" -m hyprof --no-zones calls.py
+holds "lines" recorded 3 -l calls.py
+line=$(grep -n 'raise KeyError' calls.py | cut -d: -f1)
+holds "a line is a zone in its function" same "fails>fails:$line 4" "$(callers "'fails:$line'")"
+
+cat >partial.py <<'END'
+import hyprof
+def before(): pass
+def inside(): pass
+def after(): pass
+before()
+p = hyprof.Profiler()
+p.enable()
+inside()
+p.disable()
+after()
+with hyprof.Profiler():
+    inside()
+hyprof.signpost("begin")
+inside(), before()
+hyprof.signpost("end")
+after()
+END
+names="'before', 'inside', 'after'"
+holds "-p: between enable and disable" recorded 0 -p partial.py
+holds "nothing else" same "inside 2/2" "$(counts "$names")"
+holds "without -p all of it" recorded 0 partial.py
+holds "each call" same "after 2/2 before 2/2 inside 3/3" "$(counts "$names")"
+holds "between signposts" recorded 0 --start-signpost begin --end-signpost end partial.py
+holds "and what Profiler encloses" same "before 1/1 inside 3/3" "$(counts "$names")"
+
+cat >raises.py <<'END'
+def deep(): raise RuntimeError("for the traceback")
+deep()
+END
+holds "a script that raises" run_python 1 raises.py
+own_frames() { ! grep -q 'hyprof/_' err && grep -q 'RuntimeError: for the traceback' err && grep -q 'raises.py", line 1, in deep' err; }
+holds "its traceback has no frame of ours" own_frames
+holds "a script that is not there" run_python 2 nowhere.py
+holds "why" grep -q 'cannot run nowhere.py: there is no such file' err
+holds "a module that is not there" run_python 2 -m no_such_module
+echo 'import os, signal; os.kill(os.getpid(), signal.SIGKILL)' >killed.py
+holds "a script that is killed" run_python 137 killed.py
+cat >forks.py <<'END'
+import os, sys
+def child(): return 4
+def parent(): return 5
+pid = os.fork()
+if pid == 0:
+    child()
+    os._exit(0)
+os.waitpid(pid, 0)
+parent()
+END
+holds "a script that forks" recorded 0 forks.py
+holds "calls of both" same "child 1/1 parent 1/1" "$(counts "'child', 'parent'")"
+holds "without a recorder the script runs" ends_with 3 env HYPROF=/no/such/hyprof "$python" -m hyprof calls.py
+holds "and it is said how to get one" grep -q 'nothing is recorded: there is no recorder' err
+
+cat >greenlets.py <<'END'
+import sys, greenlet, hyprof
+def leaf(): pass
+def one():
+    leaf(); two_.switch(); leaf(); two_.switch()
+def two():
+    with hyprof.zone("across"):
+        leaf(); one_.switch(); leaf()
+    one_.switch()
+one_, two_ = greenlet.greenlet(one), greenlet.greenlet(two)
+one_.switch()
+END
+if "$python" -c 'import greenlet' 2>/dev/null; then
+        holds "greenlets" recorded 0 greenlets.py
+        holds "each has its own calls" same "across>leaf 2 one>leaf 2" "$(callers "'leaf'")"
+else
+        skips "greenlets" "python3-greenlet is not installed"
+        skips "each has its own calls" "python3-greenlet is not installed"
+fi
+
+cat >test_some.py <<'END'
+import pytest
+@pytest.mark.parametrize("n", [1, 2])
+def test_passes(n): pass
+def test_fails(): assert False
+END
+if "$python" -c 'import pytest' 2>/dev/null; then
+        holds "-m pytest" recorded 1 -m pytest -q -p no:cacheprovider test_some.py
+        holds "a zone for each test" same "test_some.py::test_fails 1 test_some.py::test_passes[1] 1 test_some.py::test_passes[2] 1" \
+                "$(ask "SELECT l.name || ' ' || count(*) FROM zones JOIN locations l ON l.id = location
+                        WHERE l.name LIKE 'test_some.py::%' GROUP BY l.name ORDER BY 1")"
+        holds "the slowest tests are listed" grep -q 'ms  test_some.py::test_fails' out
+else
+        for case in "-m pytest" "a zone for each test" "the slowest tests are listed"; do
+                skips "$case" "python3-pytest is not installed"
+        done
+fi
+
+# Stand-ins for ops, in the forms that tt-metal's runtime sends.
+cat >model.py <<'END'
+import json, time
+from tracy import signpost, Profiler
+import hyprof
+
+def op(name, number, hash, details):
+    with hyprof.zone("TT_DNN_DEVICE_OP", text=f"id:{number}"):
+        with hyprof.zone("CompileProgram"):
+            pass
+        words = f'`TT_DNN_DEVICE_OP: "{name}", {hash}, 0, {number}'
+        words += "`" if details is None else " ->\n" + json.dumps(details) + "`"
+        hyprof.message(words)
+
+Profiler().enable()
+op("Warm", 1, 7, {"op_code": "Warm", "attributes": {}})
+signpost("start", "measured; from, here \"on\"")
+big = "x" * 200000
+op("Matmul", 2, 8, {"op_code": "Matmul", "op_type": "tt_dnn_device", "attributes": {"big": big},
+                    "input_tensors": [{"shape": {"W": "1[1]", "X": "32[30]"}, "layout": "TILE", "dtype": "BFLOAT16"}]})
+op("Matmul", 3, 8, None)
+hyprof.message('`TT_DNN_DEVICE_OP: "Cut", 9, 0, 4 ->\n{"op_code": "C`')
+signpost("stop")
+op("Late", 5, 8, None)
+END
+holds "-r: a report of ops" run_python 0 -r -o folder -n x --start-signpost start --end-signpost stop model.py
+summary() { grep -q '3 ops took' out && grep -q '^  Matmul .* 2 .*100.0%' out && grep -q '1 messages have malformed JSON' out; }
+holds "its summary" summary
+rows() {
+        "$python" - <<'END'
+import csv
+csv.field_size_limit(1 << 24)
+with open("folder/ops_perf_results_x.csv", newline="") as file:
+    rows = list(csv.DictReader(file))
+assert list(rows[0])[:3] == ["OP CODE", "OP TYPE", "GLOBAL CALL COUNT"], list(rows[0])
+assert [(r["OP CODE"], r["OP TYPE"], r["GLOBAL CALL COUNT"]) for r in rows] == [
+    ("start", "signpost", ""), ("Matmul", "tt_dnn_device", "2"), ("Matmul", "tt_dnn_device", "3"),
+    ("Cut", "tt_dnn_device", "4"), ("stop", "signpost", "")], rows
+assert rows[0]["ATTRIBUTES"] == 'measured; from, here "on"'
+for row in rows[1:3]:
+    assert len(row["ATTRIBUTES"]) > 200000 and row["INPUT_0_X_PAD[LOGICAL]"] == "32[30]"
+    assert int(row["HOST END TS"]) - int(row["HOST START TS"]) == int(row["HOST DURATION [ns]"])
+    assert row["CompileProgram_TT_HOST_FUNC [ns]"] != "" and row["DEVICE FW DURATION [ns]"] == ""
+END
+}
+holds "its rows: texts over 64 KiB are whole" rows

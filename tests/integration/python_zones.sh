@@ -1,0 +1,215 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# the package of Python: zones, messages and plots of threads, tasks, generators, forks and spawned processes
+set -u
+. tests/tap.sh
+need sqlite3
+python=${PYTHON:-/usr/bin/python3}
+[ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
+plan 17
+export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1
+
+# Recorded without samples; the database is in $TMPDIR/NAME.db.
+record_python() { # name, file, arguments...
+        record "$1" --no-sampling -- "$python" "${@:2}" &&
+                "$HYPROF" query -q --force --sqlite "$TMPDIR/$1.db" "$TMPDIR/$1.hyp"
+}
+
+ask() { # name, question
+        sqlite3 -separator ' ' "$TMPDIR/$1.db" "$2" | paste -sd ' '
+}
+
+# zone count/that have ended, by name.
+counts() { # name, zones as quoted names
+        ask "$1" "SELECT coalesce(l.name, l.function) || ' ' || count(*) || '/' || sum(closed) FROM zones
+                JOIN locations l ON l.id = location WHERE coalesce(l.name, l.function) IN ($2) GROUP BY coalesce(l.name, l.function) ORDER BY 1"
+}
+
+cat >"$TMPDIR/kinds.py" <<'END'
+import asyncio, concurrent.futures, threading, hyprof
+
+assert hyprof.is_recording()
+
+@hyprof.zone("plain")
+def plain(n):
+    return n if n == 0 else plain(n - 1)
+
+class Thing:
+    @hyprof.zone("method")
+    def method(self): return 1
+    @classmethod
+    @hyprof.zone("class method")
+    def build(cls): return cls()
+    @hyprof.zone("static")
+    @staticmethod
+    def static(): return 2
+
+@hyprof.zone("steps")
+def steps():
+    try:
+        got = yield 1
+        assert got == "sent"
+        yield 2
+    except KeyError:
+        yield 3
+    return "end"
+
+@hyprof.zone("raises")
+def raises():
+    raise ValueError("wanted")
+
+plain(3)
+Thing().method(), Thing.build(), Thing.static()
+g = steps()
+assert next(g) == 1 and g.send("sent") == 2 and g.throw(KeyError()) == 3
+try:
+    next(g)
+except StopIteration as stop:
+    assert stop.value == "end"
+try:
+    raises()
+except ValueError:
+    pass
+assert plain.__name__ == "plain" and asyncio.iscoroutinefunction(plain) is False
+
+shared = hyprof.zone("shared")
+gate = threading.Barrier(4)
+def in_thread():
+    for _ in range(10):
+        with shared:
+            gate.wait()
+            with shared:
+                gate.wait()
+threads = [threading.Thread(target=in_thread) for _ in range(4)]
+[t.start() for t in threads], [t.join() for t in threads]
+
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    assert list(pool.map(plain, [1, 1])) == [0, 0]
+
+with hyprof.zone("told", text="first", color=0xFF8800) as z:
+    z.add_text("second \udc80")
+    z.add_value(42)
+    z.set_name("renamed")
+hyprof.message("a" * 100000, severity="error")
+hyprof.message("short", color=0x123456)
+hyprof.plot("load", 3), hyprof.plot("load", 2.5), hyprof.plot("load", 1 << 70)
+hyprof.frame(), hyprof.frame("other")
+hyprof.thread_name("the main one")
+hyprof.app_info("model", "tiny"), hyprof.app_info("a line")
+hyprof.signpost("warm", "up")
+for wrong in (lambda: hyprof.zone(3), lambda: hyprof.zone("x", wrong=1), lambda: hyprof.zone(),
+              lambda: hyprof.message("x", severity="loud"), lambda: hyprof.plot("x", "y"),
+              lambda: hyprof.zone("x", color=1 << 24), lambda: hyprof.zone("x")(3)):
+    try:
+        wrong()
+    except (TypeError, ValueError):
+        continue
+    raise SystemExit("was accepted")
+END
+holds "a program with every kind of event" record_python kinds "$TMPDIR/kinds.py"
+holds "functions, methods, generators, exceptions" same \
+        "class method 1/1 method 1/1 plain 8/8 raises 1/1 static 1/1 steps 4/4" \
+        "$(counts kinds "'plain', 'method', 'class method', 'static', 'steps', 'raises'")"
+holds "one zone object, used by four threads at once, inside of itself" same "80 80 40" \
+        "$(ask kinds "SELECT count(*), sum(closed), sum(depth = (SELECT min(depth) FROM zones)) FROM zones JOIN locations l ON l.id = location
+                WHERE l.name = 'shared'")"
+holds "what a zone was told" same "renamed|first 42" \
+        "$(ask kinds "SELECT z.name || '|' || substr(z.text, 1, 5), value FROM zones z JOIN locations l ON l.id = location
+                WHERE l.name = 'told'")"
+holds "a message of 100,000 letters is whole" same "100000 4" \
+        "$(ask kinds "SELECT length(text), severity FROM messages WHERE text LIKE 'aaa%'")"
+holds "plots, frames, the thread's name" same "3.0 2.5 1.18059162071741e+21 1 1 the main one" \
+        "$(ask kinds "SELECT value FROM plots ORDER BY time_ns") $(ask kinds "SELECT count(*) FROM frame_marks
+                WHERE name IS NULL OR name = 'main' OR name = ''") $(ask kinds "SELECT count(*) FROM frame_marks
+                WHERE name = 'other'") $(ask kinds "SELECT name FROM threads WHERE name LIKE 'the main%'")"
+holds "a zone's place is the line of its with" same "kinds.py $(grep -n 'zone("told"' "$TMPDIR/kinds.py" | cut -d: -f1)" \
+        "$(ask kinds "SELECT replace(file, '$TMPDIR/', ''), line FROM locations WHERE name = 'told'")"
+
+cat >"$TMPDIR/tasks.py" <<'END'
+import asyncio, hyprof
+
+@hyprof.zone("request")
+async def request(i, turn):
+    with hyprof.zone("read", text=f"request {i}"):
+        for _ in range(5):
+            await turn()
+            with hyprof.zone("step", text=f"request {i}"):
+                await turn()
+
+async def items(n):
+    for i in range(n):
+        await asyncio.sleep(0)
+        yield i
+marked = hyprof.zone("items")(items)
+
+async def main():
+    async def turn():
+        await asyncio.sleep(0)
+    await asyncio.gather(*(request(i, turn) for i in range(20)))
+    with hyprof.zone("after"):
+        assert [i async for i in marked(3)] == [0, 1, 2]
+    # Names are used again: no more of them than tasks at once.
+    for _ in range(200):
+        await asyncio.create_task(request(99, turn))
+
+asyncio.run(main())
+with hyprof.zone("outside"):
+    pass
+END
+holds "tasks of asyncio" record_python tasks "$TMPDIR/tasks.py"
+holds "their zones end" same "after 1/1 items 4/4 outside 1/1 read 220/220 request 220/220 step 1100/1100" \
+        "$(counts tasks "'request', 'read', 'step', 'items', 'after', 'outside'")"
+holds "each step lies in the zone of its own task" same "1100 0" \
+        "$(ask tasks "SELECT count(*), sum(s.text <> r.text OR NOT (r.begin_ns <= s.begin_ns AND
+                s.begin_ns + s.duration_ns <= r.begin_ns + r.duration_ns)) FROM zones s
+                JOIN locations sl ON sl.id = s.location AND sl.name = 'step'
+                JOIN zones r ON r.thread = s.thread AND r.begin_ns <= s.begin_ns
+                        AND r.begin_ns + r.duration_ns >= s.begin_ns + s.duration_ns
+                JOIN locations rl ON rl.id = r.location AND rl.name = 'read'")"
+holds "as many fibers as tasks at once" compare "$(ask tasks "SELECT count(*) FROM threads WHERE is_fiber")" "<=" 22
+holds "the zone outside is the thread's own" same 0 \
+        "$(ask tasks "SELECT is_fiber FROM zones JOIN threads t ON t.id = thread JOIN locations l ON l.id = location
+                WHERE l.name = 'outside'")"
+
+cat >"$TMPDIR/children.py" <<'END'
+import multiprocessing, os, hyprof
+
+def child(n):
+    with hyprof.zone("child", text=str(n)):
+        pass
+
+if __name__ == "__main__":
+    for method in ("fork", "spawn"):
+        context = multiprocessing.get_context(method)
+        with hyprof.zone("parent"):
+            process = context.Process(target=child, args=(1,))
+            process.start()
+            process.join()
+            assert process.exitcode == 0
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        pool.map(child, range(4), chunksize=1)
+        pool.close()
+        pool.join()
+END
+holds "children of multiprocessing, by fork and spawn" record_python children "$TMPDIR/children.py"
+holds "their zones are there" same "child 6/6 parent 2/2" "$(counts children "'child', 'parent'")"
+
+holds "without a recorder all of it does nothing" "$python" -c '
+import hyprof
+assert not hyprof.is_recording()
+with hyprof.zone("x", text=object()) as z:
+    z.add_text("y"), z.add_value(1), z.set_color(3)
+hyprof.message("x"), hyprof.plot("x", 1), hyprof.frame(), hyprof.signpost("x"), hyprof.app_info("k", "v")
+hyprof.thread_name("x")'
+
+# A package for other versions: its extension is not found.
+mkdir -p "$TMPDIR/bare/hyprof" && cp "$BUILD"/python/hyprof/*.py "$TMPDIR/bare/hyprof/"
+not_built() {
+        ! PYTHONPATH=$TMPDIR/bare "$python" -c 'import hyprof' 2>"$TMPDIR/err" && grep -q 'hyprof was not built for this CPython' "$TMPDIR/err"
+}
+holds "an extension that is missing is explained" not_built
+in_interpreter() {
+        ! "$python" -c 'import _xxsubinterpreters as s; i = s.create(); s.run_string(i, "import hyprof")' 2>"$TMPDIR/err" &&
+                grep -q 'sub-interpreters are not supported' "$TMPDIR/err"
+}
+holds "a sub-interpreter is refused with words" in_interpreter
