@@ -134,10 +134,10 @@ CHECK_LIBS  = $(shell $(PACKAGES_OF) $(PKG_CONFIG) --libs check)
 CLIENT_INC := -Iinstrument/client/include
 
 # The package of Python, for this CPython of 3.11 to 3.14 with its headers.  Without them, with HYPROF_NO_PYTHON=1 and with
-# sanitizers (the interpreter has none) it is left out.
+# sanitizers (the interpreter has none), or for another machine, it is left out.
 PYTHON           ?= $(or $(wildcard /usr/bin/python3),python3)
 HYPROF_NO_PYTHON ?= 0
-PYTHON_FACTS := $(if $(filter 1,$(HYPROF_NO_PYTHON))$(filter asan tsan fuzz,$(VARIANT)),,$(shell $(PYTHON) python/facts.py 2>/dev/null))
+PYTHON_FACTS := $(if $(filter 1,$(HYPROF_NO_PYTHON))$(CROSS_COMPILE)$(filter asan tsan fuzz,$(VARIANT)),,$(shell $(PYTHON) python/facts.py 2>/dev/null))
 PYTHON_INC   := $(word 1,$(PYTHON_FACTS))
 PYTHON_EXT   := $(word 2,$(PYTHON_FACTS))
 PYTHON_DIR   ?= $(PREFIX)/lib/$(word 3,$(PYTHON_FACTS))

@@ -179,14 +179,27 @@ static PyObject *profile_hooks_stop(PyObject *module, PyObject *unused)
         Py_RETURN_NONE;
 }
 
-/* After a thread was started, and before it runs: it waits for the GIL, which we have. */
-static PyObject *calls_thread_started(PyObject *module, PyObject *unused)
+/*
+ * In place of _thread.start_new_thread, whose first argument is that one.  In C, so that the GIL is not
+ * given away before the new thread, which waits for it, has its hooks.
+ */
+static PyObject *calls_start_thread(PyObject *start, PyObject *args, PyObject *keywords)
+{
+        PyObject *identity = PyObject_Call(start, args, keywords);
+
+        if (identity && hooks.is_on)
+                hook_threads();
+        return identity;
+}
+
+static PyMethodDef starter = { "start_new_thread", PYTHON_API_METHOD(calls_start_thread),
+                               METH_VARARGS | METH_KEYWORDS, NULL };
+
+/* The function that starts threads by @start, and hooks them. */
+static PyObject *calls_starter(PyObject *module, PyObject *start)
 {
         (void)module;
-        (void)unused;
-        if (hooks.is_on)
-                hook_threads();
-        Py_RETURN_NONE;
+        return PyCFunction_New(&starter, start);
 }
 
 /* A greenlet that began before us runs again: the interpreter has forgotten the hook on its stack. */
@@ -205,7 +218,7 @@ static PyObject *calls_hook_again(PyObject *module, PyObject *unused)
 static PyMethodDef methods[] = {
         { "calls_start", profile_hooks_start, METH_O, NULL },
         { "calls_stop", profile_hooks_stop, METH_NOARGS, NULL },
-        { "calls_thread_started", calls_thread_started, METH_NOARGS, NULL },
+        { "calls_starter", calls_starter, METH_O, NULL },
         { "calls_hook_again", calls_hook_again, METH_NOARGS, NULL },
         { NULL, NULL, 0, NULL },
 };

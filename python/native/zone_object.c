@@ -32,7 +32,7 @@ static bool parse_color(PyObject *object, unsigned long *ret_color)
         if (color == (unsigned long)-1 && PyErr_Occurred())
                 return false;
         if (color > 0xffffff) {
-                PyErr_Format(PyExc_ValueError, "zone: the color is %#lx, it can be at most 0xffffff", color);
+                PyErr_Format(PyExc_ValueError, "zone: the color is %R, it can be at most 0xffffff", object);
                 return false;
         }
         *ret_color = color;

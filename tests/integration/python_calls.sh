@@ -6,7 +6,7 @@ set -u
 need sqlite3 jq
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 37
+plan 39
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR" || exit 2
 
@@ -145,6 +145,17 @@ parent()
 END
 holds "a script that forks" recorded 0 forks.py
 holds "calls of both" same "child 1/1 parent 1/1" "$(counts "'child', 'parent'")"
+cat >spawns.py <<'END'
+import multiprocessing
+def child(): return 4
+if __name__ == "__main__":
+    process = multiprocessing.get_context("spawn").Process(target=child)
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+END
+holds "a script that spawns" recorded 0 spawns.py
+holds "calls in the new process" same "child 1/1" "$(counts "'child'")"
 holds "without a recorder the script runs" ends_with 3 env HYPROF=/no/such/hyprof "$python" -m hyprof calls.py
 holds "and it is said how to get one" grep -q 'nothing is recorded: there is no recorder' err
 

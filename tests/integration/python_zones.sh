@@ -209,7 +209,14 @@ not_built() {
 }
 holds "an extension that is missing is explained" not_built
 in_interpreter() {
-        ! "$python" -c 'import _xxsubinterpreters as s; i = s.create(); s.run_string(i, "import hyprof")' 2>"$TMPDIR/err" &&
+        ! "$python" -c '
+try:
+    import _interpreters as s
+    error = s.run_string(s.create("legacy"), "import hyprof")
+    raise SystemExit(error and error.formatted)
+except ModuleNotFoundError:
+    import _xxsubinterpreters as s
+    s.run_string(s.create(), "import hyprof")' 2>"$TMPDIR/err" &&
                 grep -q 'sub-interpreters are not supported' "$TMPDIR/err"
 }
 holds "a sub-interpreter is refused with words" in_interpreter

@@ -66,6 +66,10 @@ class _Calls:
             from hyprof import _tasks
 
             _tasks.watch()
+        if "multiprocessing.spawn" in modules:
+            from hyprof import _children
+
+            _children.watch()
         if "greenlet" in modules:
             from hyprof import _greenlets
 
@@ -142,14 +146,8 @@ def _hook_new_threads() -> None:
 
     if _plain_start is not None:
         return
-    start = _plain_start = _thread.start_new_thread
-    started = _native.calls_thread_started
-
-    def start_new_thread(*args: Any, **keywords: Any) -> Any:
-        identity = start(*args, **keywords)
-        started()
-        return identity
-
+    _plain_start = _thread.start_new_thread
+    start_new_thread = _native.calls_starter(_plain_start)
     for module, names in ((_thread, ("start_new_thread", "start_new")), (threading, ("_start_new_thread",))):
         for name in names:
             setattr(module, name, start_new_thread)

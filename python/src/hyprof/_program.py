@@ -11,6 +11,7 @@ import sys
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, Optional, Sequence
 
+from hyprof import _children
 from hyprof._calls import calls
 from hyprof._filters import Filter
 
@@ -66,6 +67,7 @@ def _prepare(options: optparse.Values, args: Sequence[str]) -> None:
         return
     calls.filter = Filter(options.include, options.exclude)
     calls.with_lines = options.lines
+    _children.export(calls.filter)
     calls.start_signpost = options.start_signpost
     calls.end_signpost = options.end_signpost
     calls.is_whole = not options.partial and not options.start_signpost
