@@ -268,11 +268,11 @@ bench-scale: ## measure what it costs to read a large trace: HYPROF_BENCH_ZONES=
 	$(SUBMAKE) all
 	$(Q)HYPROF='$(abspath $(B)/hyprof)' BUILD='$(abspath $(B))' tests/bench/bench_scale.sh
 
-bench-view: ## measure how soon the viewer answers and draws: TRACE=big.hyp
+bench-view: ## measure how soon the viewer answers and draws: HYPROF_BENCH_ZONES=5000000; beside its peers where they are
 	$(Q)tests/install_packages.sh build bench consumers
-	$(SUBMAKE) all
-	$(Q)tests/bench/bench_view.py $(B)/hyprof '$(TRACE)'
-	$(Q)node tests/bench/bench_pages.js $(B)/hyprof '$(TRACE)'
+	$(SUBMAKE) all $(B)/tools/large_trace
+	$(Q)HYPROF='$(abspath $(B)/hyprof)' BUILD='$(abspath $(B))' tests/bench/bench_view.sh
+	$(Q)HYPROF='$(abspath $(B)/hyprof)' BUILD='$(abspath $(B))' tests/bench/bench_view_peers.sh
 
 bench-memory: ## measure the recorder's memory at 5 million zones a second, minute by minute: HYPROF_BENCH_MINUTES=10
 	$(Q)tests/install_packages.sh build bench
