@@ -167,15 +167,24 @@ static void note_no_kernel(const struct record_options *options, const struct pe
 static void cmd_record_warn_of_losses(const struct record_options *options, const struct recorder_progress *p)
 {
         uint64_t n_all = p->n_samples + p->n_zones + p->n_lost;
+        uint64_t ring_bytes;
 
         if (p->n_lost < n_all / 100 || p->n_lost == 0)
                 return;
         complain("warning: %s lost (%.1f%%); hyprof report says which",
                  text_number_counted(p->n_lost, p->n_lost == 1 ? "events was" : "events were").text,
                  100.0 * (double)p->n_lost / (double)n_all);
-        complain_try("hyprof record with a lower -F, or with --client-ring %" PRIu64
-                     "M if they are the program's",
-                     spare_memory_sufficient_bytes(options->client_ring_bytes, p->n_lost) >> 20);
+        ring_bytes = spare_memory_sufficient_bytes(options->client_ring_bytes, p->n_lost);
+        /* Such rings would be charged to the program, which the kernel ends when its cgroup is full. */
+        if (ring_bytes > p->group_bytes)
+                complain_try(
+                        "hyprof record with a lower -F, or, if they are the program's, with a higher memory "
+                        "limit: %" PRIu64 "M would have been enough, of which its cgroup leaves %" PRIu64 "M",
+                        ring_bytes >> 20, p->group_bytes >> 20);
+        else
+                complain_try("hyprof record with a lower -F, or with --client-ring %" PRIu64
+                             "M if they are the program's",
+                             ring_bytes >> 20);
 }
 
 /* Ends as the command did; a signal's core dump is the command's alone. */

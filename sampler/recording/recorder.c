@@ -94,6 +94,7 @@ static void report_progress(struct recorder *r, uint64_t now_ns)
         p->n_samples = r->merge.samples.n_samples;
         p->n_zones = r->merge.n_zones;
         p->n_lost = loss_counter_total(&r->merge.losses);
+        p->group_bytes = r->merge.zones.group_bytes;
         if (r->writer)
                 p->file_bytes = writer_thread_count_bytes(r->writer);
         if (r->options->on_progress && now_ns - r->progress_ns >= PROGRESS_PERIOD_NS) {

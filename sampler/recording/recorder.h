@@ -34,6 +34,7 @@ struct recorder_progress {
         uint64_t n_samples;
         uint64_t n_zones;
         uint64_t n_lost;
+        uint64_t group_bytes; /* the least that limits of cgroups left a program; UINT64_MAX = no limit */
         uint64_t file_bytes;
 };
 

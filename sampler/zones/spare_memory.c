@@ -139,17 +139,23 @@ static bool spare_memory_find_folder(const struct spare_memory *m, uint32_t pid,
         return found;
 }
 
+uint64_t spare_memory_left_by_group(const struct spare_memory *m, uint32_t pid)
+{
+        char folder[PATH_MAX];
+
+        return m->has_mount && spare_memory_find_folder(m, pid, folder)
+                       ? spare_memory_of_group(folder, m->mount.path)
+                       : UINT64_MAX;
+}
+
 uint64_t spare_memory_of_process(const struct spare_memory *m, uint32_t pid)
 {
         uint64_t bytes = spare_memory_least(ring_size_machine_memory() / SHARE_OF_MACHINE,
                                             SPARE_MEMORY_BYTES_MAX);
-        char folder[PATH_MAX];
 
         if (m->wanted_bytes != 0)
                 return m->wanted_bytes > SPARE_MEMORY_RING_BYTES ? m->wanted_bytes : 0;
-        if (m->has_mount && spare_memory_find_folder(m, pid, folder))
-                bytes = spare_memory_least(bytes, spare_memory_of_group(folder, m->mount.path));
-        return bytes;
+        return spare_memory_least(bytes, spare_memory_left_by_group(m, pid));
 }
 
 uint64_t spare_memory_share(uint64_t bytes, size_t n_programs)

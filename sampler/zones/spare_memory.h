@@ -49,6 +49,9 @@ uint64_t spare_memory_old_ring_bytes(uint64_t wanted_bytes);
  */
 uint64_t spare_memory_sufficient_bytes(uint64_t wanted_bytes, uint64_t n_lost);
 
+/* The rest of the memory limits of a process's cgroups; 0 = this one.  UINT64_MAX if there is no limit. */
+uint64_t spare_memory_left_by_group(const struct spare_memory *m, uint32_t pid);
+
 /*
  * spare_memory_of_group() - what a cgroup with its parents leaves
  * @folder:  of the cgroup

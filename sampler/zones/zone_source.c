@@ -44,6 +44,7 @@ void zone_source_init(struct zone_source *s, const struct recording *recording, 
 {
         *s = (struct zone_source){ .recording = recording, .families = families };
         spare_memory_init(&s->spare, client_ring_bytes);
+        s->group_bytes = UINT64_MAX;
         event_translator_init(&s->translator, recording);
         intern_init(&s->known_pids, sizeof(uint32_t), 0);
         intern_init(&s->refused, sizeof(struct refused_region), REFUSED_MAX);
@@ -80,19 +81,21 @@ static int use_clock(struct zone_source *s, uint32_t kind, struct error *err)
         return r;
 }
 
-/* A process's own number for itself, in its PID namespace; 0 if it is gone. */
+/*
+ * A process's own number for itself, in its PID namespace; 0 if it is gone.  Where it cannot be asked, as
+ * without descriptors, it is the number that the kernel vouched for, and no other.
+ */
 static uint32_t ask_own_pid(uint32_t pid)
 {
         char path[32];
-        uint32_t own_pid = 0;
-        int fd;
+        uint32_t own_pid = pid;
+        int fd, r;
 
         (void)snprintf(path, sizeof(path), "/proc/%u", pid);
         fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0 || own_number_read(fd, pid, &own_pid, NULL) < 0)
-                own_pid = 0;
+        r = fd < 0 ? -errno : own_number_read(fd, pid, &own_pid, NULL);
         io_close(&fd);
-        return own_pid;
+        return r == -ENOENT || r == -ESRCH ? 0 : own_pid;
 }
 
 /*
@@ -144,6 +147,7 @@ struct region_share {
 static int start_region(struct zone_source *s, const struct waiting_region *w,
                         struct client_region **ret_region, struct region_share *ret_share, struct error *err)
 {
+        uint64_t group_bytes;
         int r = measure_region(s, w, &ret_share->charged_bytes, err);
 
         if (r < 0)
@@ -160,6 +164,9 @@ static int start_region(struct zone_source *s, const struct waiting_region *w,
         if (r < 0)
                 return r;
         ret_share->spare_bytes = spare_memory_of_process(&s->spare, w->pid);
+        group_bytes = spare_memory_left_by_group(&s->spare, w->pid);
+        if (group_bytes < s->group_bytes)
+                s->group_bytes = group_bytes;
         client_region_allow_spare(*ret_region, spare_memory_share(ret_share->spare_bytes, s->n_regions + 1));
         r = client_region_enable(*ret_region, s->families, err);
         if (r == 0 && s->is_paused)

@@ -58,6 +58,7 @@ struct zone_source {
         /* what the programs are asked for: CLIENT_ABI_FAMILY_*, and with which callstacks */
         uint32_t families;
         struct spare_memory spare; /* how much more than its rings each of them may fill */
+        uint64_t group_bytes;      /* the least that limits of cgroups left one; UINT64_MAX = no limit */
         struct event_translator translator;
 
         struct zone_region *regions; /* heap, owned */

@@ -4,7 +4,7 @@
 # respected, and many programs share one bound
 set -eu
 . tests/tap.sh
-plan 24
+plan 25
 need jq
 need_sampling
 
@@ -68,6 +68,7 @@ if [ -n "$top" ] && mkdir "$group" 2>/dev/null; then
                 holds "group: it was not killed for memory" same 0 "$(awk '$1 == "oom_kill" { print $2 }' "$group/memory.events")"
                 figure "group: $(said group peak_kb) kB in use"
                 holds "group: a part of the limit" compare "$(said group peak_kb)" "<" 24576
+                holds "group: no larger ring is advised than its limit allows" ends_with 1 grep -q -e --client-ring "$TMPDIR/group.err"
         else
                 skips_group "group: memory.max" "hardware: the kernel gives the memory controller to no group of cgroup2"
         fi

@@ -330,6 +330,37 @@ static void hand_in(struct merged_program *f, const struct fake_region *p, uint3
 }
 
 /*
+ * A region that names another process is refused, also where nothing can be opened to ask for the number that
+ * the process has in its own namespace.
+ */
+START_TEST(test_number_cannot_be_asked)
+{
+        struct rlimit all, few;
+        struct fake_region other;
+        struct thread_track *thread;
+        static struct merged_program f;
+        uint32_t pid = (uint32_t)getpid();
+        int fd;
+
+        merged_program_set_up(&f);
+        ck_assert_int_eq(process_table_add_thread(&f.processes, pid, pid, 0, f.start_ns, &thread), 0);
+        start_large(&other, pid + 1);
+        fd = fcntl(other.fd, F_DUPFD_CLOEXEC, 0);
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &all), 0);
+        few = all;
+        few.rlim_cur = 0;
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+        ck_assert_int_eq(zone_source_receive(&f.zones, pid, fd), 0);
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
+        merged_program_cycle(&f, f.start_ns, false);
+        ck_assert_uint_eq(f.zones.n_regions, 1);
+        fake_region_destroy(&other);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/*
  * A process has half of what the others leave of the gibibyte: beyond that its region is refused and counted
  * once; others have room still, and it has room later.
  */
