@@ -34,10 +34,11 @@ async function main() {
         const hottest = answer('report', '--functions').functions.rows[0].handle;
         const zone = answer('report', '--zones').zones.rows[0].handle;
         const pictures = {
-                timeline: `screen=timeline&view_from=${slow.at_ns - 6e6}&view_to=${slow.at_ns + 18e6}&at=${slow.at_ns}&at_thread=${slow.thread}`,
+                timeline: `screen=timeline&view_from=${slow.at_ns - 6e6}&view_to=${Math.round(slow.at_ns + Math.max(18e6, 1.3 * slow.duration_ns))}&at=${slow.at_ns}&at_thread=${slow.thread}`,
                 zones: `screen=zones&zone=${zone}`,
                 flame: 'screen=flame&shape=zones',
                 source: `screen=source&function=${hottest}`,
+                frames: 'screen=frames',
         };
         const viewer = spawn(hyprof, ['view', '--no-open', trace], { stdio: ['ignore', 'pipe', 'inherit'] });
         const address = await serve(viewer);

@@ -9,7 +9,8 @@ const { loadPages } = require('./loaded_pages.js');
 const { FixedRandom, ColumnWriter, encodeFileLanes } = require('./fake_trace.js');
 
 const inPages = loadPages(['dom.js', 'format.js', 'colors.js', 'model.js', 'lanes.js', 'source_server.js',
-        'source_file.js', 'viewer.js', 'lane_cache.js', 'timeline_rows.js', 'code_words.js', 'listing_pane.js']);
+        'source_file.js', 'viewer.js', 'lane_cache.js', 'timeline_rows.js', 'code_words.js', 'listing_pane.js',
+        'answers.js', 'flame_layout.js']);
 const plain = (value) => JSON.parse(JSON.stringify(value));
 
 /** Spans that do not overlap, of very different lengths, some of no length. */
@@ -287,4 +288,18 @@ test('the words of a line are the line, and of the kinds that an editor shows', 
         assert.deepStrictEqual(kinds('f("a // b", 2);'), ['string "a // b"', 'number 2']);
         assert.deepStrictEqual(kinds('#include <x.h>'), []);
         assert.deepStrictEqual(kinds('  # def'), ['comment   # def']);
+});
+
+test('instructions per cycle of a call are those of the same path in both trees', () => {
+        const rows = (leaf) => [{ depth: 0, function: 'main', module: 'a', total_share: 1 },
+                { depth: 1, function: 'leaf', module: 'a', total_share: leaf },
+                { depth: 1, function: 'other', module: 'a', total_share: 0.25 }];
+        const [main, leaf, other, none] = plain(inPages(`(() => {
+                const cycles = callTree(${JSON.stringify(rows(0.5))}, { value: 'total_share' }, 'all');
+                const beside = ${JSON.stringify(rows(0.75).slice(0, 2))};
+                setRatios(cycles, callTree(beside, { value: 'total_share' }, 'all'), 2);
+                const main = cycles.children[0];
+                return [main.row.ratio, main.children[0].row.ratio, main.children[1].row.ratio, cycles.row.ratio];
+        })()`));
+        assert.deepStrictEqual([main, leaf, other, none], [2, 3, null, 2]);
 });

@@ -199,6 +199,13 @@ test('zones: a zone by keyboard, its histogram, a part of it, groups, and why', 
                 await page.press('ArrowRight');
                 await page.until('location.hash.includes("longer=")');
                 await page.untilText(here, /instances of .* to .*: [\d,]+/);
+                await page.click('button', 'show on the timeline');
+                await page.untilText('.timeline-tools', /highlighted: request of/);
+                await page.until(`hyprofShell.made.get('timeline').highlight().what > 0`);
+                await openTab(page, 'Flame graph');
+                await page.untilText(here, /instances of at least .*, beside the others/);
+                await openTab(page, 'Zones');
+                await page.value(`document.querySelector(${JSON.stringify(here)} + ' .histogram canvas').focus()`);
                 await page.press('Escape');
                 await page.until('!location.hash.includes("longer=")');
                 await page.value(`(() => { const s = document.querySelector('[data-state=group]'); s.value = 'thread';

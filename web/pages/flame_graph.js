@@ -133,7 +133,7 @@ class FlameGraph {
         labelOf(box) {
                 if (!box.node)
                         return `${box.count} narrow`;
-                return this.signOf(box.node) + box.node.name;
+                return this.signOf(box.node) + box.node.name + this.ratioOf(box.node);
         }
 
         /**
@@ -144,6 +144,14 @@ class FlameGraph {
                 const all = Math.max(this.options.root.value, this.options.root.before ?? 0);
 
                 return node.before === null || all <= 0 ? null : (node.value - node.before) / all;
+        }
+
+        /**
+         * Instructions per cycle, where the tree has them: in words, since color alone says nothing.
+         * @param {CallNode} node
+         */
+        ratioOf(node) {
+                return isNumber(node.row.ratio) ? ` · ${node.row.ratio.toFixed(2)}` : '';
         }
 
         /** @param {CallNode} node */
@@ -161,6 +169,8 @@ class FlameGraph {
                         return { fill: this.colors.accent, ink: this.colors['on-accent'] };
                 const growth = this.growthOf(node);
 
+                if (isNumber(node.row.ratio))
+                        return { fill: `hsl(${Math.round(5 + 70 * Math.min(3, node.row.ratio))} 65% 78%)`, ink: '#111' };
                 if (growth === null)
                         return this.colorOf(node.module || node.name);
                 const strength = Math.min(1, Math.abs(growth) * 4);
@@ -184,6 +194,8 @@ class FlameGraph {
 
                 if (node.before !== null)
                         parts.push(`${this.options.otherWords ?? 'before'} ${format(node.before)}`);
+                if (isNumber(node.row.ratio))
+                        parts.push(`${node.row.ratio.toFixed(2)} instructions per cycle`);
                 if (node.module)
                         parts.push(node.module);
                 return `${this.signOf(node)}${node.name}: ${parts.join(', ')}`;

@@ -74,3 +74,22 @@ function flameLayout(focus, narrowest) {
         }
         return { boxes, n_rows: rows };
 }
+
+/**
+ * setRatios() - of each node: what the other tree has at the same path, divided by what it has itself, times `scale`
+ * @param {CallNode} root
+ * @param {CallNode} other
+ * @param {number} scale
+ */
+function setRatios(root, other, scale) {
+        /** @type {[CallNode, CallNode|undefined][]} */
+        const left = [[root, other]];
+
+        for (let pair = left.pop(); pair; pair = left.pop()) {
+                const [node, beside] = pair;
+
+                node.row.ratio = beside && node.value > 0 ? beside.value / node.value * scale : null;
+                for (const child of node.children)
+                        left.push([child, beside?.children.find((one) => one.name === child.name && one.module === child.module)]);
+        }
+}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 'use strict';
 /*
- * screen_flame.js - the flame graph: of all, a thread, a zone, a function; by samples, waiting, bytes
+ * screen_flame.js - the flame graph: of all, a thread, a zone, a part of its instances, a function; by time on a CPU or any
+ * counter, instructions per cycle, waiting, bytes
  */
 
 class FlameScreen extends AnswerScreen {
@@ -18,8 +19,7 @@ class FlameScreen extends AnswerScreen {
                 this.tools.append(
                         this.choice('show', 'shape', [['', 'callers above callees'], ['inverted', 'inverted: callees above callers'],
                                                       ['zones', 'zones as frames'], ['sandwich', 'around one function']]),
-                        this.choice('of', 'metric', [['', 'samples'], ['off_cpu', 'waiting'], ['bytes', 'bytes allocated'],
-                                                     ['live', 'bytes never freed']]),
+                        this.choice('of', 'metric', this.metricChoices()),
                         this.choice('event', 'event', this.eventChoices()),
                         this.choice('thread', 'thread', this.threadChoices()),
                         this.choice('zone', 'zone', this.zoneChoices()));
@@ -27,6 +27,22 @@ class FlameScreen extends AnswerScreen {
                 this.addPart('what the function calls', (state) => state.shape === 'sandwich' && state.function && !state.metric
                         ? { question: 'top_down', params: { ...filterOf(state), function: state.function } } : null,
                              (answer, state) => this.drawTree(answer, 'top_down', 'Called functions', state));
+        }
+
+        /** @returns {[string, string][]} */
+        metricChoices() {
+                return [['', 'time, or the event\'s count'], ...(/** @type {[string, string][]} */ (
+                        this.eventsOfIpc() ? [['ipc', 'instructions per cycle']] : [])),
+                        ['off_cpu', 'waiting'], ['bytes', 'bytes allocated'], ['live', 'bytes never freed']];
+        }
+
+        /** The events that count cycles and instructions; null if one of them was not recorded. */
+        eventsOfIpc() {
+                const { events } = this.viewer.model;
+                const cycles = events.find((name) => /^(cpu-)?cycles\b/.test(name));
+                const instructions = events.find((name) => /^instructions\b/.test(name));
+
+                return cycles && instructions ? { cycles, instructions } : null;
         }
 
         zoneChoices() {
@@ -52,6 +68,10 @@ class FlameScreen extends AnswerScreen {
                         return { question: 'off_cpu', params };
                 if (state.metric === 'bytes' || state.metric === 'live')
                         return { question: 'memory', params };
+                if (state.metric === 'ipc')
+                        return { question: 'top_down', params: { ...params, event: this.eventsOfIpc()?.cycles ?? '' } };
+                if (state.zone && state.longer && !state.metric)
+                        return { question: 'why', params: { ...params, slower_than: state.longer } };
                 if (state.shape === 'sandwich')
                         return { question: state.function ? 'bottom_up' : 'functions',
                                  params: { ...params, ...(state.function ? { function: state.function } : {}) } };
@@ -68,6 +88,8 @@ class FlameScreen extends AnswerScreen {
                         return this.drawStacks(answer, 'sites', 'bytes', 'Bytes allocated', formatBytes);
                 if (state.metric === 'live')
                         return this.drawStacks(answer, 'leaks', 'bytes', 'Bytes never freed', formatBytes);
+                if (state.metric !== 'ipc' && state.zone && state.longer)
+                        return this.drawPart(answer, state);
                 if (state.shape === 'sandwich' && !state.function)
                         return [el('p', {}, 'Choose a function.'), this.table(answer, 'functions', {
                                 name: 'Functions', onOpen: (row) => this.viewer.set({ function: row.handle }) })];
@@ -83,11 +105,61 @@ class FlameScreen extends AnswerScreen {
                 if (rows.length === 0)
                         return [el('p', {}, 'No samples in this part of the recording.')];
                 this.text = state.text ?? '';
-                this.graph = new FlameGraph({ name, format: (value) => `${formatCount(value)} samples`, search: this.text,
-                                              root: callTree(rows, { value: 'total_samples' }, 'all'),
+                const nSamples = answer.n_samples;
+                const graph = this.graph = new FlameGraph({ name, search: this.text, root: callTree(rows, { value: 'total_share' }, 'all'),
+                                              format: (share) => isNumber(nSamples)
+                                                      ? `${formatCount(Math.round(share * nSamples))} samples` : formatShare(share),
                                               onOpen: (node) => this.viewer.set({ screen: 'source',
                                                                                   function: node.handle ?? undefined }) });
-                return [el('p', { class: 'muted' }, answerAbout(answer, key)), this.graph.element];
+                this.weigh(graph, answer, state).catch(() => { /* Then numbers of samples stay: a page without these answers. */ });
+                return [el('p', { class: 'muted' }, answerAbout(answer, key)), graph.element];
+        }
+
+        /**
+         * The instances from the selected part of the histogram on, beside the others.
+         * @param {Answer} answer  of why
+         * @param {ViewState} state
+         */
+        drawPart(answer, state) {
+                const rows = answerRows(answer, 'calls');
+                const all = el('div', { class: 'data-tools' }, el('span', { class: 'muted' },
+                        `instances of at least ${formatDuration(Number(state.longer))}, beside the others; time of one instance`),
+                               button('all instances', () => this.viewer.set({ longer: null, shorter: null })));
+
+                if (rows.length === 0)
+                        return [all, el('p', {}, 'No samples in these instances.')];
+                this.graph = new FlameGraph({ name: 'Calls inside', otherWords: 'in the others', search: state.text ?? '',
+                                              format: (ns) => `${formatDuration(ns)} an instance`,
+                                              root: callTree(rows, { value: 'slow_ns', before: 'typical_ns' }, 'an instance') });
+                return [all, this.graph.element];
+        }
+
+        /**
+         * Shares become time, or counts of the event; for instructions per cycle boxes are of cycles, and colored.
+         * @param {FlameGraph} graph
+         * @param {Answer} answer
+         * @param {ViewState} state
+         */
+        async weigh(graph, answer, state) {
+                const { source } = this.viewer;
+                const whole = await source.answer('overview', filterOf(state), {});
+                const event = answerRows(whole, 'sample_events').find((row) => row.name === answer.event);
+
+                if (!event || !isNumber(event.weight))
+                        return;
+                graph.options.format = (share) => event.unit === 'ns' ? formatDuration(share * event.weight)
+                        : `${formatCount(Math.round(share * event.weight))} ${answer.event}`;
+                if (state.metric === 'ipc') {
+                        const { cycles, instructions } = this.eventsOfIpc() ?? { cycles: '', instructions: '' };
+                        const other = await source.answer('top_down', { ...filterOf(state), event: instructions }, {});
+                        const counts = answerRows(whole, 'sample_events');
+                        const scale = (counts.find((row) => row.name === instructions)?.weight ?? 0) /
+                                (counts.find((row) => row.name === cycles)?.weight ?? 1);
+
+                        setRatios(graph.options.root, callTree(answerRows(other, 'top_down'), { value: 'total_share' }, 'all'), scale);
+                }
+                graph.say(graph.at);
+                graph.draw();
         }
 
         /**

@@ -64,10 +64,11 @@ class TimelineScreen {
                 this.idleButton = button('', () => this.toggleIdle());
                 this.measureButton = button('Measure', () => this.toggleMeasure(), { title: 'drag to measure (M)' });
                 this.note = el('span', { class: 'muted', role: 'status' });
+                this.part = button('', () => this.viewer.set({ longer: null, shorter: null }), { title: 'ends the highlight' });
                 this.element = el('section', { class: 'timeline' },
                         el('div', { class: 'data-tools timeline-tools' },
                            button('Show all', () => this.showRange(0, this.viewer.model.duration_ns), { title: 'Home' }),
-                           this.ghostButton, this.measureButton, this.idleButton, this.notes.button, this.note,
+                           this.ghostButton, this.measureButton, this.idleButton, this.notes.button, this.part, this.note,
                            el('span', { class: 'muted timeline-keys' },
                               'wheel zooms · drag moves · Shift+drag selects · W A S D · / searches')),
                         this.notes.list,
@@ -122,6 +123,11 @@ class TimelineScreen {
 
         /** Rows anew: after a choice of what is shown. */
         arrange() {
+                const part = this.highlight();
+
+                this.part.hidden = part === null;
+                this.part.textContent = part === null ? '' : `highlighted: ${this.viewer.model.locationName(part.what)} of ` +
+                        `${formatDuration(part.from)} to ${isFinite(part.to) ? formatDuration(part.to) : 'the longest'} ×`;
                 this.layout = timelineRows(this.viewer.model, this.choice);
                 this.room.style.height = `${this.layout.height + AXIS_PX + 20}px`;
                 const nIdle = this.viewer.model.tracks.filter(isIdleTrack).length;
@@ -159,8 +165,17 @@ class TimelineScreen {
                         return null;
                 return { context, width, height, from: this.from, to: this.to, top: this.scroll.scrollTop,
                          colors: themeColors(), isDark: isDarkPage(), model: this.viewer.model, cache: this.cache,
-                         search: (this.viewer.state.text ?? '').toLowerCase(), budgets: this.budgets,
+                         search: (this.viewer.state.text ?? '').toLowerCase(), budgets: this.budgets, highlight: this.highlight(),
                          bucketLog2: bucketOf((this.to - this.from) / width) };
+        }
+
+        /** The part of a zone's histogram that is selected on the screen Zones. */
+        highlight() {
+                const { state, model } = this.viewer;
+                const location = state.zone && (state.longer || state.shorter)
+                        ? model.locations.find((one) => one.handle === state.zone) : null;
+
+                return location ? { what: location.id, from: Number(state.longer ?? 0), to: Number(state.shorter ?? Infinity) } : null;
         }
 
         drawNow() {

@@ -133,7 +133,11 @@ class ZonesScreen extends AnswerScreen {
                           (state.shorter ? formatDuration(Number(state.shorter)) : 'the longest') : 'instances in groups';
 
                 return [
-                        el('h3', {}, `${range}: ${formatCount(answer.count ?? 0)}`),
+                        el('div', { class: 'data-tools' }, el('h3', {}, `${range}: ${formatCount(answer.count ?? 0)}`),
+                           ...(state.longer || state.shorter ? [
+                                   button('show on the timeline', () => this.viewer.go('timeline')),
+                                   button('flame graph', () => this.viewer.go('flame', { shape: null, metric: null })),
+                                   button('why are they slow?', () => this.viewer.set({ why: '1' }))] : [])),
                         this.table(answer, 'groups', { name: `By ${state.group}`, shown: 10 }),
                         ...(state.longer || state.shorter ? this.inside(answer, 'Slowest of the selection') : []),
                 ];

@@ -23,6 +23,7 @@ const LABEL_LEAST_PX = 22;
  * @property {boolean} isDark
  * @property {TraceModel} model
  * @property {string} search           in small letters; "" = none
+ * @property {{ what: number, from: number, to: number }|null} highlight  instances of a zone that are selected elsewhere
  * @property {LaneCache} cache
  * @property {FrameBudgets} budgets
  * @property {number} bucketLog2
@@ -126,6 +127,7 @@ function firstInSight(frame, items) {
 function paintSpans(frame, items, y, height, kind) {
         const { context, model } = frame;
         const folds = new FoldBar(frame, y, height);
+        const isPicky = frame.search !== '' || (frame.highlight !== null && (kind === 'zones' || kind === 'device'));
 
         for (let i = firstInSight(frame, items); i < items.n && items.begin[i] < frame.to; i++) {
                 const left = Math.max(-2, xOfTime(frame, items.begin[i]));
@@ -133,14 +135,14 @@ function paintSpans(frame, items, y, height, kind) {
 
                 if (right < 0)
                         continue;
-                if (items.count[i] === 1 || frame.search !== '')
+                if (items.count[i] === 1 || isPicky)
                         folds.paint();
                 const name = model.nameOf(kind, items.what[i]);
                 const color = colorOfSpan(frame, kind, items.what[i], name);
                 const width = Math.max(1, right - left);
-                const isFound = frame.search !== '' && name.toLowerCase().includes(frame.search);
+                const isFound = isWanted(frame, kind, items, i, name);
 
-                context.globalAlpha = frame.search !== '' && !isFound ? 0.28 : kind === 'ghosts' ? 0.72 : 1;
+                context.globalAlpha = isPicky && !isFound ? 0.28 : kind === 'ghosts' ? 0.72 : 1;
                 context.fillStyle = color.fill;
                 context.fillRect(left, y, width > 3 ? width - 1 : width, height);
                 if (items.count[i] > 1) {
@@ -149,7 +151,7 @@ function paintSpans(frame, items, y, height, kind) {
                         context.fillStyle = color.text;
                         paintLabel(context, name, Math.max(0, left), Math.min(frame.width, right), y, height);
                 }
-                if (isFound && width > 4) {
+                if (isFound && (width > 4 || frame.highlight)) {
                         context.strokeStyle = frame.colors.text;
                         context.lineWidth = 1;
                         context.strokeRect(left + 0.5, y + 0.5, width - 2, height - 1);
@@ -157,6 +159,22 @@ function paintSpans(frame, items, y, height, kind) {
         }
         folds.paint();
         context.globalAlpha = 1;
+}
+
+/**
+ * Whether an item is one that was searched for, or is of the selected part of a zone's histogram.
+ * @param {TimelineFrame} frame
+ * @param {string} kind
+ * @param {SpanItems} items
+ * @param {number} i
+ * @param {string} name
+ */
+function isWanted(frame, kind, items, i, name) {
+        const { search, highlight } = frame;
+
+        if (highlight && (kind === 'zones' || kind === 'device'))
+                return items.what[i] === highlight.what && items.longestNs[i] >= highlight.from && items.longestNs[i] <= highlight.to;
+        return search !== '' && name.toLowerCase().includes(search);
 }
 
 /** @param {TimelineFrame} frame @param {string} kind @param {number} what @param {string} name */
