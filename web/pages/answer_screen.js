@@ -52,7 +52,7 @@ function filterWithout(state, keys) {
  * @param {string} words
  */
 function withNames(model, words) {
-        return words.replace(/\b(zone|thread) (?:called )?([zt][0-9]{1,9})\b/g, (all, kind, handle) => {
+        return words.replace(/\b(zone|thread) (?:called )?([zt][0-9]{1,9})\b(?! ')/g, (all, kind, handle) => {
                 const name = kind === 'zone' ? model.locations.find((one) => one.handle === handle)?.name
                         : model.threadOfHandle(handle)?.name;
 
