@@ -138,6 +138,19 @@ others_share() {
         echo $((100 * (now[1] - ticks_before[1] - (now[2] - ticks_before[2])) / (now[0] - ticks_before[0] + 1)))
 }
 
+# A case: no record was lost.  If other programs took more than a quarter of the CPUs since watch_others, the rings may have
+# been full while the recorder waited for its turn; that is printed.
+holds_all_records() { # the case's name, name of the trace
+        local lost others
+        lost=$(lost_records "$2")
+        others=$(others_share)
+        if [ "$others" -gt 25 ] && [ -n "$lost" ]; then
+                figure "$2: other programs took $others% of the CPUs: $lost"
+                lost=$(grep -v '^KERNEL_RING_FULL ' <<<"$lost" || true)
+        fi
+        holds "$1" same "" "$lost"
+}
+
 # For `holds`: the trace is whole.
 is_whole() { # name
         "$HYPROF" check "$TMPDIR/$1.hyp"

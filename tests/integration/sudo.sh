@@ -62,8 +62,8 @@ holds "the kernel's callstacks are there, with names" same "" \
 holds "all rights were given up that could be" same "" "$(reported sudo '.missing.rows[] | select(.code == "RIGHTS_KEPT") | .code')"
 holds "the trace tells what the recorder used" grep -q 'recorder_cpu_ns' "$TMPDIR/sudo.dump"
 
-# ---- what hyprof itself may do, seen by its command
-"${start[@]}" -q -o t.hyp -- "$folder/w_split" 2 >/dev/null &
+# ---- what hyprof itself may do while its command runs, which is ended when all of it has been seen
+"${start[@]}" -q -o t.hyp -- "$folder/w_split" 60 >/dev/null &
 job=$!
 # The exec'ed chain: by_sudo's subshell has become hyprof.
 hyprof_pid() { pgrep -P "$job" -x hyprof || echo "$job"; }
@@ -90,7 +90,8 @@ holds "the thread that opens files has what that needs" same 0000010000080000 "$
 holds "its other threads have none" same 0000000000000000 "$(permitted "")"
 holds "all of them are filtered" same 2 "$(threads Seccomp)"
 holds "and gain nothing" same 1 "$(threads NoNewPrivs)"
-wait "$job"
+kill "$(pgrep -P "$pid" -x w_split)" || true
+wait "$job" || true
 
 # ---- the output
 ln -s "$secret" "$folder/home/link.hyp"
