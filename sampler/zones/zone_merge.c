@@ -386,8 +386,10 @@ static int merge_ring(struct zone_merge *m, struct ring *ring, bool passes, uint
                         zone_merge_merge_zones(m, ring);
                 if (zone_source_peek(zones, ring->region, ring->slot, &event, ret_ns) == 0)
                         return LANE_DRY;
-                if (*ret_ns > ring->until_ns)
+                if (*ret_ns > ring->until_ns) {
+                        ring->region->has_later = true;
                         return LANE_LATER;
+                }
                 if (event.kind == CLIENT_ABI_EVENT_FIBER_ENTER && !passes) {
                         ring->region->uses_fibers = true;
                         return LANE_ENTER;
@@ -543,6 +545,7 @@ static int merge_region(struct zone_merge *m, struct zone_region *region)
         uint64_t next_ns;
 
         region->is_behind = false;
+        region->has_later = false;
         for (uint32_t n = 0; n < region->n_slots && !region->uses_fibers; n++) {
                 uint32_t slot = zone_merge_slot_at(region, first, n);
                 int stop;

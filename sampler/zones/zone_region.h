@@ -62,6 +62,7 @@ struct zone_region {
         uint64_t spare_bytes;   /* that the program may fill beyond its rings, if no other is recorded */
         uint32_t next_slot;     /* where the next cycle begins */
         bool is_behind;         /* the last cycle left something to the next */
+        bool has_later;         /* it left events whose time was still to come, or that samples hold back */
 
         bool uses_fibers; /* a thread went on as one: the order between the rings matters */
 

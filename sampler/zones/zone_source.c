@@ -576,9 +576,10 @@ void zone_source_end_cycle(struct zone_source *s)
                 struct zone_region *region = &s->regions[i];
 
                 /*
-                 * One cycle more than that in which the end was noticed: what came with it is merged by then.
+                 * One cycle more than that in which the end was noticed: what came with it is merged by then,
+                 * unless it is too young, or samples of before wait for an unwind table: execve does not.
                  */
-                if (region->n_cycles_ended > 1 && !region->is_behind) {
+                if (region->n_cycles_ended > 1 && !region->is_behind && !region->has_later) {
                         close_region(s, region);
                 } else {
                         region->n_cycles_ended += region->n_cycles_ended > 0;

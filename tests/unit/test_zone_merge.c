@@ -575,6 +575,51 @@ START_TEST(test_exec_in_one_cycle)
 END_TEST
 
 /*
+ * loop test: samples of the program that was replaced wait for a table, or its last events are too young, of
+ * a fiber as well; its region stays until they are merged, however many cycles that takes
+ */
+START_LOOP_TEST(test_exec_while_events_wait, 0, 4)
+{
+        static struct merged_program f;
+        static struct fake_program second;
+        bool is_held = _i % 2 == 0, has_fiber = _i / 2 == 1;
+        uint64_t until_ns;
+        uint32_t before;
+
+        merged_program_set_up(&f);
+        until_ns = is_held ? UINT64_MAX : f.start_ns + 14;
+        before = fake_program_name(&f.program, "before");
+        for (uint64_t at = 10; at <= 20; at += 5) {
+                fake_program_begin(&f.program, 0, f.start_ns + at, before);
+                fake_program_finish(&f.program, 0, f.start_ns + at + 2);
+        }
+        if (has_fiber) {
+                fake_program_enter(&f.program, 1, f.start_ns + 30, fake_program_name(&f.program, "fiber"), 0);
+                fake_program_begin(&f.program, 1, f.start_ns + 31, before);
+                fake_program_finish(&f.program, 1, f.start_ns + 32);
+        }
+        if (is_held)
+                f.threads[0]->process->held_ns = f.start_ns + 14;
+        fake_program_start(&second, MERGED_PROGRAM_PID);
+        ck_assert_int_eq(zone_source_receive(&f.zones, MERGED_PROGRAM_PID, fake_program_fd(&second)), 0);
+        for (int i = 0; i < 5; i++) {
+                merged_program_cycle(&f, until_ns, false);
+                ck_assert_uint_eq(f.zones.n_regions, 2);
+        }
+        ck_assert_uint_eq(f.merge.n_zones, 1);
+        f.threads[0]->process->held_ns = UINT64_MAX;
+        for (int i = 0; i < 3; i++)
+                merged_program_cycle(&f, UINT64_MAX, false);
+        ck_assert_uint_eq(f.zones.n_regions, 1);
+        merged_program_finish(&f);
+        ck_assert_uint_eq(f.merge.n_zones, has_fiber ? 4 : 3);
+        merged_program_expect_no_loss(&f);
+        merged_program_tear_down(&f);
+        fake_program_end(&second);
+}
+END_TEST
+
+/*
  * The same, told by a thread that emits nothing itself: the new program's fibers are not
  * taken for the old one's.
  */
