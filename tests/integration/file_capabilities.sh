@@ -58,7 +58,7 @@ holds "it has no capabilities" same "$(printf '0000000000000000%.0s\n' 1 2 3 4)"
 other=$!
 holds "another user's process" record_as_member other -d 1s -p "$other"
 read_trace other
-holds "has samples" compare "$(n_events other 'kind == "sample"')" ">" 100
+holds "has samples" compare "$(n_events other 'kind == "sample"')" ">" 10
 kill "$other" || true
 wait "$other" 2>/dev/null || true
 holds "root's files are as far away as before" ends_with 125 member "$folder/bin/hyprof" record -o "$folder/t.hyp" -- true
