@@ -178,7 +178,7 @@ static int kernel_side_take_sample(struct kernel_side *s, const struct perf_reco
         pending.cut = stack_unwinder_run_waiting(s->recording->unwinder, &rec->sample.stack, thread,
                                                  rec->time_ns, &s->chain);
         is_whole = s->chain.state < TRACE_STACK_TRUNCATED;
-        s->has_cuts |= pending.cut != 0 && thread->cuts.n_items > 0; /* not if it waits for a table */
+        s->has_cuts |= pending.cut != 0;
         if (pending.cut == 0)
                 r = sample_stacks_add(s, &thread->process->space, &event);
         if (r == 0 && s->recording->keep_stacks)
