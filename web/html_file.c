@@ -23,10 +23,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ITEM_BYTES_MIN   2 /* of an item of a lane, packed: more items than that are not tried */
-#define MERGE_FIRST_LOG2 8 /* 256 ns */
-#define MERGE_STEP_LOG2  2
-#define MERGE_LAST_LOG2  52
+/*
+ * An item of a lane has at least so many bytes, packed; regular lanes have less, so that a few million are
+ * packed in any case to see it.  More are not tried.
+ */
+#define ITEM_BYTES_MIN     2
+#define ITEMS_ALWAYS_TRIED 2000000
+#define MERGE_FIRST_LOG2   8 /* 256 ns */
+#define MERGE_STEP_LOG2    2
+#define MERGE_LAST_LOG2    52
 #define POLICY                                                                                                    \
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; " \
         "style-src 'unsafe-inline'; img-src data:\">\n"
@@ -160,38 +165,72 @@ static uint64_t count_others(const struct html_parts *p)
         return n + (p->has_samples ? p->samples.used_bytes + p->stacks.used_bytes : 0);
 }
 
+/* Steps of merging: 0 = none, then from MERGE_FIRST_LOG2 on, up to the length of the recording. */
+static unsigned merge_log2(unsigned step)
+{
+        return step == 0 ? 0 : MERGE_FIRST_LOG2 + (step - 1) * MERGE_STEP_LOG2;
+}
+
+static unsigned count_merge_steps(const struct html_parts *p)
+{
+        unsigned n = 1;
+
+        while (merge_log2(n) <= MERGE_LAST_LOG2 && UINT64_C(1) << merge_log2(n) <= p->index.duration_ns)
+                n++;
+        return n;
+}
+
 /*
- * Returns 1 if the lanes fit beside the rest, with what is shorter than 2^merged_log2 ns merged; 0 if not;
- * -errno.
+ * Returns 1 if the lanes fit beside the rest, with what is shorter than 2^merged_log2 ns merged: then they
+ * are those of the page; 0 if not; -errno.
  */
 static int try_lanes(struct html_parts *p, unsigned merged_log2, struct error *err)
 {
         uint64_t others = count_others(p);
         uint64_t room = others < p->options->bytes_max ? p->options->bytes_max - others : 0;
-        struct byte_buffer bytes = { .data = NULL };
-        int r = html_lanes_put(&p->index, merged_log2, room / ITEM_BYTES_MIN, &bytes, err);
+        uint64_t n_items_max = room / ITEM_BYTES_MIN;
+        struct byte_buffer bytes = { .data = NULL }, packed = { .data = NULL };
+        int r;
 
-        byte_buffer_clear(&p->lanes);
+        if (n_items_max < ITEMS_ALWAYS_TRIED)
+                n_items_max = ITEMS_ALWAYS_TRIED;
+        r = html_lanes_put(&p->index, merged_log2, n_items_max, &bytes, err);
         if (r == 0)
-                r = pack(&p->lanes, &bytes, err);
+                r = pack(&packed, &bytes, err);
         byte_buffer_deinit(&bytes);
-        if (r < 0)
-                return r == -E2BIG ? 0 : r;
-        p->merged_log2 = merged_log2;
-        return p->lanes.used_bytes <= room;
+        if (r == 0 && packed.used_bytes <= room) {
+                byte_buffer_deinit(&p->lanes);
+                p->lanes = packed;
+                p->merged_log2 = merged_log2;
+                return 1;
+        }
+        byte_buffer_deinit(&packed);
+        return r == -E2BIG ? 0 : r;
 }
 
-/* The least merging with which the lanes fit.  Returns as try_lanes(). */
+/*
+ * The least merging with which the lanes fit: lanes shrink from step to step, so that the half of the steps
+ * that is left can be found by one of them.  Returns as try_lanes().
+ */
 static int fit_lanes(struct html_parts *p, struct error *err)
 {
-        int r = p->merged_log2 == 0 ? try_lanes(p, 0, err) : 0;
+        unsigned low = 1, n_steps = count_merge_steps(p), high = n_steps;
+        int r = try_lanes(p, 0, err);
 
-        for (unsigned log2 = MERGE_FIRST_LOG2; r == 0 && log2 <= MERGE_LAST_LOG2; log2 += MERGE_STEP_LOG2) {
-                if (UINT64_C(1) << log2 > p->index.duration_ns)
-                        break;
-                r = try_lanes(p, log2, err);
+        if (r != 0)
+                return r;
+        while (low < high) {
+                unsigned middle = low + (high - low) / 2;
+
+                r = try_lanes(p, merge_log2(middle), err);
+                if (r < 0)
+                        return r;
+                if (r == 1)
+                        high = middle;
+                else
+                        low = middle + 1;
         }
-        return r;
+        return high < n_steps;
 }
 
 /* The ladder: what is short is merged; then samples go, then details, then the timeline. */
@@ -213,6 +252,7 @@ static int html_file_fit(struct html_parts *p, struct error *err)
         if (r != 0)
                 return r < 0 ? r : 0;
         p->has_lanes = false;
+        p->merged_log2 = 0;
         byte_buffer_clear(&p->lanes);
         if (count_others(p) <= p->options->bytes_max)
                 return 0;

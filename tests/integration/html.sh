@@ -3,7 +3,7 @@
 # `hyprof html`: one file with all answers as the commands print them, within its size, and what --redact leaves out
 set -eu
 . tests/tap.sh
-plan 24
+plan 25
 need jq python3
 
 trace=tests/golden/v1.4.hyp
@@ -69,6 +69,8 @@ fits() { # bytes, words of what is left out, how many lines
 "$HYPROF" html "$TMPDIR/many.hyp" -o "$TMPDIR/whole.html" 2>/dev/null
 whole=$(stat -c %s "$TMPDIR/whole.html")
 holds 'a whole page says so' sh -c "$(declare -f part); part '$TMPDIR/whole.html' model | jq -e '.file.is_complete and .file.dropped == [] and .file.merged_below_ns == 0'"
+"$HYPROF" html "$TMPDIR/many.hyp" -o "$TMPDIR/fit.html" --max-size $((whole + 66000)) 2>/dev/null
+holds 'lanes so regular that an item has less than two bytes are whole where they fit' jq -e '.file.is_complete' <(part "$TMPDIR/fit.html" model)
 holds 'what is short is merged first' fits $((whole + 44000)) '^zones and other items shorter than .* are merged$' 1
 holds 'the page knows below which time' jq -e '.file.merged_below_ns >= 256 and .file.has_samples' <(part "$TMPDIR/fit.html" model)
 holds 'too small a size' ends_with 1 "$HYPROF" html "$TMPDIR/many.hyp" -o "$TMPDIR/no.html" --max-size 64K
