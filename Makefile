@@ -121,12 +121,17 @@ BPF_FLAGS   := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(if $(filter 1,$(WERRO
                $(if $(SYSROOT),--sysroot=$(abspath $(SYSROOT))) -idirafter $(if $(SYSROOT),$(abspath $(SYSROOT)))/usr/include/$(TRIPLET) \
                $(if $(CROSS_COMPILE),-idirafter /usr/$(TRIPLET)/include)
 
+# The screen of `hyprof top` is drawn by ncurses.  With HYPROF_NO_NCURSES=1, and on boards, it prints plain tables on a
+# terminal too.
+HYPROF_NO_NCURSES ?= 0
+NCURSES     := $(if $(filter 1,$(HYPROF_NO_NCURSES))$(IS_STATIC)$(CROSS_COMPILE),,1)
+
 # Flags that the sources need in any mode.  CPPFLAGS, CFLAGS, CXXFLAGS and LDFLAGS belong to the caller.
 DEFINES    := -D_GNU_SOURCE -I. -DHYPROF_VERSION='"$(VERSION)"'
 C_FLAGS     = -std=c11 $(SYSROOT_FLAGS) $(DEFINES) $(WARN_C) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CFLAGS)
 CXX_FLAGS   = -std=c++11 $(SYSROOT_FLAGS) $(DEFINES) $(WARN_CXX) -g -fno-omit-frame-pointer -pthread $(MODE_$(VARIANT)) $(CPPFLAGS) $(CXXFLAGS)
 LINK_FLAGS  = $(SYSROOT_FLAGS) $(SYSROOT_LINK) -pthread $(LINK_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
-LIBS       := -lelf -lpfm -lzstd -lz -llzma -lsqlite3 -ljansson -liberty -lcap -lseccomp $(if $(IS_STATIC),,-lmicrohttpd) $(if $(BPF_CLANG),-lbpf) -lm
+LIBS       := -lelf -lpfm -lzstd -lz -llzma -lsqlite3 -ljansson -liberty -lcap -lseccomp $(if $(IS_STATIC),,-lmicrohttpd) $(if $(BPF_CLANG),-lbpf) $(if $(NCURSES),-lncursesw -ltinfo) -lm
 # Static programs take the compiler's own libc.  On RISC-V gcc 12 makes none for random addresses.
 STATIC_LINK := $(if $(filter riscv64,$(MACHINE)),-static,-static-pie)
 HYPROF_LIBS := $(if $(IS_STATIC),$(STATIC_LINK) -Wl$(COMMA)--start-group $(LIBS) -Wl$(COMMA)--end-group,$(LIBS))
@@ -150,7 +155,8 @@ NO_BPF_SRC  := sampler/kernel/switch_source_none.c
 STATIC_SRC  := base/library_loader_none.c base/user_account_files.c web/http_server_none.c
 SHARED_SRC  := base/library_loader.c base/user_account.c web/http_server.c
 BPF_SRC     := sampler/kernel/kernel_types.c sampler/kernel/switch_source.c sampler/kernel/switch_program.c
-LIB_SRC     := $(filter-out %.bpf.c $(if $(IS_STATIC),$(SHARED_SRC),$(STATIC_SRC)) $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c)))
+SCREEN_SRC  := cli/top/top_screen$(if $(NCURSES),_none).c # what is left out
+LIB_SRC     := $(filter-out %.bpf.c $(SCREEN_SRC) $(if $(IS_STATIC),$(SHARED_SRC),$(STATIC_SRC)) $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c)))
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
 CLIENT_HDR  := $(wildcard $(addprefix instrument/client/include/hyprof/,*.h* compat/*/*.h* compat/*/*/*.h*))
 TRACY_SRC   := $(wildcard instrument/compat/tracy/*.c)
@@ -408,7 +414,7 @@ bench-programs: $(BENCHES) $(WORKLOADS) $(TOOLS)
 # -------------------------------------------------------------------- rules
 
 # Other flags or another compiler build everything anew.
-FLAGS_NOW := $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(BPF_CLANG)
+FLAGS_NOW := $(CC) $(CXX) $(C_FLAGS) $(CXX_FLAGS) $(LINK_FLAGS) $(BPF_CLANG) $(NCURSES)
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' > $@
@@ -418,7 +424,7 @@ CHECK_64_BITS = printf '\043if !defined(__LP64__)\n\043error\n\043endif\n' | $(C
 
 # A missing header is reported once, with the command that installs it.
 HEADERS := libelf.h dwarf.h perfmon/pfmlib_perf_event.h zstd.h zlib.h lzma.h xxhash.h sqlite3.h jansson.h libiberty/demangle.h \
-           sys/capability.h seccomp.h $(if $(IS_STATIC),,microhttpd.h) $(if $(BPF_CLANG),bpf/libbpf.h)
+           sys/capability.h seccomp.h $(if $(IS_STATIC),,microhttpd.h) $(if $(BPF_CLANG),bpf/libbpf.h) $(if $(NCURSES),curses.h)
 $(B)/headers: $(B)/flags
 	@command -v $(firstword $(CC)) >/dev/null || { echo "cannot build: there is no compiler $(firstword $(CC))" >&2; exit 1; }
 	@$(CHECK_64_BITS) || { echo "cannot build: $(CC) compiles for a machine of 32 bits; hyprof and its client library need one of 64" >&2; exit 1; }

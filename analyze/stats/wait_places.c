@@ -35,7 +35,7 @@ static bool wait_places_equals(struct text_view string, const char *text)
         return string.n_bytes == strlen(text) && wait_places_begins_with(string, text);
 }
 
-static bool is_scheduler(struct text_view name)
+bool wait_places_is_plumbing(struct text_view name)
 {
 #define X(prefix) prefix,
         static const char *const prefixes[] = { WAIT_PLACES_PLUMBING(X) };
@@ -47,8 +47,7 @@ static bool is_scheduler(struct text_view name)
         return false;
 }
 
-/* The C library and the dynamic loader, by the file's name: glibc's and musl's. */
-static bool is_c_library(struct text_view path)
+bool wait_places_is_c_library(struct text_view path)
 {
         static const char *const prefixes[] = { "libc.so", "libc-2",  "libc.musl", "libpthread", "ld-linux",
                                                 "ld-2",    "ld-musl", "ld.so",     "ld64.so",    "librt" };
@@ -70,7 +69,7 @@ static bool is_own(const struct wait_places *p, uint32_t label)
         const struct function *function = function_table_get(&p->functions, label);
 
         return function->kind != FUNCTION_MARK &&
-               !is_c_library(trace_dictionary_text(p->dictionary, function->module));
+               !wait_places_is_c_library(trace_dictionary_text(p->dictionary, function->module));
 }
 
 static bool is_kernel_frame(const struct trace_dictionary *d, uint32_t frame)
@@ -94,7 +93,7 @@ static void take_kernel_frame(const struct wait_places *p, uint32_t frame, struc
                 const struct function *function = function_table_get(&p->functions, frames->labels[i]);
 
                 *is_telling = function->kind == FUNCTION_NAMED &&
-                              !is_scheduler(trace_dictionary_text(p->dictionary, function->name));
+                              !wait_places_is_plumbing(trace_dictionary_text(p->dictionary, function->name));
                 if (*is_telling || place->kernel_label == 0)
                         place->kernel_label = frames->labels[i];
         }

@@ -14,6 +14,7 @@
 
 #include "analyze/walk/function_table.h"
 #include "base/intern.h"
+#include "base/text_view.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,5 +91,11 @@ uint32_t wait_places_find_own(const struct wait_places *p, const struct wait_pla
 
 /* The function to name for a waker's callstack; 0 = nothing is known. */
 uint32_t wait_places_find_waker(const struct wait_places *p, uint32_t stack);
+
+/* The name of a function of the kernel begins as WAIT_PLACES_PLUMBING says. */
+bool wait_places_is_plumbing(struct text_view name);
+
+/* The path of a module: the C library, the dynamic loader (glibc's and musl's), or the vdso. */
+bool wait_places_is_c_library(struct text_view path);
 
 #endif /* ANALYZE_STATS_WAIT_PLACES_H */

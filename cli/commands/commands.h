@@ -91,6 +91,10 @@ const struct option_table *cmd_report_options(void);
 int cmd_symbolize(int argc, char **argv);
 const struct option_table *cmd_symbolize_options(void);
 
+/* [top] -> top_input -> top_screen, standard output */
+int cmd_top(int argc, char **argv);
+const struct option_table *cmd_top_options(void);
+
 /* [view] -> viewer_start -> view_front */
 int cmd_view(int argc, char **argv);
 const struct option_table *cmd_view_options(void);

@@ -2,10 +2,10 @@
 #include "cli/commands/viewer_start.h"
 
 #include "base/error.h"
+#include "cli/commands/drop_rights.h"
 #include "cli/exit_status.h"
 #include "cli/files/cache_folder.h"
 #include "cli/terminal/complaint.h"
-#include "sampler/kernel/privileges.h"
 #include "timeline/timeline_cache.h"
 #include "view/text/shell_word.h"
 #include "web/view_front.h"
@@ -60,22 +60,6 @@ static void print_address(void *context, const char *url, uint16_t port)
         (void)fflush(stdout);
 }
 
-/* For good: no capability stays.  Returns 0 or -errno after a complaint. */
-static int become_invoking_user(void)
-{
-        struct invoking_user user = invoking_user_read();
-        struct error err = ERROR_NONE;
-        int r = privileges_become_user(&user, false, &err);
-
-        if (r == 0 && user.known)
-                r = privileges_drop(&err);
-        if (r < 0) {
-                complain("error: %s", err.text);
-                complain_try("hyprof view without sudo");
-        }
-        return r;
-}
-
 static int explain(const struct viewer_start *start, int code, const struct error *err)
 {
         if (code == -EADDRINUSE) {
@@ -107,7 +91,7 @@ int viewer_start_run(struct viewer_start *start)
                 complain_try("hyprof view TRACE");
                 return EXIT_STATUS_USAGE;
         }
-        if (become_invoking_user() < 0)
+        if (drop_rights_for_good("hyprof view without sudo") < 0)
                 return EXIT_STATUS_FAILED;
         has_cache = cache_folder_open_timeline(&cache);
         options.cache = has_cache ? &cache : NULL;

@@ -38,6 +38,7 @@ allowed() { # folder -> the other folders and single files that it may include
         analyze/trace)     echo symbolize ;;
         analyze/walk)      echo symbolize analyze/trace ;;
         analyze/stats)     echo symbolize analyze/trace analyze/walk ;;
+        analyze/live)      echo symbolize analyze/trace analyze/walk analyze/stats ;;
         analyze/report)    echo symbolize analyze/trace analyze/walk analyze/stats ;;
         analyze/why)       echo symbolize analyze/trace analyze/walk analyze/stats ;;
         analyze/diff)      echo symbolize analyze/trace analyze/walk analyze/stats ;;
@@ -58,8 +59,9 @@ allowed() { # folder -> the other folders and single files that it may include
         cli/options)       echo symbolize unwind instrument sampler analyze view cli/terminal cli/exit_status.h ;;
         cli/files)         echo symbolize instrument sampler analyze timeline view web cli/terminal cli/options cli/exit_status.h ;;
         cli/views)         echo symbolize analyze view cli/terminal cli/options cli/files cli/exit_status.h ;;
+        cli/top)           echo symbolize analyze view cli/terminal cli/options cli/files cli/exit_status.h ;;
         cli/commands)      echo symbolize unwind instrument sampler analyze timeline view web export cli/terminal cli/options cli/files \
-                                cli/views cli/exit_status.h cli/version.h ;;
+                                cli/views cli/top cli/exit_status.h cli/version.h ;;
         cli)               echo instrument view/text view/document cli/terminal cli/options cli/commands ;;
         *)                 echo "no such folder: $1" >&2 ;;
         esac

@@ -23,8 +23,8 @@
 
 struct text_column {
         const char *title;
-        bool right;             /* flush right, for numbers */
         uint32_t n_columns_max; /* longer cells are cut and end in an ellipsis; 0 = what the line leaves */
+        bool right;             /* flush right, for numbers */
         bool may_go;            /* is left out if the line has no room for it; the last such column first */
 };
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/live/live_labels.h - the frames of a trace that grows -> functions, as they are named by now
+ *
+ * Way of the data:  trace_dictionary (frames, modules), live_names -> [live_labels] -> live_rows
+ *
+ * Made anew for each list, since names come while the trace grows.  A frame that was named without a function
+ * is one label a module; a frame that was not named yet is a label of its own, with module and offset.
+ */
+#ifndef ANALYZE_LIVE_LIVE_LABELS_H
+#define ANALYZE_LIVE_LIVE_LABELS_H
+
+#include "base/intern.h"
+#include "base/text_view.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LIVE_LABEL_NO_STACK 1 /* the label of samples without a call stack */
+
+struct live_label;
+struct live_names;
+struct trace_dictionary;
+
+/* The function from which a label was made. */
+struct live_label_origin {
+        uint32_t frame, i; /* frame 0: samples without a call stack */
+};
+
+struct live_labels {
+        const struct trace_dictionary *dictionary; /* borrowed */
+        const struct live_names *names;            /* borrowed; NULL = none */
+        struct intern keys;                /* the module, whether it has a name, the name or the frame */
+        struct live_label_origin *origins; /* heap; by label - 1 */
+        size_t origins_capacity;
+        uint32_t *of_frame; /* heap; by frame - 1: the label of its innermost function; 0 = not made yet */
+};
+
+/* Returns 0 or -ENOMEM; to be deinitialised in any case. */
+int live_labels_init(struct live_labels *l, const struct trace_dictionary *dictionary,
+                     const struct live_names *names);
+void live_labels_deinit(struct live_labels *l);
+
+/* How many functions a frame has, inlined into each other: 1 at least. */
+uint32_t live_labels_count(const struct live_labels *l, uint32_t frame);
+
+/* The label of its function number @i, the innermost first.  Returns 0, -ENOMEM, -EOVERFLOW. */
+int live_labels_find(struct live_labels *l, uint32_t frame, uint32_t i, uint32_t *ret_label);
+
+static inline uint32_t live_labels_n(const struct live_labels *l)
+{
+        return l->keys.n_items;
+}
+
+/* Describes a label in @ret, for people. */
+void live_labels_describe(const struct live_labels *l, uint32_t label, struct live_label *ret);
+
+/* Whether a frame is one of the kernel; whether it stands for something that is no code. */
+bool live_labels_is_kernel(const struct live_labels *l, uint32_t frame);
+bool live_labels_is_mark(const struct live_labels *l, uint32_t frame);
+
+/* The path of the module of a frame; empty without one. */
+struct text_view live_labels_module(const struct live_labels *l, uint32_t frame);
+
+#endif /* ANALYZE_LIVE_LIVE_LABELS_H */

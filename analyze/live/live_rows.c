@@ -1,0 +1,578 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/live/live_rows.h"
+
+#include "analyze/live/live_labels.h"
+#include "analyze/live/live_stats.h"
+#include "analyze/stats/wait_places.h"
+#include "analyze/trace/wrapper_names.h"
+#include "base/clock.h"
+#include "format/trace_dictionary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAMES_MAX 512 /* of one call stack */
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+        return a < b ? 1 : a > b ? -1 : 0;
+}
+
+/* ---- functions ----------------------------------------------------------------------------------------- */
+
+/* Sums of one label. */
+struct function_sum {
+        double self, total;
+        uint64_t n;
+        uint32_t seen_in; /* the number of the stack in which it was met last */
+};
+
+struct function_sums {
+        struct live_labels labels;
+        struct function_sum *sums; /* heap; by label */
+        size_t n_sums;
+        double all;
+};
+
+static int sum_of_label(struct function_sums *f, uint32_t label, struct function_sum **ret)
+{
+        if (label >= f->n_sums) {
+                size_t n = 2 * (size_t)label + 64;
+                struct function_sum *sums = realloc(f->sums, n * sizeof(*sums));
+
+                if (!sums)
+                        return -ENOMEM;
+                memset(sums + f->n_sums, 0, (n - f->n_sums) * sizeof(*sums));
+                f->sums = sums;
+                f->n_sums = n;
+        }
+        *ret = &f->sums[label];
+        return 0;
+}
+
+/* The functions of one frame, @is_leaf: of the innermost. */
+static int add_frame(struct function_sums *f, uint32_t frame, bool is_leaf, const struct live_cell *cell,
+                     uint32_t number)
+{
+        for (uint32_t i = 0; i < live_labels_count(&f->labels, frame); i++) {
+                struct function_sum *sum = NULL;
+                uint32_t label;
+                int r = live_labels_find(&f->labels, frame, i, &label);
+
+                if (r == 0)
+                        r = sum_of_label(f, label, &sum);
+                if (r < 0 || !sum)
+                        return r;
+                if (is_leaf && i == 0) {
+                        sum->self += (double)cell->sum.sum;
+                        sum->n += cell->sum.n;
+                }
+                if (sum->seen_in != number)
+                        sum->total += (double)cell->sum.sum;
+                sum->seen_in = number;
+        }
+        return 0;
+}
+
+static int live_rows_add_stack(struct function_sums *f, const struct live_cell *cell, uint32_t number)
+{
+        const struct trace_dictionary *d = f->labels.dictionary;
+        uint32_t stack = (uint32_t)(cell->key - 1);
+        struct function_sum *sum;
+        int r;
+
+        f->all += (double)cell->sum.sum;
+        if (stack == 0) {
+                r = sum_of_label(f, LIVE_LABEL_NO_STACK, &sum);
+                if (r < 0)
+                        return r;
+                sum->self += (double)cell->sum.sum;
+                sum->total += (double)cell->sum.sum;
+                sum->n += cell->sum.n;
+                return 0;
+        }
+        for (uint32_t n = 0; stack != 0 && n < FRAMES_MAX; n++) {
+                const struct trace_stack *row = trace_dictionary_row(d, TRACE_TABLE_STACKS, stack);
+
+                r = live_labels_is_mark(&f->labels, row->frame)
+                            ? 0
+                            : add_frame(f, row->frame, n == 0, cell, number);
+                if (r < 0)
+                        return r;
+                stack = row->parent;
+        }
+        return 0;
+}
+
+static int live_rows_compare_functions(const void *a, const void *b)
+{
+        const struct live_function_row *x = a, *y = b;
+
+        if (x->self != y->self)
+                return x->self < y->self ? 1 : -1;
+        return x->total < y->total ? 1 : x->total > y->total ? -1 : 0;
+}
+
+static int list_functions(const struct function_sums *f, struct live_function_row **ret_rows)
+{
+        uint32_t n_labels = live_labels_n(&f->labels);
+        struct live_function_row *rows = calloc((size_t)n_labels + 1, sizeof(*rows));
+        int n = 0;
+
+        if (!rows)
+                return -ENOMEM;
+        for (uint32_t i = 1; i <= n_labels && i < f->n_sums; i++) {
+                if (f->sums[i].total <= 0 && f->sums[i].n == 0)
+                        continue;
+                live_labels_describe(&f->labels, i, &rows[n].label);
+                rows[n].n_samples = f->sums[i].n;
+                rows[n].self = f->all > 0 ? f->sums[i].self / f->all : 0;
+                rows[n].total = f->all > 0 ? f->sums[i].total / f->all : 0;
+                n++;
+        }
+        qsort(rows, (size_t)n, sizeof(*rows), live_rows_compare_functions);
+        *ret_rows = rows;
+        return n;
+}
+
+int live_rows_functions(const struct live_rows *of, struct live_function_row **ret_rows)
+{
+        const struct live_stats *s = of->stats;
+        struct function_sums f = { .sums = NULL };
+        struct live_cell *cells = NULL;
+        struct live_sum others;
+        int n, r;
+
+        *ret_rows = NULL;
+        n = live_window_collect(&s->samples, s->now_ns, of->all, &cells, &others);
+        r = n < 0 ? n : live_labels_init(&f.labels, s->dictionary, of->names);
+        for (int i = 0; r == 0 && i < n; i++)
+                r = live_rows_add_stack(&f, &cells[i], (uint32_t)i + 1);
+        f.all += r == 0 ? (double)others.sum : 0;
+        if (r == 0)
+                r = list_functions(&f, ret_rows);
+        live_labels_deinit(&f.labels);
+        free(f.sums);
+        free(cells);
+        return r;
+}
+
+/* ---- zones --------------------------------------------------------------------------------------------- */
+
+static bool is_slot_wanted(const struct live_rows *of, size_t i, uint64_t second)
+{
+        if (of->all)
+                return i == LIVE_SLOT_ALL;
+        return i < LIVE_SLOTS && live_slot_is_recent(second, of->stats->now_ns);
+}
+
+static void merge_zone(const struct live_rows *of, const struct live_zone *zone, struct live_zone_slot *ret)
+{
+        *ret = (struct live_zone_slot){ .second = 0 };
+        for (size_t i = 0; i < LIVE_SLOTS_AND_ALL; i++) {
+                const struct live_zone_slot *slot = &zone->slots[i];
+
+                if (!is_slot_wanted(of, i, slot->second))
+                        continue;
+                live_sum_merge(&ret->sum, &slot->sum);
+                ret->self_ns += slot->self_ns;
+                for (size_t k = 0; k < LIVE_BUCKETS; k++)
+                        ret->counts[k] += slot->counts[k];
+        }
+}
+
+/* By nearest rank, to the middle of its bucket; no more than the largest. */
+static uint64_t quantile(const struct live_zone_slot *slot, double share)
+{
+        uint64_t rank = (uint64_t)((double)slot->sum.n * share), n = 0;
+
+        for (uint32_t i = 0; i < LIVE_BUCKETS; i++) {
+                n += slot->counts[i];
+                if (n > rank || n == slot->sum.n) {
+                        uint64_t middle = live_bucket_middle(i);
+
+                        return middle < slot->sum.largest ? middle : slot->sum.largest;
+                }
+        }
+        return slot->sum.largest;
+}
+
+static void live_rows_describe_zone(const struct live_rows *of, const struct live_zone_slot *slot,
+                                    uint32_t location, struct live_zone_row *row)
+{
+        const struct trace_dictionary *d = of->stats->dictionary;
+        const struct trace_location *place = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, location);
+        uint64_t window_ns = live_stats_window_ns(of->stats, of->all);
+
+        *row = (struct live_zone_row){
+                .location = location,
+                .name = trace_dictionary_text(d, place->name ? place->name : place->function),
+                .file = trace_dictionary_text(d, place->file),
+                .line = place->line,
+                .n = slot->sum.n,
+                .per_second = window_ns ? (double)slot->sum.n * (double)NS_PER_S / (double)window_ns : 0,
+                .sum_ns = slot->sum.sum,
+                .self_ns = slot->self_ns,
+                .mean_ns = slot->sum.sum / slot->sum.n,
+                .p50_ns = quantile(slot, 0.5),
+                .p99_ns = quantile(slot, 0.99),
+                .largest_ns = slot->sum.largest,
+        };
+}
+
+static int compare_zones(const void *a, const void *b)
+{
+        const struct live_zone_row *x = a, *y = b;
+
+        return compare_numbers(x->sum_ns, y->sum_ns);
+}
+
+int live_rows_zones(const struct live_rows *of, struct live_zone_row **ret_rows)
+{
+        const struct live_stats *s = of->stats;
+        struct live_zone_row *rows = calloc((size_t)s->n_zones + 1, sizeof(*rows));
+        struct live_zone_slot *sum = malloc(sizeof(*sum));
+        int n = 0;
+
+        *ret_rows = rows;
+        for (uint32_t i = 0; rows && sum && i < s->n_zones; i++) {
+                merge_zone(of, s->zones[i], sum);
+                if (sum->sum.n != 0)
+                        live_rows_describe_zone(of, sum, s->zones[i]->location, &rows[n++]);
+        }
+        if (rows && sum)
+                qsort(rows, (size_t)n, sizeof(*rows), compare_zones);
+        else
+                n = -ENOMEM;
+        free(sum);
+        return n;
+}
+
+void live_rows_histogram(const struct live_rows *of, uint32_t location, uint64_t ret_counts[64])
+{
+        const struct live_stats *s = of->stats;
+
+        memset(ret_counts, 0, 64 * sizeof(*ret_counts));
+        for (uint32_t i = 0; i < s->n_zones; i++)
+                for (size_t k = 0; k < LIVE_SLOTS_AND_ALL && s->zones[i]->location == location; k++) {
+                        const struct live_zone_slot *slot = &s->zones[i]->slots[k];
+
+                        for (uint32_t b = 0; b < LIVE_BUCKETS && is_slot_wanted(of, k, slot->second); b++) {
+                                uint64_t ns = live_bucket_middle(b);
+
+                                ret_counts[ns ? 63 - __builtin_clzll(ns) : 0] += slot->counts[b];
+                        }
+                }
+}
+
+/* ---- waits --------------------------------------------------------------------------------------------- */
+
+/* The place of a call stack: the function of the program, and that of the kernel which says what for. */
+struct wait_labels {
+        uint32_t own, kernel;
+};
+
+static struct text_view name_of_label(const struct live_labels *l, uint32_t label)
+{
+        struct live_label described;
+
+        live_labels_describe(l, label, &described);
+        return described.name;
+}
+
+static int take_user_frame(struct live_labels *l, uint32_t frame, struct wait_labels *ret, int *quality)
+{
+        bool is_own = !wait_places_is_c_library(live_labels_module(l, frame));
+
+        for (uint32_t i = 0; i < live_labels_count(l, frame); i++) {
+                uint32_t label;
+                int r = live_labels_find(l, frame, i, &label), is_better;
+
+                if (r < 0)
+                        return r;
+                is_better = !is_own ? 1 : wrapper_names_have(name_of_label(l, label)) ? 2 : 3;
+                if (is_better <= *quality)
+                        continue;
+                *quality = is_better;
+                ret->own = label;
+        }
+        return 0;
+}
+
+static int find_wait_labels(struct live_labels *l, uint32_t stack, struct wait_labels *ret)
+{
+        int quality = 0, r = 0;
+        bool is_telling = false;
+
+        *ret = (struct wait_labels){ .own = 0 };
+        for (uint32_t n = 0; stack != 0 && n < FRAMES_MAX && quality < 3 && r == 0; n++) {
+                const struct trace_stack *row = trace_dictionary_row(l->dictionary, TRACE_TABLE_STACKS,
+                                                                     stack);
+                uint32_t label;
+
+                stack = row->parent;
+                if (live_labels_is_mark(l, row->frame))
+                        continue;
+                if (!live_labels_is_kernel(l, row->frame)) {
+                        r = take_user_frame(l, row->frame, ret, &quality);
+                        continue;
+                }
+                r = is_telling ? 0 : live_labels_find(l, row->frame, 0, &label);
+                if (r < 0 || is_telling)
+                        continue;
+                is_telling = name_of_label(l, label).n_bytes > 0 &&
+                             !wait_places_is_plumbing(name_of_label(l, label));
+                if (is_telling || ret->kernel == 0)
+                        ret->kernel = label;
+        }
+        return r;
+}
+
+/* A row while it is summed. */
+struct wait_place_sum {
+        uint64_t place; /* labels and state, of which rows are made */
+        struct wait_labels labels;
+        uint32_t state;
+        struct live_sum sum;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+        const struct wait_place_sum *x = a, *y = b;
+
+        if (x->place != y->place)
+                return compare_numbers(x->place, y->place);
+        return compare_numbers(x->state, y->state);
+}
+
+static int compare_waits(const void *a, const void *b)
+{
+        const struct live_wait_row *x = a, *y = b;
+
+        return compare_numbers(x->sum_ns, y->sum_ns);
+}
+
+static void describe_labels(const struct live_labels *l, struct wait_labels labels, struct live_label *own,
+                            struct live_label *kernel)
+{
+        *own = *kernel = (struct live_label){ .name = { .n_bytes = 0 } };
+        if (labels.own != 0)
+                live_labels_describe(l, labels.own, own);
+        if (labels.kernel != 0)
+                live_labels_describe(l, labels.kernel, kernel);
+}
+
+/* Sorted, so that those of one place follow each other. */
+static int list_waits(const struct live_labels *l, struct wait_place_sum *sums, int n,
+                      struct live_wait_row **ret_rows)
+{
+        struct live_wait_row *rows = calloc((size_t)n + 1, sizeof(*rows));
+        int n_rows = 0;
+
+        if (!rows)
+                return -ENOMEM;
+        for (int i = 0; i < n; i++) {
+                struct live_wait_row *row = &rows[n_rows];
+
+                if (i > 0 && compare_places(&sums[i], &sums[i - 1]) == 0)
+                        row--;
+                else
+                        n_rows++;
+                describe_labels(l, sums[i].labels, &row->where, &row->kernel);
+                row->state = sums[i].state;
+                row->n += sums[i].sum.n;
+                row->sum_ns = live_saturating_add(row->sum_ns, sums[i].sum.sum);
+                row->mean_ns = row->sum_ns / row->n;
+                if (sums[i].sum.largest > row->largest_ns)
+                        row->largest_ns = sums[i].sum.largest;
+        }
+        qsort(rows, (size_t)n_rows, sizeof(*rows), compare_waits);
+        *ret_rows = rows;
+        return n_rows;
+}
+
+static int sum_waits(struct live_labels *l, const struct live_cell *cells, int n,
+                     struct live_wait_row **ret_rows)
+{
+        struct wait_place_sum *sums = calloc((size_t)n + 1, sizeof(*sums));
+        int r = sums ? 0 : -ENOMEM;
+
+        for (int i = 0; r == 0 && i < n; i++) {
+                sums[i].state = live_wait_state(cells[i].key);
+                sums[i].sum = cells[i].sum;
+                r = find_wait_labels(l, live_wait_stack(cells[i].key), &sums[i].labels);
+                sums[i].place = (uint64_t)sums[i].labels.own << 32 | sums[i].labels.kernel;
+        }
+        if (r == 0) {
+                qsort(sums, (size_t)n, sizeof(*sums), compare_places);
+                r = list_waits(l, sums, n, ret_rows);
+        }
+        free(sums);
+        return r;
+}
+
+int live_rows_waits(const struct live_rows *of, struct live_wait_row **ret_rows)
+{
+        const struct live_stats *s = of->stats;
+        struct live_cell *cells = NULL;
+        struct live_labels labels;
+        struct live_sum others;
+        int n = live_window_collect(&s->waits, s->now_ns, of->all, &cells, &others);
+        int r = live_labels_init(&labels, s->dictionary, of->names);
+
+        *ret_rows = NULL;
+        if (n < 0)
+                r = n;
+        if (r == 0)
+                r = sum_waits(&labels, cells, n, ret_rows);
+        live_labels_deinit(&labels);
+        free(cells);
+        return r;
+}
+
+/* ---- threads ------------------------------------------------------------------------------------------- */
+
+/* The oldest mark of the window; NULL = there is none. */
+static const struct live_mark *first_mark(const struct live_stats *s)
+{
+        const struct live_mark *first = NULL;
+
+        for (size_t i = 0; i <= LIVE_SLOTS; i++)
+                if (s->marks[i].time_ns != 0 && s->marks[i].time_ns < s->now_ns &&
+                    s->now_ns - s->marks[i].time_ns <= (LIVE_SLOTS + 1) * LIVE_SLOT_NS &&
+                    (!first || s->marks[i].time_ns < first->time_ns))
+                        first = &s->marks[i];
+        return first;
+}
+
+/* Its share of the time since the mark, or of all time. */
+static double find_on_cpu(const struct live_rows *of, const struct live_mark *mark,
+                          const struct walked_thread *thread)
+{
+        const struct live_stats *s = of->stats;
+        uint64_t ran_ns = thread_timeline_ran_until(&thread->timeline, s->now_ns);
+        uint64_t since_ns = s->first_ns, before_ns = 0;
+
+        if (s->walk.n_switches == 0)
+                return -1;
+        if (!of->all && mark) {
+                since_ns = mark->time_ns;
+                before_ns = thread->id <= mark->n_threads ? mark->ran_ns[thread->id - 1] : 0;
+        }
+        if (s->now_ns <= since_ns || ran_ns < before_ns)
+                return 0;
+        return (double)(ran_ns - before_ns) / (double)(s->now_ns - since_ns);
+}
+
+static void live_rows_find_state(const struct live_stats *s, const struct walked_thread *thread,
+                                 struct live_thread_row *row)
+{
+        const struct thread_wait *wait = &thread->wait;
+        uint64_t since_ns = thread->is_out ? wait->out_ns : s->now_ns;
+
+        if (thread->has_ended) {
+                row->state = LIVE_THREAD_ENDED;
+        } else if (s->walk.n_switches == 0) {
+                row->state = LIVE_THREAD_UNKNOWN;
+        } else if (!thread->is_out) {
+                row->state = thread->timeline.running ? LIVE_THREAD_RUNNING : LIVE_THREAD_UNKNOWN;
+        } else if (wait->preempted || wait->is_woken) {
+                row->state = LIVE_THREAD_READY;
+                since_ns = wait->is_woken ? wait->woken_ns : wait->out_ns;
+        } else {
+                row->state = LIVE_THREAD_WAITING;
+                row->wait_state = wait->state;
+        }
+        row->since_ns = s->now_ns > since_ns ? s->now_ns - since_ns : 0;
+}
+
+static int describe_thread(const struct live_rows *of, struct live_labels *labels,
+                           const struct live_mark *mark, const struct walked_thread *thread,
+                           struct live_thread_row *row)
+{
+        const struct trace_dictionary *d = of->stats->dictionary;
+        const struct trace_thread *t = trace_dictionary_row(d, TRACE_TABLE_THREADS, thread->id);
+        const struct trace_process *process = trace_dictionary_row(d, TRACE_TABLE_PROCESSES, t->process);
+        uint32_t location = thread_timeline_location(&thread->timeline);
+        struct wait_labels places;
+        struct live_label kernel;
+        int r;
+
+        *row = (struct live_thread_row){ .thread = thread->id,
+                                         .tid = t->tid,
+                                         .pid = process->pid,
+                                         .name = trace_dictionary_text(d, thread->timeline.name),
+                                         .cpu = thread->cpu,
+                                         .on_cpu = find_on_cpu(of, mark, thread) };
+        live_rows_find_state(of->stats, thread, row);
+        if (location != 0) {
+                const struct trace_location *l = trace_dictionary_row(d, TRACE_TABLE_LOCATIONS, location);
+
+                row->zone = trace_dictionary_text(d, l->name ? l->name : l->function);
+        }
+        if (row->state != LIVE_THREAD_WAITING)
+                return 0;
+        r = find_wait_labels(labels, thread->wait.stack, &places);
+        if (r == 0)
+                describe_labels(labels, places, &row->where, &kernel);
+        return r;
+}
+
+/* Running ones first, by their share of a CPU; those that ended last. */
+static int compare_threads(const void *a, const void *b)
+{
+        const struct live_thread_row *x = a, *y = b;
+
+        if ((x->state == LIVE_THREAD_ENDED) != (y->state == LIVE_THREAD_ENDED))
+                return x->state == LIVE_THREAD_ENDED ? 1 : -1;
+        if (x->on_cpu != y->on_cpu)
+                return x->on_cpu < y->on_cpu ? 1 : -1;
+        return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+/* A thread that ended before the window is left out of it. */
+static bool is_listed(const struct live_rows *of, const struct walked_thread *thread)
+{
+        if (!thread->timeline.started)
+                return false;
+        return of->all || !thread->has_ended ||
+               thread->timeline.last_ns >= live_stats_window_start(of->stats, false);
+}
+
+static int live_rows_list_threads(const struct live_rows *of, struct live_labels *labels, uint32_t n_threads,
+                                  struct live_thread_row *rows, int *ret_n)
+{
+        const struct live_mark *mark = first_mark(of->stats);
+        int n = 0;
+
+        for (uint32_t i = 0; i < n_threads; i++) {
+                const struct walked_thread *thread = &of->stats->walk.threads[i];
+                int r = is_listed(of, thread) ? describe_thread(of, labels, mark, thread, &rows[n++]) : 0;
+
+                if (r < 0)
+                        return r;
+        }
+        qsort(rows, (size_t)n, sizeof(*rows), compare_threads);
+        *ret_n = n;
+        return 0;
+}
+
+int live_rows_threads(const struct live_rows *of, struct live_thread_row **ret_rows)
+{
+        const struct live_stats *s = of->stats;
+        uint32_t n_threads = s->walk.n_threads < LIVE_THREADS_MAX ? s->walk.n_threads : LIVE_THREADS_MAX;
+        struct live_thread_row *rows = calloc((size_t)n_threads + 1, sizeof(*rows));
+        struct live_labels labels;
+        int r = live_labels_init(&labels, s->dictionary, of->names), n = 0;
+
+        if (r == 0 && rows)
+                r = live_rows_list_threads(of, &labels, n_threads, rows, &n);
+        live_labels_deinit(&labels);
+        if (r < 0 || !rows) {
+                free(rows);
+                return r < 0 ? r : -ENOMEM;
+        }
+        *ret_rows = rows;
+        return n;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/live/live_rows.h - the last seconds of a trace as lists: functions, zones, threads, waits
+ *
+ * Way of the data:  live_stats, live_names -> [live_rows] -> `hyprof top`, the live screen
+ *
+ * Each list is made at the moment that it is asked for, largest first.  Texts are foreign bytes, borrowed
+ * from the dictionary and the names until either grows.  Not thread-safe.
+ */
+#ifndef ANALYZE_LIVE_LIVE_ROWS_H
+#define ANALYZE_LIVE_LIVE_ROWS_H
+
+#include "base/text_view.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LIVE_NAME_BYTES 64 /* of a made name: "libfoo.so+0x1a20" */
+
+struct live_names;
+struct live_stats;
+
+/* The name of a place in the code. */
+struct live_label {
+        struct text_view name;      /* the function; empty = none yet: see `made` */
+        struct text_view module;    /* the file's name without its folder */
+        char made[LIVE_NAME_BYTES]; /* with an empty name: module and offset, or words in its place */
+};
+
+struct live_function_row {
+        struct live_label label;
+        double self, total; /* shares of all samples, 0 .. 1 */
+        uint64_t n_samples; /* of which it was the innermost function */
+};
+
+struct live_zone_row {
+        uint32_t location;
+        struct text_view name, file;
+        uint32_t line;
+        uint64_t n;
+        double per_second;
+        uint64_t sum_ns, self_ns, mean_ns, p50_ns, p99_ns, largest_ns;
+};
+
+enum live_thread_state {
+        LIVE_THREAD_UNKNOWN, /* the trace has no context switches, or none of this thread yet */
+        LIVE_THREAD_RUNNING,
+        LIVE_THREAD_READY, /* woken or preempted, waits for a CPU */
+        LIVE_THREAD_WAITING,
+        LIVE_THREAD_ENDED,
+};
+
+struct live_thread_row {
+        uint32_t thread, tid, pid;
+        struct text_view name;
+        enum live_thread_state state;
+        uint32_t wait_state;     /* enum trace_wait_state, if it waits */
+        uint32_t cpu;            /* TRACE_WALK_NO_CPU = not known */
+        uint64_t since_ns;       /* for how long it is in this state, if it waits or is ready */
+        double on_cpu;           /* share of the window; negative = not known */
+        struct live_label where; /* if it waits */
+        struct text_view zone;   /* the name of the innermost zone that is open; empty = none */
+};
+
+struct live_wait_row {
+        struct live_label where;  /* the function of the program */
+        struct live_label kernel; /* of the kernel, which says what for; may be empty */
+        uint32_t state;           /* enum trace_wait_state */
+        uint64_t n, sum_ns, mean_ns, largest_ns;
+};
+
+/* The source of all lists. */
+struct live_rows {
+        const struct live_stats *stats;
+        const struct live_names *names; /* NULL = none but those of the trace */
+        bool all;                       /* of all time, else of the window */
+};
+
+/* Lists on the heap, the caller's to free; NULL if they are empty.  Return how many rows, or -ENOMEM. */
+int live_rows_functions(const struct live_rows *of, struct live_function_row **ret_rows);
+int live_rows_zones(const struct live_rows *of, struct live_zone_row **ret_rows);
+int live_rows_threads(const struct live_rows *of, struct live_thread_row **ret_rows);
+int live_rows_waits(const struct live_rows *of, struct live_wait_row **ret_rows);
+
+/*
+ * Durations of the zones of one place: how many there are up to each power of two.
+ * @ret_counts:  64 numbers; the bucket i is from 2^i to 2^(i+1) - 1 ns
+ */
+void live_rows_histogram(const struct live_rows *of, uint32_t location, uint64_t ret_counts[64]);
+
+/* The bytes to show of a label. */
+static inline struct text_view live_label_text(const struct live_label *l)
+{
+        size_t n = 0;
+
+        if (l->name.n_bytes > 0)
+                return l->name;
+        while (n < sizeof(l->made) && l->made[n] != '\0')
+                n++;
+        return (struct text_view){ .bytes = l->made, .n_bytes = n };
+}
+
+#endif /* ANALYZE_LIVE_LIVE_ROWS_H */

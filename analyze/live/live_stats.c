@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include "analyze/live/live_stats.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_event.h"
+#include "format/trace_reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKET_BITS  3 /* of LIVE_BUCKETS_PER_OCTAVE */
+#define ZONE_NO_ROOM UINT32_MAX
+#define JUMP_NS      (LIVE_SLOTS * LIVE_SLOT_NS)
+
+static int live_stats_no_memory(struct error *err)
+{
+        return error_set(err, -ENOMEM, "sums of the last seconds: out of memory");
+}
+
+/* ---- durations ----------------------------------------------------------------------------------------- */
+
+uint32_t live_bucket_of(uint64_t ns)
+{
+        uint32_t octave, bucket;
+
+        if (ns < LIVE_BUCKETS_PER_OCTAVE)
+                return (uint32_t)ns;
+        octave = 63 - (uint32_t)__builtin_clzll(ns);
+        bucket = (octave - BUCKET_BITS) * LIVE_BUCKETS_PER_OCTAVE + (uint32_t)(ns >> (octave - BUCKET_BITS));
+        return bucket < LIVE_BUCKETS ? bucket : LIVE_BUCKETS - 1;
+}
+
+uint64_t live_bucket_middle(uint32_t bucket)
+{
+        uint32_t octave = bucket / LIVE_BUCKETS_PER_OCTAVE;
+        uint64_t low;
+
+        if (octave == 0)
+                return bucket;
+        low = (uint64_t)(LIVE_BUCKETS_PER_OCTAVE + bucket % LIVE_BUCKETS_PER_OCTAVE) << (octave - 1);
+        return low + ((UINT64_C(1) << (octave - 1)) >> 1);
+}
+
+/* ---- zones --------------------------------------------------------------------------------------------- */
+
+static int reserve_locations(struct live_stats *s)
+{
+        uint32_t n = trace_dictionary_count(s->dictionary, TRACE_TABLE_LOCATIONS);
+        int r;
+
+        if (n <= s->n_locations)
+                return 0;
+        r = array_reserve(&s->zone_of, &s->zone_of_capacity, n, sizeof(*s->zone_of));
+        if (r < 0)
+                return r;
+        memset(s->zone_of + s->n_locations, 0, (n - s->n_locations) * sizeof(*s->zone_of));
+        s->n_locations = n;
+        return 0;
+}
+
+/* A place that was not seen before.  Returns 0 or -ENOMEM. */
+static int add_zone_place(struct live_stats *s, uint32_t location)
+{
+        struct live_zone *zone;
+
+        if (s->n_zones == LIVE_ZONES_MAX) {
+                s->zone_of[location - 1] = ZONE_NO_ROOM;
+                return 0;
+        }
+        zone = calloc(1, sizeof(*zone));
+        if (!zone)
+                return -ENOMEM;
+        zone->location = location;
+        s->zones[s->n_zones++] = zone;
+        s->zone_of[location - 1] = s->n_zones;
+        return 0;
+}
+
+/* NULL if it found no room, or without memory. */
+static struct live_zone *zone_of_location(struct live_stats *s, uint32_t location, int *ret)
+{
+        uint32_t place = s->zone_of[location - 1];
+
+        *ret = 0;
+        if (place == 0) {
+                *ret = add_zone_place(s, location);
+                place = s->zone_of[location - 1];
+        }
+        return place == 0 || place == ZONE_NO_ROOM ? NULL : s->zones[place - 1];
+}
+
+static void add_to_zone_slot(struct live_zone_slot *slot, uint64_t duration_ns, uint64_t self_ns)
+{
+        live_sum_add(&slot->sum, duration_ns);
+        slot->self_ns += self_ns;
+        slot->counts[live_bucket_of(duration_ns)]++;
+}
+
+static int live_stats_zone(void *context, struct walked_thread *thread, const struct zone_instance *instance,
+                           struct error *err)
+{
+        struct live_stats *s = context;
+        uint64_t duration_ns = instance->end_ns > instance->begin_ns ? instance->end_ns - instance->begin_ns
+                                                                     : 0;
+        uint64_t second = live_slot_second(instance->end_ns);
+        struct live_zone_slot *slot;
+        struct live_zone *zone;
+        int r;
+
+        (void)thread;
+        if (!instance->closed) /* its thread ended in it */
+                return 0;
+        s->n_zones_over++;
+        zone = zone_of_location(s, instance->location, &r);
+        if (!zone) {
+                s->n_zones_beside++;
+                return r < 0 ? live_stats_no_memory(err) : 0;
+        }
+        slot = &zone->slots[second % LIVE_SLOTS];
+        if (slot->second != second)
+                *slot = (struct live_zone_slot){ .second = second };
+        add_to_zone_slot(slot, duration_ns, instance->self_ns);
+        zone->slots[LIVE_SLOT_ALL].second = 1;
+        add_to_zone_slot(&zone->slots[LIVE_SLOT_ALL], duration_ns, instance->self_ns);
+        return 0;
+}
+
+/* ---- samples and waits --------------------------------------------------------------------------------- */
+
+static bool is_sampled_by_itself(const struct trace_sample_event *row)
+{
+        return row->mode != TRACE_SAMPLE_MODE_WITH_LEADER && row->mode != TRACE_SAMPLE_MODE_COUNTED;
+}
+
+static int live_stats_sample(void *context, struct walked_thread *thread, const struct trace_event *event,
+                             struct error *err)
+{
+        struct live_stats *s = context;
+        uint32_t id = (uint32_t)event->sample.event;
+
+        (void)thread;
+        if (s->event == 0 &&
+            is_sampled_by_itself(trace_dictionary_row(s->dictionary, TRACE_TABLE_SAMPLE_EVENTS, id)))
+                s->event = id;
+        if (id != s->event)
+                return 0;
+        s->n_samples++;
+        if (live_window_add(&s->samples, event->time_ns, event->sample.stack + 1, event->sample.weight) < 0)
+                return live_stats_no_memory(err);
+        return 0;
+}
+
+static int live_stats_wait(void *context, struct walked_thread *thread, const struct thread_wait *wait,
+                           struct error *err)
+{
+        struct live_stats *s = context;
+        uint64_t ns = wait->in_ns > wait->out_ns ? wait->in_ns - wait->out_ns : 0;
+
+        (void)thread;
+        if (wait->preempted)
+                return 0;
+        s->n_waits++;
+        if (live_window_add(&s->waits, wait->in_ns, live_wait_key(wait->stack, wait->state), ns) < 0)
+                return live_stats_no_memory(err);
+        return 0;
+}
+
+/* ---- time ---------------------------------------------------------------------------------------------- */
+
+static void forget_marks(struct live_stats *s)
+{
+        for (size_t i = 0; i <= LIVE_SLOTS; i++)
+                s->marks[i].time_ns = 0;
+}
+
+/* Once a second: how long each thread has run.  Returns 0 or -ENOMEM. */
+static int set_mark(struct live_stats *s)
+{
+        uint32_t n = s->walk.n_threads < LIVE_THREADS_MAX ? s->walk.n_threads : LIVE_THREADS_MAX;
+        uint32_t before = (s->next_mark + LIVE_SLOTS) % (LIVE_SLOTS + 1);
+        struct live_mark *mark = &s->marks[s->next_mark];
+        uint64_t *ran_ns;
+
+        if (s->marks[before].time_ns != 0 && s->now_ns - s->marks[before].time_ns < LIVE_SLOT_NS)
+                return 0;
+        ran_ns = realloc(mark->ran_ns, (n + 1) * sizeof(*ran_ns));
+        if (!ran_ns)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < n; i++)
+                ran_ns[i] = thread_timeline_ran_until(&s->walk.threads[i].timeline, s->now_ns);
+        *mark = (struct live_mark){ .time_ns = s->now_ns, .ran_ns = ran_ns, .n_threads = n };
+        s->next_mark = (s->next_mark + 1) % (LIVE_SLOTS + 1);
+        return 0;
+}
+
+/*
+ * The latest events say what time it is.  A pause may be as long as it likes; time that goes back by more
+ * than the window, also after one event of a far future, starts the window anew.
+ */
+static void see_time(struct live_stats *s, uint64_t first_ns, uint64_t last_ns)
+{
+        if (s->now_ns == 0) {
+                s->first_ns = first_ns != 0 ? first_ns : last_ns;
+                s->now_ns = last_ns;
+                return;
+        }
+        if (s->now_ns > JUMP_NS && last_ns < s->now_ns - JUMP_NS) {
+                s->n_clock_jumps++;
+                forget_marks(s);
+                if (last_ns < s->first_ns)
+                        s->first_ns = last_ns;
+                s->now_ns = last_ns;
+        } else if (last_ns > s->now_ns) {
+                s->now_ns = last_ns;
+        }
+}
+
+void live_stats_advance(struct live_stats *s, uint64_t now_ns)
+{
+        if (s->now_ns != 0 && now_ns > s->now_ns)
+                s->now_ns = now_ns;
+}
+
+uint64_t live_stats_window_start(const struct live_stats *s, bool all)
+{
+        uint64_t start_ns = (live_slot_second(s->now_ns) - 1) * LIVE_SLOT_NS;
+
+        start_ns = start_ns > (LIVE_SLOTS - 1) * LIVE_SLOT_NS ? start_ns - (LIVE_SLOTS - 1) * LIVE_SLOT_NS
+                                                              : 0;
+        return all || start_ns < s->first_ns ? s->first_ns : start_ns;
+}
+
+uint64_t live_stats_window_ns(const struct live_stats *s, bool all)
+{
+        uint64_t start_ns = live_stats_window_start(s, all);
+
+        return s->now_ns > start_ns ? s->now_ns - start_ns : 0;
+}
+
+/* ---- all together -------------------------------------------------------------------------------------- */
+
+int live_stats_init(struct live_stats *s, const struct trace_dictionary *dictionary)
+{
+        const struct trace_sink sink = {
+                .context = s, .zone = live_stats_zone, .sample = live_stats_sample, .wait = live_stats_wait
+        };
+
+        *s = (struct live_stats){ .dictionary = dictionary };
+        s->zones = calloc(LIVE_ZONES_MAX, sizeof(struct live_zone *));
+        return s->zones ? trace_walk_init_plain(&s->walk, dictionary, &sink) : -ENOMEM;
+}
+
+void live_stats_deinit(struct live_stats *s)
+{
+        live_window_deinit(&s->samples);
+        live_window_deinit(&s->waits);
+        for (uint32_t i = 0; i < s->n_zones; i++)
+                free(s->zones[i]);
+        free(s->zones);
+        free(s->zone_of);
+        for (size_t i = 0; i <= LIVE_SLOTS; i++)
+                free(s->marks[i].ran_ns);
+        trace_walk_deinit(&s->walk);
+        *s = (struct live_stats){ .dictionary = NULL };
+}
+
+int live_stats_add(struct live_stats *s, const struct trace_item *item, struct error *err)
+{
+        int r;
+
+        if (item->header.kind != TRACE_CHUNK_EVENTS)
+                return 0;
+        if (reserve_locations(s) < 0)
+                return live_stats_no_memory(err);
+        r = trace_walk_chunk(&s->walk, item, err);
+        if (r < 0)
+                return r;
+        see_time(s, item->header.first_ns, item->header.last_ns);
+        return set_mark(s) < 0 ? live_stats_no_memory(err) : 0;
+}

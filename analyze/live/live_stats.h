@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/live/live_stats.h - a trace that is still being written: its last ten seconds, and all so far
+ *
+ * Way of the data:  trace_follow -> [live_stats] (trace_walk) -> live_rows -> `hyprof top`, the live screen
+ *
+ * Sums by ids alone: names come later than events, so the rows are named when they are shown.  "Now" is the
+ * time of the latest events; a clock that goes back by more than the window starts the window anew, and is
+ * counted.  Memory: bounded by the limits of live_window, LIVE_ZONES_MAX and LIVE_THREADS_MAX, and
+ * that of the walk: open zones and threads.  Not thread-safe.
+ */
+#ifndef ANALYZE_LIVE_LIVE_STATS_H
+#define ANALYZE_LIVE_LIVE_STATS_H
+
+#include "analyze/live/live_window.h"
+#include "analyze/walk/trace_walk.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LIVE_ZONES_MAX   1024  /* places of zones; those that come later are summed together */
+#define LIVE_THREADS_MAX 16384 /* that are listed */
+/* Durations have eight buckets a power of two, so that a quantile is at most 1/16 off. */
+#define LIVE_BUCKETS_PER_OCTAVE UINT32_C(8)
+#define LIVE_BUCKETS            336 /* 42 powers of two */
+
+struct error;
+struct trace_dictionary;
+struct trace_item;
+
+struct live_zone_slot {
+        uint64_t second; /* as in struct live_slot */
+        struct live_sum sum;
+        uint64_t self_ns;
+        uint64_t counts[LIVE_BUCKETS];
+};
+
+/* The zones of one place. */
+struct live_zone {
+        uint32_t location;
+        struct live_zone_slot slots[LIVE_SLOTS_AND_ALL];
+};
+
+/* How long each thread had run at one moment. */
+struct live_mark {
+        uint64_t time_ns; /* 0 = none */
+        uint64_t *ran_ns; /* heap; by thread id - 1 */
+        uint32_t n_threads;
+};
+
+struct live_stats {
+        const struct trace_dictionary *dictionary; /* borrowed; grows */
+        struct trace_walk walk;
+        struct live_window samples; /* by call stack + 1: the weight of samples of `event` */
+        struct live_window waits;   /* by live_wait_key(): nanoseconds */
+        struct live_zone **zones;   /* heap; LIVE_ZONES_MAX of them, each on the heap */
+        uint32_t n_zones;
+        uint32_t *zone_of; /* heap; by location - 1: place in `zones` + 1; 0 = none; UINT32_MAX = no room */
+        size_t zone_of_capacity;
+        uint32_t n_locations;
+        uint64_t n_zones_beside; /* that found no room */
+        struct live_mark marks[LIVE_SLOTS + 1];
+        uint32_t next_mark;
+        uint32_t event;    /* whose samples count: the first that is sampled by itself; 0 = none yet */
+        uint64_t first_ns; /* of the events */
+        uint64_t now_ns;   /* 0 = there was none yet */
+        uint64_t n_samples, n_waits, n_zones_over;
+        uint32_t n_clock_jumps;
+};
+
+/* Returns 0 or -ENOMEM; to be deinitialised in any case. */
+int live_stats_init(struct live_stats *s, const struct trace_dictionary *dictionary);
+void live_stats_deinit(struct live_stats *s);
+
+/*
+ * live_stats_add() - a chunk, with the dictionary as it is after it
+ * Returns 0, -EBADMSG (events that cannot be decoded: those before them were taken), -ENOMEM.
+ */
+int live_stats_add(struct live_stats *s, const struct trace_item *item, struct error *err);
+
+/* Time goes on without events.  @now_ns: of the trace's clock; an earlier one than before is ignored. */
+void live_stats_advance(struct live_stats *s, uint64_t now_ns);
+
+/* How long the window is by now: LIVE_SLOTS seconds at most, and up to one less. */
+uint64_t live_stats_window_ns(const struct live_stats *s, bool all);
+
+/* When the window began. */
+uint64_t live_stats_window_start(const struct live_stats *s, bool all);
+
+/* Of `waits`: the call stack and the state, enum trace_wait_state. */
+static inline uint64_t live_wait_key(uint32_t stack, uint32_t state)
+{
+        return UINT64_C(1) << 63 | (uint64_t)state << 32 | stack;
+}
+
+static inline uint32_t live_wait_stack(uint64_t key)
+{
+        return (uint32_t)key;
+}
+
+static inline uint32_t live_wait_state(uint64_t key)
+{
+        return (uint32_t)(key >> 32) & UINT32_C(0x7fffffff);
+}
+
+/* The bucket of a duration, and the middle of a bucket. */
+uint32_t live_bucket_of(uint64_t ns);
+uint64_t live_bucket_middle(uint32_t bucket);
+
+#endif /* ANALYZE_LIVE_LIVE_STATS_H */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/top/top_head.h - the line above the tables of `hyprof top`
+ *
+ * Way of the data:  top_input -> [top_head] -> top_screen, standard output
+ */
+#ifndef CLI_TOP_TOP_HEAD_H
+#define CLI_TOP_TOP_HEAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct top_input;
+
+/*
+ * The subject, its time, and whether more comes, for people.  @title is foreign text: the line is to be
+ * escaped.
+ */
+void top_head_print(const struct top_input *in, const char *title, bool all, bool is_paused, char *line,
+                    size_t n_bytes);
+
+#endif /* CLI_TOP_TOP_HEAD_H */

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# `hyprof top`: a trace that grows, a pipe, a program of its own; on terminals of all kinds, which are left as they were
+set -eu
+. tests/tap.sh
+plan 32
+need python3 jq
+
+trace=tests/golden/v1.4.hyp
+export XDG_CACHE_HOME="$TMPDIR/cache"
+mkdir -p "$XDG_CACHE_HOME"
+
+exits() { # status, command...
+        local status=0
+        "${@:2}" >"$TMPDIR/out" 2>"$TMPDIR/err" || status=$?
+        same "$1" "$status" || { cat "$TMPDIR/err" && return 1; }
+}
+
+says() { # words
+        grep -q -- "$1" "$TMPDIR/out" || { cat "$TMPDIR/out" && return 1; }
+}
+
+complains() { # words
+        grep -q -- "$1" "$TMPDIR/err" || { cat "$TMPDIR/err" && return 1; }
+}
+
+on_terminal() { # TERM, size, steps, options of top...
+        python3 tests/tools/on_terminal.py "$1" "$2" "$3" -- "$HYPROF" top "${@:4}"
+}
+
+# ---- a whole trace, as text
+holds 'a whole trace is one table and an end' exits 0 "$HYPROF" top --all-time --table zones "$trace"
+holds 'its zones are those of the report' same \
+        "$("$HYPROF" report --zones --json "$trace" | jq -r '[.zones.rows[].count] | sort | join(" ")')" \
+        "$(awk 'NR > 2 && NF { print $2 }' "$TMPDIR/out" | sort -n | tr '\n' ' ' | sed 's/ $//')"
+holds 'control characters of names are escaped' says '\\x09'
+holds 'a filter leaves what has its text' exits 0 "$HYPROF" top --all-time --table zones --filter FRAME "$trace"
+holds 'and nothing else' same 1 "$(awk 'NR > 2 && NF' "$TMPDIR/out" | wc -l)"
+holds 'threads' exits 0 "$HYPROF" top --all-time --table threads --sort tid "$trace"
+holds 'sorted by their numbers' same '4294967295 100 0' "$(awk 'NR > 2 && NF { print $1 }' "$TMPDIR/out" | tr '\n' ' ' | sed 's/ $//')"
+holds 'the trace through a pipe' sh -c "'$HYPROF' top --all-time --table zones - <'$trace' | grep -q load"
+holds 'no trace' exits 1 "$HYPROF" top README.md
+holds 'no file' exits 1 "$HYPROF" top "$TMPDIR/nowhere.hyp"
+holds 'a column that is none' exits 2 "$HYPROF" top --sort weight "$trace"
+holds 'a trace beside -p' exits 2 "$HYPROF" top -p 1 "$trace"
+
+# ---- a file that grows
+size=$(stat -c %s "$trace")
+head -c $((size / 2)) "$trace" >"$TMPDIR/grow.hyp"
+"$HYPROF" top --all-time --interval 100ms --table zones "$TMPDIR/grow.hyp" >"$TMPDIR/grow.out" 2>"$TMPDIR/grow.err" &
+pid=$!
+until grep -q ZONE "$TMPDIR/grow.out"; do sleep 0.05; done
+holds 'the first half is a pause' kill -0 "$pid"
+tail -c +$((size / 2 + 1)) "$trace" >>"$TMPDIR/grow.hyp"
+holds 'the second half is the end' wait "$pid"
+holds 'all of it was read' grep -q ' ended .* 4 zones' "$TMPDIR/grow.out"
+head -c $((size / 2)) "$trace" >"$TMPDIR/cut.hyp"
+"$HYPROF" top --interval 100ms "$TMPDIR/cut.hyp" >"$TMPDIR/cut.out" 2>"$TMPDIR/cut.err" &
+pid=$!
+until grep -q SELF "$TMPDIR/cut.out"; do sleep 0.05; done
+: >"$TMPDIR/cut.hyp"
+status=0
+wait "$pid" || status=$?
+holds 'a file that is truncated ends it' same 1 "$status"
+holds 'and is said' grep -q 'the file was truncated' "$TMPDIR/cut.err"
+holds 'a pipe that ends early' sh -c "! head -c $((size / 2)) '$trace' | '$HYPROF' top - 2>'$TMPDIR/err' >/dev/null && grep -q 'its writer is gone' '$TMPDIR/err'"
+
+# ---- terminals
+holds 'keys: tables, a zone, filter, sort, pause, help, quit' on_terminal xterm 24x80 \
+        'see functions|type 2|see RATE|type \r|see DURATIONS|type \x1b|type /load\r|see filter: load|type >|see MEAN|type  |type  |type ?|see choose a row|type q' \
+        --all-time "$trace"
+holds 'another size while it runs' on_terminal xterm 24x80 'see functions|size 10x40|type 3|see TID|size 50x200|type 2|see RATE|type q' --all-time "$trace"
+holds 'a terminal of three lines' on_terminal xterm 3x20 'see hyprof|type q' --all-time "$trace"
+holds 'a terminal without colours' on_terminal vt100 24x80 'see functions|type 2|see RATE|type q' --all-time "$trace"
+# shellcheck disable=SC2016 # the inner shell's
+holds 'NO_COLOR: no code of a colour' env NO_COLOR=1 bash -c '! python3 tests/tools/on_terminal.py xterm-256color 24x80 "see functions|type q" -- "$0" top --all-time "$1" | grep -q "$(printf "\033\\[[0-9;]*3[0-9]m")"' "$HYPROF" "$trace"
+holds 'a terminal whose cursor cannot move has plain tables' on_terminal dumb 24x80 'see SELF' -n 1 --all-time "$trace"
+holds 'SIGTERM leaves the terminal as it was' on_terminal xterm 24x80 'see functions|kill TERM' --all-time "$trace"
+holds 'Ctrl-C as well' on_terminal xterm 24x80 'see functions|type \x03' --all-time "$trace"
+on_terminal xterm 24x80 'see functions|kill INT' --all-time "$trace" >"$TMPDIR/screen" || true
+holds 'the screen of before is shown again' grep -q "$(printf '\033\\[?1049l')" "$TMPDIR/screen"
+holds 'a terminal that goes away ends it' on_terminal xterm 24x80 'see functions|close' --all-time "$trace"
+
+# ---- a program of its own
+if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
+        holds 'a command' exits 0 "$HYPROF" top --all-time --table zones -- "$WORKLOADS/w_two_zones" 1
+        holds 'its zones' sh -c "tail -4 '$TMPDIR/out' | grep -q ' a .*w_two_zones.c'"
+        holds 'what it prints is not in the tables' sh -c "grep -q '^zones ' '$TMPDIR/err' && ! grep -q '^zones ' '$TMPDIR/out'"
+        holds 'a command that is not there' exits 127 "$HYPROF" top -- "$TMPDIR/nowhere"
+else
+        skips 'a command' 'no events can be opened'
+        skips 'its zones' 'no events can be opened'
+        skips 'what it prints is not in the tables' 'no events can be opened'
+        skips 'a command that is not there' 'no events can be opened'
+fi

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analyze/live: the last ten seconds hold what fell into them and nothing else, names come when they come,
+ * and neither a clock that jumps nor any number of places costs more than the limits say
+ */
+#include "analyze/live/live_rows.h"
+#include "analyze/live/live_stats.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_follow.h"
+#include "format/trace_reader.h"
+#include "symbolize/symbols/live_names.h"
+#include "tests/unit/trace_builder.h"
+#include "tests/unit/unit_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define START_NS (UINT64_C(1000) * NS_PER_S)
+
+/* A trace that is written and followed at once. */
+struct live_trace {
+        struct trace_builder b;
+        struct trace_follow *follow;
+        struct live_stats stats;
+        struct live_names names;
+        uint32_t thread;
+};
+
+static void begin(struct live_trace *l)
+{
+        struct trace_follow_options options = { .quiet_ns = UINT64_MAX };
+        struct live_names_options naming = { .is_off = true };
+
+        trace_builder_init(&l->b);
+        l->thread = trace_builder_thread(&l->b, 10, 10);
+        options.path = l->b.path;
+        ck_assert_int_eq(trace_follow_open(&options, &l->follow, NULL), 0);
+        naming.dictionary = trace_follow_dictionary(l->follow);
+        live_names_init(&l->names, &naming);
+        ck_assert_int_eq(live_stats_init(&l->stats, naming.dictionary), 0);
+}
+
+static void end(struct live_trace *l)
+{
+        live_stats_deinit(&l->stats);
+        live_names_deinit(&l->names);
+        trace_follow_close(l->follow);
+        trace_builder_deinit(&l->b);
+}
+
+/* All that was written so far arrives. */
+static void arrive(struct live_trace *l)
+{
+        struct trace_item item;
+
+        trace_builder_flush(&l->b);
+        while (trace_follow_next(l->follow, &item, NULL) == 1)
+                ck_assert_int_eq(live_stats_add(&l->stats, &item, NULL), 0);
+        ck_assert_int_ge(live_names_step(&l->names), 0);
+}
+
+static struct live_rows rows_of(const struct live_trace *l, bool all)
+{
+        return (struct live_rows){ .stats = &l->stats, .names = &l->names, .all = all };
+}
+
+static void add_zone(struct live_trace *l, uint64_t begin_ns, uint64_t length_ns, uint32_t location)
+{
+        trace_builder_begin_run(&l->b, l->thread);
+        trace_builder_begin_zone(&l->b, begin_ns, location);
+        trace_builder_event(&l->b, begin_ns + length_ns, TRACE_OP_ZONE_END);
+        trace_builder_end_run(&l->b);
+}
+
+static bool is_text(struct text_view text, const char *wanted)
+{
+        return text.n_bytes == strlen(wanted) && memcmp(text.bytes, wanted, text.n_bytes) == 0;
+}
+
+START_TEST(test_zones_of_the_window)
+{
+        struct live_trace l;
+        struct live_zone_row *rows;
+        struct live_rows of;
+        uint32_t location;
+
+        begin(&l);
+        location = trace_builder_location(&l.b, "work");
+        add_zone(&l, START_NS, NS_PER_S, location); /* too long ago at the end */
+        arrive(&l);
+        for (uint64_t i = 0; i < 100; i++)
+                add_zone(&l, START_NS + 12 * NS_PER_S + i * 10 * NS_PER_MS,
+                         i == 99 ? 8 * NS_PER_MS : NS_PER_MS, location);
+        arrive(&l);
+        of = rows_of(&l, false);
+        ck_assert_int_eq(live_rows_zones(&of, &rows), 1);
+        ck_assert(is_text(rows[0].name, "work"));
+        ck_assert_uint_eq(rows[0].n, 100);
+        ck_assert_uint_eq(rows[0].sum_ns, 107 * NS_PER_MS);
+        ck_assert_uint_eq(rows[0].mean_ns, 107 * NS_PER_MS / 100);
+        ck_assert_uint_eq(rows[0].largest_ns, 8 * NS_PER_MS);
+        ck_assert_uint_ge(rows[0].p50_ns, NS_PER_MS * 15 / 16);
+        ck_assert_uint_le(rows[0].p50_ns, NS_PER_MS * 17 / 16);
+        ck_assert_uint_ge(rows[0].p99_ns, NS_PER_MS * 8 * 15 / 16);
+        /* 12.998 s after the start: nine whole seconds and the begun one */
+        ck_assert_uint_eq(live_stats_window_ns(&l.stats, false), 9 * NS_PER_S + 998 * NS_PER_MS);
+        ck_assert_double_eq_tol(rows[0].per_second, 100 / 9.998, 0.01);
+        free(rows);
+        of = rows_of(&l, true);
+        ck_assert_int_eq(live_rows_zones(&of, &rows), 1);
+        ck_assert_uint_eq(rows[0].n, 101);
+        ck_assert_uint_eq(rows[0].largest_ns, NS_PER_S);
+        free(rows);
+        end(&l);
+}
+END_TEST
+
+/* Nothing happens, and the window passes over what did. */
+START_TEST(test_time_goes_on_without_events)
+{
+        struct live_trace l;
+        struct live_zone_row *rows;
+        struct live_rows of;
+
+        begin(&l);
+        add_zone(&l, START_NS, NS_PER_MS, trace_builder_location(&l.b, "work"));
+        arrive(&l);
+        live_stats_advance(&l.stats, START_NS + 9 * NS_PER_S);
+        of = rows_of(&l, false);
+        ck_assert_int_eq(live_rows_zones(&of, &rows), 1);
+        free(rows);
+        live_stats_advance(&l.stats, START_NS + 11 * NS_PER_S);
+        ck_assert_int_eq(live_rows_zones(&of, &rows), 0);
+        free(rows);
+        end(&l);
+}
+END_TEST
+
+/* An event of a far future, then those of the present: the window is theirs again. */
+START_TEST(test_a_clock_that_jumps)
+{
+        struct live_trace l;
+        struct live_zone_row *rows;
+        struct live_rows of;
+        uint32_t work;
+
+        begin(&l);
+        work = trace_builder_location(&l.b, "work");
+        add_zone(&l, START_NS, NS_PER_MS, work);
+        arrive(&l);
+        l.thread = trace_builder_thread(&l.b, 10, 11);
+        add_zone(&l, UINT64_MAX / 2, NS_PER_MS, trace_builder_location(&l.b, "future"));
+        arrive(&l);
+        l.thread = trace_builder_thread(&l.b, 10, 12);
+        add_zone(&l, START_NS + NS_PER_S, NS_PER_MS, work);
+        arrive(&l);
+        ck_assert_uint_eq(l.stats.n_clock_jumps, 1);
+        of = rows_of(&l, false);
+        ck_assert_int_eq(live_rows_zones(&of, &rows), 1);
+        ck_assert(is_text(rows[0].name, "work"));
+        ck_assert_uint_eq(rows[0].n, 2);
+        free(rows);
+        end(&l);
+}
+END_TEST
+
+/* Frames have module and offset first, and their names once these are there, also in the sums of before. */
+START_TEST(test_names_come_later)
+{
+        struct live_trace l;
+        struct live_function_row *rows;
+        struct live_rows of;
+        uint32_t module, inner, outer, event, stack;
+
+        begin(&l);
+        module = trace_builder_module(&l.b, "/usr/lib/libwork.so");
+        inner = trace_builder_frame(&l.b, module, 0x1234);
+        outer = trace_builder_frame(&l.b, module, 0x2000);
+        event = trace_builder_sample_event(&l.b, "cpu-clock");
+        stack = trace_builder_stack(&l.b, trace_builder_stack(&l.b, 0, outer), inner);
+        trace_builder_begin_run(&l.b, l.thread);
+        for (uint64_t i = 0; i < 3; i++)
+                trace_builder_sample(&l.b, START_NS + i, event, 0, stack);
+        trace_builder_end_run(&l.b);
+        arrive(&l);
+        of = rows_of(&l, false);
+        ck_assert_int_eq(live_rows_functions(&of, &rows), 2);
+        ck_assert(is_text(live_label_text(&rows[0].label), "libwork.so+0x1234"));
+        ck_assert(is_text(rows[0].label.module, "libwork.so"));
+        ck_assert_uint_eq(rows[0].n_samples, 3);
+        free(rows);
+        trace_builder_symbol(&l.b, inner, "helper", TRACE_SYMBOL_INLINED);
+        trace_builder_symbol(&l.b, inner, "run", 0);
+        trace_builder_symbol(&l.b, outer, "run", 0);
+        arrive(&l);
+        ck_assert_int_eq(live_rows_functions(&of, &rows), 2);
+        ck_assert(is_text(live_label_text(&rows[0].label), "helper"));
+        ck_assert_double_eq_tol(rows[0].self, 1, 1e-9);
+        ck_assert(is_text(live_label_text(&rows[1].label), "run"));
+        ck_assert_double_eq_tol(rows[1].total, 1, 1e-9); /* once, though it is twice in the stack */
+        ck_assert_double_eq_tol(rows[1].self, 0, 1e-9);
+        free(rows);
+        end(&l);
+}
+END_TEST
+
+START_TEST(test_threads_and_waits)
+{
+        struct live_trace l;
+        struct live_thread_row *threads;
+        struct live_wait_row *waits;
+        struct live_rows of;
+
+        begin(&l);
+        trace_builder_begin_run(&l.b, l.thread);
+        trace_builder_event(&l.b, START_NS, TRACE_OP_SWITCH_IN);
+        trace_builder_event(&l.b, START_NS + 2 * NS_PER_S, TRACE_OP_SWITCH_OUT);
+        trace_builder_event(&l.b, START_NS + 3 * NS_PER_S, TRACE_OP_SWITCH_IN);
+        trace_builder_event(&l.b, START_NS + 4 * NS_PER_S, TRACE_OP_SWITCH_OUT);
+        trace_builder_end_run(&l.b);
+        arrive(&l);
+        live_stats_advance(&l.stats, START_NS + 6 * NS_PER_S);
+        of = rows_of(&l, true);
+        ck_assert_int_eq(live_rows_threads(&of, &threads), 1);
+        ck_assert_int_eq(threads[0].state, LIVE_THREAD_WAITING);
+        ck_assert_uint_eq(threads[0].since_ns, 2 * NS_PER_S);
+        ck_assert_double_eq_tol(threads[0].on_cpu, 0.5, 0.001);
+        ck_assert_int_eq(live_rows_waits(&of, &waits), 1);
+        ck_assert_uint_eq(waits[0].n, 1);
+        ck_assert_uint_eq(waits[0].sum_ns, NS_PER_S);
+        free(threads);
+        free(waits);
+        end(&l);
+}
+END_TEST
+
+/* More places than there is room for: those that found none are counted. */
+START_TEST(test_more_places_than_room)
+{
+        struct live_trace l;
+        struct live_zone_row *rows;
+        struct live_rows of;
+        char name[32];
+
+        begin(&l);
+        for (uint32_t i = 0; i < LIVE_ZONES_MAX + 5; i++) {
+                (void)snprintf(name, sizeof(name), "zone %u", i);
+                add_zone(&l, START_NS + i * 10, 5, trace_builder_location(&l.b, name));
+        }
+        arrive(&l);
+        of = rows_of(&l, false);
+        ck_assert_int_eq(live_rows_zones(&of, &rows), LIVE_ZONES_MAX);
+        ck_assert_uint_eq(l.stats.n_zones_beside, 5);
+        free(rows);
+        end(&l);
+}
+END_TEST
+
+START_TEST(test_more_keys_than_room)
+{
+        struct live_window w = { .slots = { { .second = 0 } } };
+        struct live_cell *cells;
+        struct live_sum others;
+
+        for (uint64_t i = 1; i <= LIVE_KEYS_MAX + 7; i++)
+                ck_assert_int_eq(live_window_add(&w, START_NS, i, 2), 0);
+        ck_assert_int_eq(live_window_collect(&w, START_NS, false, &cells, &others), LIVE_KEYS_MAX);
+        ck_assert_uint_eq(others.n, 7);
+        ck_assert_uint_eq(others.sum, 14);
+        free(cells);
+        /* ten seconds later the slot is another second's */
+        ck_assert_int_eq(live_window_add(&w, START_NS + LIVE_SLOTS * LIVE_SLOT_NS, 1, 3), 0);
+        ck_assert_int_eq(
+                live_window_collect(&w, START_NS + LIVE_SLOTS * LIVE_SLOT_NS, false, &cells, &others), 1);
+        ck_assert_uint_eq(cells[0].sum.sum, 3);
+        free(cells);
+        live_window_deinit(&w);
+}
+END_TEST
+
+START_TEST(test_buckets)
+{
+        for (uint64_t ns = 1; ns < UINT64_C(1) << 40; ns += ns / 7 + 1) {
+                uint64_t middle = live_bucket_middle(live_bucket_of(ns));
+
+                ck_assert_uint_le(middle, ns + ns / 15 + 1);
+                ck_assert_uint_ge(middle, ns - ns / 15);
+        }
+        ck_assert_uint_lt(live_bucket_of(UINT64_MAX), LIVE_BUCKETS);
+}
+END_TEST
