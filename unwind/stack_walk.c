@@ -453,7 +453,7 @@ static bool step_signal(struct walk *w, struct stack_walk_frame *frame)
         /* On the same stack the interrupted function is right above. */
         w->is_on_other_stack = sp - w->sp >= SIGNAL_BYTES_MAX && !is_copied(w, sp);
         frame->cfa_avma = sp;
-        w->pc = pc & m->pc_mask;
+        w->pc = unwind_machine_address(m, pc);
         w->sp = sp;
         w->fp = fp;
         w->is_fp_known = true;
@@ -479,7 +479,7 @@ static bool step_rule(struct walk *w, const struct unwind_rule *rule, struct sta
                 return false;
         find_frame_pointer(w, rule, cfa);
         frame->way = STACK_WALK_WAY_TABLE;
-        w->pc = ra & w->machine->pc_mask;
+        w->pc = unwind_machine_address(w->machine, ra);
         w->sp = cfa;
         w->is_exact = false;
         return w->pc != 0 || stop(w, STACK_WALK_END_ROOT);
@@ -565,7 +565,7 @@ static bool step_frame_pointer(struct walk *w, struct stack_walk_frame *frame)
 
                 return stop(w, end == STACK_WALK_END_BROKEN ? STACK_WALK_END_NO_TABLE : end);
         }
-        ra &= m->pc_mask;
+        ra = unwind_machine_address(m, ra);
         if (ra == 0)
                 return stop(w, STACK_WALK_END_ROOT);
         if (!w->space->find(w->space->context, ra - 1, &code))
@@ -589,7 +589,7 @@ static bool step_from_nowhere(struct walk *w, struct stack_walk_frame *frame)
         if (m->is_return_address_saved ? !read_u64(w, w->sp, &ra)
                                        : stack_walk_read_register(w, m->ra, &ra) < 0)
                 return stop(w, STACK_WALK_END_NOT_CODE);
-        ra &= m->pc_mask;
+        ra = unwind_machine_address(m, ra);
         if (!w->space->find(w->space->context, ra - 1, &code))
                 return stop(w, STACK_WALK_END_NOT_CODE);
         w->sp += m->is_return_address_saved ? sizeof(uint64_t) : 0;

@@ -130,6 +130,29 @@ const struct unwind_machine *unwind_machine_own(void)
 #endif
 }
 
+#if defined(__aarch64__)
+/* XPACLRI, which does nothing where there are no signatures. */
+static uint64_t strip_signature(uint64_t saved)
+{
+        register uint64_t link __asm__("x30") = saved;
+
+        __asm__("hint #7" : "+r"(link));
+        return link;
+}
+#else
+static uint64_t strip_signature(uint64_t saved)
+{
+        return saved;
+}
+#endif
+
+uint64_t unwind_machine_address(const struct unwind_machine *machine, uint64_t saved)
+{
+        if (machine->elf_machine == EM_AARCH64)
+                saved = strip_signature(saved);
+        return saved & machine->pc_mask;
+}
+
 bool unwind_registers_decode(const struct unwind_machine *machine, uint64_t mask, const void *bytes,
                              size_t n_bytes, struct unwind_registers *ret_registers)
 {

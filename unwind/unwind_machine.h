@@ -60,6 +60,13 @@ const struct unwind_machine *unwind_machine_find(uint16_t elf_machine);
 /* The machine that this program was compiled for, or NULL. */
 const struct unwind_machine *unwind_machine_own(void);
 
+/*
+ * unwind_machine_address() - a return address as it was saved, without the signature that processors add
+ * On an AArch64 processor it is asked itself: signatures begin above the addresses that the kernel gives to
+ * programs, which have 39 bits on many boards.
+ */
+uint64_t unwind_machine_address(const struct unwind_machine *machine, uint64_t saved);
+
 struct unwind_registers {
         uint64_t values[UNWIND_REGISTERS_MAX]; /* by DWARF number */
         uint64_t known;                        /* a bit a number */

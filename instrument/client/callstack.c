@@ -82,7 +82,7 @@ static ANY_MEMORY bool callstack_follow(struct thread_ring *t, struct callstack 
 
         for (;;) {
                 const uint64_t *words = words_at(record); /* the caller's frame address, return address */
-                uint64_t code = words[1] & CALLSTACK_CODE_MASK;
+                uint64_t code = CALLSTACK_ADDRESS(words[1]);
                 uintptr_t next = (uintptr_t)words[0] + (uintptr_t)CALLSTACK_RECORD_AT;
 
                 if (code == 0)
@@ -110,7 +110,7 @@ static ANY_MEMORY void note_stack(struct thread_ring *t, struct callstack *c, st
         if (n > t->stack_high - from.caller_sp)
                 n = t->stack_high - from.caller_sp;
         c->stack_bytes = (uint32_t)(n & ~(uint64_t)(CLIENT_ABI_WORD_BYTES - 1));
-        c->registers[0] = record[1] & CALLSTACK_CODE_MASK;
+        c->registers[0] = CALLSTACK_ADDRESS(record[1]);
         c->registers[1] = from.caller_sp;
         c->registers[2] = record[0];
 }

@@ -25,13 +25,13 @@
 /*
  * CALLSTACK_RECORD_AT: where, from a frame's address on, the caller's frame address and the return address
  * lie.  CALLSTACK_CALLER_SP: the stack pointer when the function that says this has returned; 0 = the
- * compiler cannot tell.  CALLSTACK_CODE_MASK: the bits of a return address that are its address.
+ * compiler cannot tell.  CALLSTACK_ADDRESS: a saved return address without a signature.
  */
 #if defined(__x86_64__)
-#define CALLSTACK_IS_KNOWN  1
-#define CALLSTACK_RECORD_AT 0
-#define CALLSTACK_CALLER_SP ((uintptr_t)__builtin_frame_address(0) + 16)
-#define CALLSTACK_CODE_MASK UINT64_MAX
+#define CALLSTACK_IS_KNOWN       1
+#define CALLSTACK_RECORD_AT      0
+#define CALLSTACK_CALLER_SP      ((uintptr_t)__builtin_frame_address(0) + 16)
+#define CALLSTACK_ADDRESS(saved) (saved)
 #elif defined(__aarch64__)
 #define CALLSTACK_IS_KNOWN  1
 #define CALLSTACK_RECORD_AT 0
@@ -40,17 +40,28 @@
 #else
 #define CALLSTACK_CALLER_SP ((uintptr_t)__builtin_dwarf_cfa())
 #endif
-#define CALLSTACK_CODE_MASK UINT64_C(0xffffffffffff) /* the rest is a signature */
+#define CALLSTACK_ADDRESS(saved) callstack_strip(saved)
 #elif defined(__riscv) && __riscv_xlen == 64
-#define CALLSTACK_IS_KNOWN  1
-#define CALLSTACK_RECORD_AT (-16)
-#define CALLSTACK_CALLER_SP ((uintptr_t)__builtin_frame_address(0))
-#define CALLSTACK_CODE_MASK UINT64_MAX
+#define CALLSTACK_IS_KNOWN       1
+#define CALLSTACK_RECORD_AT      (-16)
+#define CALLSTACK_CALLER_SP      ((uintptr_t)__builtin_frame_address(0))
+#define CALLSTACK_ADDRESS(saved) (saved)
 #else
-#define CALLSTACK_IS_KNOWN  0
-#define CALLSTACK_RECORD_AT 0
-#define CALLSTACK_CALLER_SP ((uintptr_t)0)
-#define CALLSTACK_CODE_MASK UINT64_MAX
+#define CALLSTACK_IS_KNOWN       0
+#define CALLSTACK_RECORD_AT      0
+#define CALLSTACK_CALLER_SP      ((uintptr_t)0)
+#define CALLSTACK_ADDRESS(saved) (saved)
+#endif
+
+#if defined(__aarch64__)
+/* XPACLRI, which does nothing where there are no signatures: these begin where the addresses of the kernel end. */
+static inline uint64_t callstack_strip(uint64_t saved)
+{
+        register uint64_t link __asm__("x30") = saved;
+
+        __asm__("hint #7" : "+r"(link));
+        return link & UINT64_C(0xffffffffffff);
+}
 #endif
 
 /* Frames, or a part of the stack, or neither. */

@@ -201,10 +201,13 @@ static __always_inline bool has_room(const struct switch_ring_head *ring, __u64 
         return ring->head - ring->tail + n_bytes <= settings.ring_bytes;
 }
 
-/* Where the next record goes.  It may extend past the end, where there is room for the largest. */
+/*
+ * Where the next record goes.  It may extend past the end, where there is room for the largest.  Records have
+ * whole words; the mask proves it to the verifier, which refuses what may be misaligned on RISC-V.
+ */
 static __always_inline void *place_of(struct switch_ring_head *ring)
 {
-        return (char *)ring + SWITCH_RING_HEAD_BYTES + (ring->head & (settings.ring_bytes - 1));
+        return (char *)ring + SWITCH_RING_HEAD_BYTES + (ring->head & (settings.ring_bytes - 1) & ~7ull);
 }
 
 static __always_inline void commit(struct switch_ring_head *ring, __u64 n_bytes)

@@ -75,8 +75,9 @@ static int say_nothing(enum libbpf_print_level level, const char *format, va_lis
 static int switch_source_explain(int code, const char *what, struct error *err)
 {
         switch (-code) {
+        case EACCES: /* what the verifier says; missing rights are EPERM */
+                return error_set(err, -ENOTSUP, "BPF: this kernel's verifier refuses to %s", what);
         case EPERM:
-        case EACCES:
                 return error_set(err, code,
                                  "BPF: not permitted to %s; as root, or with CAP_BPF and CAP_PERFMON", what);
         case ESRCH:

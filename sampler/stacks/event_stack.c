@@ -9,19 +9,11 @@
 #include "sampler/tracks/address_space.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "unwind/unwind_machine.h"
 
 #include <stdbool.h>
 
 #define WORD_BYTES 8
-
-/* Where a frame pointer points, the caller's frame pointer and the return address lie: from it in words. */
-#if defined(__riscv)
-#define CALLER_FRAME   (-2)
-#define RETURN_ADDRESS (-1)
-#else
-#define CALLER_FRAME   0
-#define RETURN_ADDRESS 1
-#endif
 
 /* The rest is not code: a register that was not a frame pointer led there. */
 static bool event_stack_leaves_code(const struct address_space *space, uint64_t avma)
@@ -67,8 +59,8 @@ static bool event_stack_load(const struct byte_reader *stack, uint64_t sp, uint6
         return true;
 }
 
-void event_stack_unwind_copy(const uint8_t *copy, size_t copy_bytes, const struct address_space *space,
-                             struct call_chain *ret_chain)
+void event_stack_unwind_copy(const struct unwind_machine *machine, const uint8_t *copy, size_t copy_bytes,
+                             const struct address_space *space, struct call_chain *ret_chain)
 {
         struct byte_reader in = byte_reader_of(copy, copy_bytes);
         uint64_t pc = bytes_u64(&in), sp = bytes_u64(&in), frame = bytes_u64(&in);
@@ -77,8 +69,9 @@ void event_stack_unwind_copy(const uint8_t *copy, size_t copy_bytes, const struc
         event_stack_begin(ret_chain);
         if (in.short_read || !event_stack_add(ret_chain, space, pc, false))
                 return;
-        while (event_stack_load(&in, sp, frame + (uint64_t)(CALLER_FRAME * WORD_BYTES), &caller) &&
-               event_stack_load(&in, sp, frame + (uint64_t)(RETURN_ADDRESS * WORD_BYTES), &address)) {
+        while (event_stack_load(&in, sp, frame + (uint64_t)machine->record_fp, &caller) &&
+               event_stack_load(&in, sp, frame + (uint64_t)machine->record_ra, &address)) {
+                address = unwind_machine_address(machine, address);
                 /* Callers lie higher up: so it ends. */
                 if (!event_stack_add(ret_chain, space, address, true) || caller <= frame)
                         return;
@@ -135,12 +128,13 @@ void event_stack_unwind(const struct client_prefix *prefix, struct stack_unwinde
         event_stack_begin(ret_chain);
         if (prefix->n_frames > 0) {
                 event_stack_take_frames(prefix, space, ret_chain);
-        } else if (prefix->stack_bytes > 0) {
+        } else if (prefix->stack_bytes > 0 && unwind_machine_own()) {
                 if (walk_copy(prefix, unwinder, thread, ret_chain)) {
                         stack_unwinder_count(unwinder, ret_chain->state);
                         return;
                 }
-                event_stack_unwind_copy(prefix->stack, prefix->stack_bytes, space, ret_chain);
+                event_stack_unwind_copy(unwind_machine_own(), prefix->stack, prefix->stack_bytes, space,
+                                        ret_chain);
                 if (ret_chain->n_frames < 2) {
                         loss_counter_add(losses, TRACE_LOSS_STACK_NOT_UNWOUND, 1);
                         return;

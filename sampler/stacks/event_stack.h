@@ -20,16 +20,18 @@ struct client_prefix;
 struct loss_counter;
 struct stack_unwinder;
 struct thread_track;
+struct unwind_machine;
 
 /*
  * event_stack_unwind_copy() - the callstack of a copied stack by its frame pointers
+ * @machine:    where the process ran
  * @copy:       of a CLIENT_ABI_EVENT_STACK_COPY; hostile
  * @space:      of the process, now
  * @ret_chain:  overwritten; of no frames if there is no header
  * Bounded by the length of the copy.
  */
-void event_stack_unwind_copy(const uint8_t *copy, size_t copy_bytes, const struct address_space *space,
-                             struct call_chain *ret_chain);
+void event_stack_unwind_copy(const struct unwind_machine *machine, const uint8_t *copy, size_t copy_bytes,
+                             const struct address_space *space, struct call_chain *ret_chain);
 
 /*
  * event_stack_unwind() - the callstack that came with an event; of no frames if none came

@@ -12,6 +12,7 @@
 #include "sampler/tracks/process_table.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"
+#include "unwind/unwind_machine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,15 +20,6 @@
 #define CODE UINT64_C(0x400000)
 #define SP   UINT64_C(0x7fff0000)
 #define N    32 /* words of the copied stack */
-
-/* Where a frame pointer points: words to the caller's, and to the return address. */
-#if defined(__riscv)
-#define CALLER (-2)
-#define RETURN (-1)
-#else
-#define CALLER 0
-#define RETURN 1
-#endif
 
 struct fixture {
         struct loss_counter losses;
@@ -62,8 +54,8 @@ static uint64_t address_of(int word)
 /* The frame pointer that points to word @at of the stack: its caller's one, and the address of the return. */
 static void put_frame(struct fixture *f, int at, uint64_t caller, uint64_t address)
 {
-        f->copy[3 + at + CALLER] = caller;
-        f->copy[3 + at + RETURN] = address;
+        f->copy[3 + at + unwind_machine_own()->record_fp / 8] = caller;
+        f->copy[3 + at + unwind_machine_own()->record_ra / 8] = address;
 }
 
 static void unwind(struct fixture *f, size_t n_bytes)
@@ -96,6 +88,28 @@ START_TEST(test_copy)
 }
 END_TEST
 
+/* loop test over machines: each puts a caller's frame elsewhere, and AArch64 signs its address */
+START_LOOP_TEST(test_machines, 0, 3)
+{
+        const struct unwind_machine *const machines[] = { &unwind_machine_x86_64, &unwind_machine_aarch64,
+                                                          &unwind_machine_riscv64 };
+        const struct unwind_machine *machine = machines[_i];
+        const uint64_t signature = machine == &unwind_machine_aarch64 ? UINT64_C(0x2a) << 48 : 0;
+        static struct fixture f;
+
+        set_up(&f);
+        f.copy[2] = address_of(4);
+        f.copy[3 + 4 + machine->record_fp / 8] = address_of(10);
+        f.copy[3 + 4 + machine->record_ra / 8] = (CODE + 2) | signature;
+        f.copy[3 + 10 + machine->record_ra / 8] = (CODE + 3) | signature;
+        event_stack_unwind_copy(machine, (const uint8_t *)f.copy, sizeof(f.copy), &f.process.space, &f.chain);
+        ck_assert_uint_eq(f.chain.n_frames, 3);
+        for (uint64_t i = 0; i < 3; i++)
+                ck_assert_uint_eq(f.chain.frames[i].avma, CODE + 1 + i);
+        tear_down(&f);
+}
+END_TEST
+
 /* Callers that were not copied are missing, and that is said. */
 START_TEST(test_copy_ends_early)
 {
@@ -104,7 +118,7 @@ START_TEST(test_copy_ends_early)
         set_up(&f);
         f.copy[2] = address_of(4);
         put_frame(&f, 4, address_of(10), CODE + 2);
-        put_frame(&f, 10, address_of(N), CODE + 3);
+        put_frame(&f, 10, address_of(N + 2), CODE + 3); /* on each machine, also below it */
         unwind(&f, sizeof(f.copy));
         ck_assert_uint_eq(f.chain.n_frames, 3);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TRUNCATED], 1);
@@ -163,18 +177,20 @@ END_TEST
 START_TEST(test_hostile)
 {
         uint64_t random = 5;
+        size_t whole_bytes; /* of the copy, up to the end of the first frame */
         static struct fixture f;
 
         set_up(&f);
         f.copy[2] = address_of(4);
         put_frame(&f, 4, address_of(10), CODE + 2);
+        whole_bytes = 24 + 4 * 8 + (size_t)(unwind_machine_own()->record_ra + 8);
         for (size_t n_bytes = 1; n_bytes <= sizeof(f.copy); n_bytes++) {
                 uint8_t *copy = malloc(n_bytes); /* so that a sanitizer sees every byte too many */
 
                 ck_assert_ptr_nonnull(copy);
                 memcpy(copy, f.copy, n_bytes);
-                event_stack_unwind_copy(copy, n_bytes, &f.process.space, &f.chain);
-                ck_assert_uint_eq(f.chain.n_frames, n_bytes < 24 ? 0 : n_bytes < 24 + 48 ? 1 : 2);
+                event_stack_unwind_copy(unwind_machine_own(), copy, n_bytes, &f.process.space, &f.chain);
+                ck_assert_uint_eq(f.chain.n_frames, n_bytes < 24 ? 0 : n_bytes < whole_bytes ? 1 : 2);
                 free(copy);
         }
         address_space_clear(&f.process.space); /* nothing is known of the code: all addresses are believed */
