@@ -54,7 +54,7 @@
 #endif
 
 #if defined(__aarch64__)
-/* XPACLRI, which does nothing where there are no signatures: these begin where the addresses of the kernel end. */
+/* XPACLRI, which does nothing where there are no signatures. */
 static inline uint64_t callstack_strip(uint64_t saved)
 {
         register uint64_t link __asm__("x30") = saved;

@@ -34,7 +34,7 @@
 /*
  * dlopen() by its oldest name, which a static libc does not know: there its mere mention makes the
  * linker warn, and nothing is ever unloaded.  NULL where it is not in libc.so itself, before glibc 2.34,
- * and in other libraries.
+ * and in other libraries.  Other libcs have no versions: musl has it in its one library.
  */
 #if defined(__x86_64__)
 #define DLOPEN_VERSION "GLIBC_2.2.5"
@@ -43,8 +43,12 @@
 #else
 #define DLOPEN_VERSION "GLIBC_2.17"
 #endif
+#ifdef __GLIBC__
 __asm__(".symver client_link_dlopen, dlopen@" DLOPEN_VERSION);
 extern void *client_link_dlopen(const char *path, int mode) __attribute__((weak));
+#else
+extern void *client_link_dlopen(const char *path, int mode) __asm__("dlopen") __attribute__((weak));
+#endif
 
 #define X(name) extern __typeof__(hyprof_emit_##name) client_own_##name __attribute__((visibility("hidden")));
 CLIENT_LINK_FUNCTIONS(X)
