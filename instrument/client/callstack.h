@@ -24,14 +24,17 @@
 
 /*
  * CALLSTACK_RECORD_AT: where, from a frame's address on, the caller's frame address and the return address
- * lie.  CALLSTACK_CALLER_SP: the stack pointer when the function that says this has returned; 0 = the
- * compiler cannot tell.  CALLSTACK_ADDRESS: a saved return address without a signature.
+ * lie.  CALLSTACK_STAY(): after the last call of a function that says CALLSTACK_HERE; else a call in place of
+ * the return would overwrite its record, where that lies at the low end of a frame.  CALLSTACK_CALLER_SP: the
+ * stack pointer when the function that says this has returned; 0 = the compiler cannot tell.
+ * CALLSTACK_ADDRESS: a saved return address without a signature.
  */
 #if defined(__x86_64__)
 #define CALLSTACK_IS_KNOWN       1
 #define CALLSTACK_RECORD_AT      0
 #define CALLSTACK_CALLER_SP      ((uintptr_t)__builtin_frame_address(0) + 16)
 #define CALLSTACK_ADDRESS(saved) (saved)
+#define CALLSTACK_STAY()         ((void)0)
 #elif defined(__aarch64__)
 #define CALLSTACK_IS_KNOWN  1
 #define CALLSTACK_RECORD_AT 0
@@ -41,16 +44,19 @@
 #define CALLSTACK_CALLER_SP ((uintptr_t)__builtin_dwarf_cfa())
 #endif
 #define CALLSTACK_ADDRESS(saved) callstack_strip(saved)
+#define CALLSTACK_STAY()         __asm__ volatile("" ::: "memory")
 #elif defined(__riscv) && __riscv_xlen == 64
 #define CALLSTACK_IS_KNOWN       1
 #define CALLSTACK_RECORD_AT      (-16)
 #define CALLSTACK_CALLER_SP      ((uintptr_t)__builtin_frame_address(0))
 #define CALLSTACK_ADDRESS(saved) (saved)
+#define CALLSTACK_STAY()         ((void)0)
 #else
 #define CALLSTACK_IS_KNOWN       0
 #define CALLSTACK_RECORD_AT      0
 #define CALLSTACK_CALLER_SP      ((uintptr_t)0)
 #define CALLSTACK_ADDRESS(saved) (saved)
+#define CALLSTACK_STAY()         ((void)0)
 #endif
 
 #if defined(__aarch64__)

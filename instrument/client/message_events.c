@@ -94,7 +94,9 @@ void hyprof_emit_message(const char *text, size_t text_bytes, enum hyprof_severi
         uint64_t head = color | (uint64_t)severity << 32;
 
         if (CLIENT_UNLIKELY(callstack_depth(word, CLIENT_ABI_FAMILY_MESSAGES, depth) != 0 ||
-                            !emit_at_once(word, text, text_bytes, head)))
+                            !emit_at_once(word, text, text_bytes, head))) {
                 emit_slowly(text, text_bytes, head, depth, CALLSTACK_HERE);
+                CALLSTACK_STAY();
+        }
 }
 CLIENT_LINK_OWN(message);

@@ -99,6 +99,7 @@ hyprof_zone hyprof_emit_zone_begin(struct hyprof_location *location)
 {
         struct thread_ring *t = &thread_ring_self;
         uint32_t word = client_control_word();
+        hyprof_zone slow;
 
         if (CLIENT_LIKELY(location && !(word & ZONES_WITH_CALLSTACKS) &&
                           ticks_are_counted(client_self.clock_kind) && thread_ring_enter_at_once(t, word))) {
@@ -116,17 +117,23 @@ hyprof_zone hyprof_emit_zone_begin(struct hyprof_location *location)
                 }
                 thread_ring_leave(t, word);
         }
-        return begin_slowly(location, CALLSTACK_HERE);
+        slow = begin_slowly(location, CALLSTACK_HERE);
+        CALLSTACK_STAY();
+        return slow;
 }
 CLIENT_LINK_OWN(zone_begin);
 
 hyprof_zone hyprof_emit_zone_begin_callstack(struct hyprof_location *location, uint32_t depth)
 {
+        hyprof_zone zone;
+
         if (!location)
                 return 0;
         if (client_self.other)
                 return client_self.other->zone_begin_callstack(location, depth);
-        return begin_with_callstack(location, CALLSTACK_HERE, depth);
+        zone = begin_with_callstack(location, CALLSTACK_HERE, depth);
+        CALLSTACK_STAY();
+        return zone;
 }
 CLIENT_LINK_OWN(zone_begin_callstack);
 
