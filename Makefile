@@ -384,7 +384,7 @@ DEBIAN_NAME  = $(patsubst aarch64,arm64,$(TARGET))
 board: ## build/TARGET-board/hyprof-VERSION-TARGET.tar.gz for a board: TARGET=riscv64|aarch64
 	@[ -n '$(filter $(BOARDS),$(TARGET))' ] || { echo "board: say TARGET=riscv64 or TARGET=aarch64, not '$(TARGET)'" >&2; exit 2; }
 	$(Q)tests/install_packages.sh build board-$(TARGET)
-	$(Q)boards/sysroot.sh $(DEBIAN_NAME) $(BOARD_SUITE) build/sysroot/$(TARGET) $$(tests/install_packages.sh --list build | tr ' ' '\n' | grep -- '-dev$$')
+	$(Q)boards/sysroot.sh $(DEBIAN_NAME) $(BOARD_SUITE) build/sysroot/$(TARGET) $$(tests/install_packages.sh --list build | tr ' ' '\n' | grep -- '-dev$$' | grep -v python)
 	$(SUBMAKE) VARIANT=board CROSS_COMPILE=$(TARGET)-linux-gnu- SYSROOT=build/sysroot/$(TARGET) board-parts
 	$(Q)boards/pack.sh build/$(TARGET)-board $(TARGET)-linux-gnu- $(VERSION)
 
