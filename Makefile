@@ -116,7 +116,7 @@ endif
 # Context switches come from a BPF program, which clang alone compiles.  Without clang, or with HYPROF_NO_BPF=1, by perf.
 HYPROF_NO_BPF ?= 0
 BPF_CLANG   := $(if $(filter 1,$(HYPROF_NO_BPF)),,$(if $(filter x86_64 aarch64 riscv64,$(MACHINE)),$(shell command -v clang)))
-BPF_PROGRAM := $(B)/obj/sampler/bpf/switch_events.bpf.o
+BPF_PROGRAMS := $(patsubst %.c,$(B)/obj/%.o,$(wildcard sampler/bpf/*.bpf.c))
 BPF_FLAGS   := -target bpf -mcpu=v3 -O2 -g -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -DSWITCH_MACHINE_$(MACHINE) -I. \
                $(if $(SYSROOT),--sysroot=$(abspath $(SYSROOT))) -idirafter $(if $(SYSROOT),$(abspath $(SYSROOT)))/usr/include/$(TRIPLET) \
                $(if $(CROSS_COMPILE),-idirafter /usr/$(TRIPLET)/include)
@@ -151,10 +151,11 @@ PYTHON_DIR   ?= $(PREFIX)/lib/$(word 3,$(PYTHON_FACTS))
 
 MAIN_SRC    := $(wildcard cli/main.c cli/version.c) $(if $(IS_STATIC),boards/static_gaps.c) # what no test is linked with
 LIB_FOLDERS := base format instrument timeline web $(wildcard symbolize/*) unwind $(wildcard sampler/* analyze/* view/* export/* cli/*)
-NO_BPF_SRC  := sampler/kernel/switch_source_none.c
+NO_BPF_SRC  := sampler/kernel/switch_source_none.c sampler/python/python_source_none.c
 STATIC_SRC  := base/library_loader_none.c base/user_account_files.c web/http_server_none.c
 SHARED_SRC  := base/library_loader.c base/user_account.c web/http_server.c
-BPF_SRC     := sampler/kernel/kernel_types.c sampler/kernel/switch_source.c sampler/kernel/switch_program.c
+BPF_SRC     := sampler/kernel/kernel_types.c sampler/kernel/switch_source.c sampler/kernel/switch_program.c \
+               sampler/python/python_source.c sampler/python/python_program.c
 SCREEN_SRC  := cli/top/top_screen$(if $(NCURSES),_none).c # what is left out
 LIB_SRC     := $(filter-out %.bpf.c $(SCREEN_SRC) $(if $(IS_STATIC),$(SHARED_SRC),$(STATIC_SRC)) $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c)))
 CLIENT_SRC  := $(wildcard instrument/client/*.c)
@@ -456,13 +457,15 @@ $(B)/obj/%.o: %.cpp $(B)/flags | $(B)/headers
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(CXX_FLAGS) $(EXTRA_INC) -MMD -MP -c $< -o $@
 
-$(BPF_PROGRAM): sampler/bpf/switch_events.bpf.c $(wildcard sampler/bpf/*.h) $(B)/flags | $(B)/headers
+$(BPF_PROGRAMS): $(B)/obj/%.o: %.c $(wildcard sampler/bpf/*.h) $(B)/flags | $(B)/headers
 	$(call say,BPF,$<)
 	@mkdir -p $(@D)
 	$(Q)$(BPF_CLANG) $(BPF_FLAGS) -c $< -o $@
 
-$(B)/obj/sampler/kernel/switch_program.o: $(BPF_PROGRAM)
-$(B)/obj/sampler/kernel/switch_program.o: private C_FLAGS += -DSWITCH_PROGRAM_FILE='"$(BPF_PROGRAM)"'
+$(B)/obj/sampler/kernel/switch_program.o: $(B)/obj/sampler/bpf/switch_events.bpf.o
+$(B)/obj/sampler/kernel/switch_program.o: private C_FLAGS += -DSWITCH_PROGRAM_FILE='"$(B)/obj/sampler/bpf/switch_events.bpf.o"'
+$(B)/obj/sampler/python/python_program.o: $(B)/obj/sampler/bpf/python_frames.bpf.o
+$(B)/obj/sampler/python/python_program.o: private C_FLAGS += -DPYTHON_PROGRAM_FILE='"$(B)/obj/sampler/bpf/python_frames.bpf.o"'
 
 # Texts that are built in, one after the other in one file, each after its name: the prose of manuals ("report"), and
 # the schemas of answers ("hyprof.zones/2" is hyprof.zones.2.json).

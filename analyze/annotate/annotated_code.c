@@ -196,6 +196,9 @@ int annotated_code_list(struct annotation *a, const struct annotation_options *o
                 return list_module(a, &request, row);
         case TRACE_MODULE_ANONYMOUS:
                 return annotated_code_list_memory(a, &request);
+        case TRACE_MODULE_PYTHON:
+                (void)error_set(&a->no_code, -ENOTSUP, "Python's code has lines and no machine instructions");
+                return 0;
         case TRACE_MODULE_KERNEL:
                 (void)error_set(&a->no_code, -ENOTSUP, "the kernel's code is in no trace and in no file");
                 return 0;

@@ -305,6 +305,7 @@ static int run_recorder(struct work *w, struct error *err)
                             .bytes_max = options->embed_bytes_max,
                             .spool = options->no_symbolize ? NULL : &w->spool },
                 .keep_stacks = options->keep_stacks,
+                .python = options->python,
                 .off_cpu = options->off_cpu,
                 .no_switches = options->no_switches || options->events.no_samples,
                 .command_as_root = options->as_root,

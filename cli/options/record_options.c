@@ -29,6 +29,7 @@
 
 /* In the order of the enums that they are turned into. */
 #define UNWIND_CHOICES "auto|fp|dwarf|none"
+#define PYTHON_CHOICES "auto|frames|off" /* as enum python_mode */
 #define SCOPE_CHOICES  "auto|cgroup|cpus|threads"
 #define EMBED_CHOICES  "auto|all|none"
 
@@ -42,6 +43,7 @@ enum {
         LETTER_MAX_SIZE,
         LETTER_UNWIND,
         LETTER_CALL_GRAPH,
+        LETTER_PYTHON,
         LETTER_STACK_SIZE,
         LETTER_KEEP_STACKS,
         LETTER_OFF_CPU,
@@ -98,6 +100,9 @@ static const struct option_row option_rows[] = {
         { LETTER_CALL_GRAPH, "call-graph", "fp|dwarf|none", "the same, under perf's name" },
         { 'g', "callstacks", NULL,
           "accepted for compatibility with perf, no effect: there are always call stacks" },
+        { LETTER_PYTHON, "python", PYTHON_CHOICES,
+          "Python functions in call stacks: auto, in place of the interpreter's own functions; frames, beside them; off; "
+          "default: auto" },
         { LETTER_STACK_SIZE, "stack-size", "SIZE",
           "how much of the stack is copied with each sample: 1K to 64K; default: 16K" },
         { LETTER_KEEP_STACKS, "keep-stacks", NULL, "write these copies to the trace, too" },
@@ -433,6 +438,9 @@ static int record_options_take_option(void *context, int letter, const char *val
         case LETTER_UNWIND:
         case LETTER_CALL_GRAPH: /* with the words that both know */
                 record_options_take_unwinding(options, value);
+                return 0;
+        case LETTER_PYTHON:
+                options->python = (enum python_mode)argument_words_find(PYTHON_CHOICES, value);
                 return 0;
         case LETTER_MAX_SIZE:
                 return take_max_size(options, value);

@@ -28,6 +28,7 @@ struct record_options {
         bool to_stdout; /* -o -: the trace is all that gets there */
         struct event_request events;
         struct unwind_request unwinder;
+        enum python_mode python;
         struct event_scope_request scope; /* its lists are those below */
         uint32_t pids[RECORD_OPTIONS_TASKS_MAX];
         uint32_t tids[RECORD_OPTIONS_TASKS_MAX];

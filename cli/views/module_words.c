@@ -45,6 +45,7 @@ const char *module_words_kind(uint32_t kind)
                 [TRACE_MODULE_FILE] = "file",     [TRACE_MODULE_VDSO] = "vdso",
                 [TRACE_MODULE_KERNEL] = "kernel", [TRACE_MODULE_ANONYMOUS] = "anonymous",
                 [TRACE_MODULE_MARK] = "mark",     [TRACE_MODULE_IMAGE] = "image",
+                [TRACE_MODULE_PYTHON] = "python",
         };
 
         return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "unknown";

@@ -16,6 +16,7 @@
 #include "sampler/code/image_source.h"
 #include "sampler/code/jit_lists.h"
 #include "sampler/code/jit_objects.h"
+#include "sampler/code/landmark_files.h"
 #include "sampler/code/memory_image.h"
 #include "sampler/code/watched_images.h"
 #include "sampler/events/sampled_places.h"
@@ -42,7 +43,6 @@
 #define SOON_NS            (8 * NS_PER_MS)   /* after a JIT made executable memory its list is read each ms */
 #define EXPECTING_NS       (200 * NS_PER_MS) /* then as often as this: */
 #define PAUSE_MS           4
-#define NOTED_MAX          4096                 /* mappings of files whose tables are on their way */
 #define WANTED_MAX         4                    /* times that an image is handed to the keeper */
 #define HELD_BYTES_MAX     (UINT64_C(1) << 20)  /* of an image's mapped bytes: that much is read at once */
 #define WHOLE_BYTES_MAX    (UINT64_C(64) << 20) /* of an image that is looked for at once, ... */
@@ -55,19 +55,12 @@
 static const char memfd_name[] = "/memfd:";
 static const char unloaded_name[] = "//anon:unloaded";
 
-/* A mapping of a file of which it is not known yet if it is a JIT's. */
-struct noted_file {
-        uint32_t pid;
-        struct address_range range;
-};
-
 struct code_images {
         const struct recording *recording;
         struct image_changes changes;
         struct sampled_places places;
         struct searched_processes searched;
-        struct noted_file *noted; /* heap */
-        size_t n_noted, noted_capacity;
+        struct landmark_files files;
         struct jit_lists lists;
         uint8_t *n_wanted; /* heap; by module: how often its image was asked for, up to WANTED_MAX */
         size_t wanted_capacity;
@@ -86,6 +79,7 @@ int code_images_new(const struct recording *recording, struct code_images **ret_
         if (!c)
                 return -ENOMEM;
         c->recording = recording;
+        c->files = (struct landmark_files){ .recording = recording, .lists = &c->lists };
         if (recent_mappings_init(&c->recent, recording->events) < 0) {
                 free(c);
                 return -ENOMEM;
@@ -104,7 +98,7 @@ void code_images_free(struct code_images *c)
         if (!c)
                 return;
         jit_lists_deinit(&c->lists);
-        free(c->noted);
+        landmark_files_deinit(&c->files);
         free(c->n_wanted);
         recent_mappings_deinit(&c->recent);
         image_changes_deinit(&c->changes);
@@ -659,50 +653,9 @@ static int remove_jit_object(void *context, uint32_t pid, const struct jit_objec
         return object->was_code && writes_code(c, pid) ? code_images_add_parts(c, object, &change) : 0;
 }
 
-/* Returns 1 if it is known now whether the file is a JIT's, 0 if not yet, -ENOMEM. */
-static int decide(struct code_images *c, const struct noted_file *file)
-{
-        const struct address_range *range = &file->range;
-        const struct unwind_module *module;
-        uint64_t svma, bias;
-        int r = code_tables_find_jit(c->recording->tables, range->module, &svma);
-
-        if (r == -EAGAIN)
-                return 0;
-        if (r == 1 && code_tables_find(c->recording->tables, range->module, &module) == CODE_TABLES_READY &&
-            unwind_module_find_bias(module, range->start_avma, range->file_offset_bytes,
-                                    range->end_avma - range->start_avma, &bias))
-                r = jit_lists_follow(&c->lists, file->pid, bias + svma);
-        return r < 0 ? r : 1;
-}
-
 int code_images_note_file(struct code_images *c, uint32_t pid, const struct address_range *range)
 {
-        struct noted_file file = { .pid = pid, .range = *range };
-        int r = c->recording->tables ? decide(c, &file) : 1;
-
-        if (r != 0 || c->n_noted == NOTED_MAX)
-                return r < 0 ? r : 0;
-        if (array_reserve(&c->noted, &c->noted_capacity, c->n_noted + 1, sizeof(*c->noted)) < 0)
-                return -ENOMEM;
-        c->noted[c->n_noted++] = file;
-        return 0;
-}
-
-static int decide_noted(struct code_images *c)
-{
-        size_t n_kept = 0;
-        int r = 0;
-
-        for (size_t i = 0; i < c->n_noted; i++) {
-                int known = r < 0 ? 0 : decide(c, &c->noted[i]);
-
-                r = known < 0 ? known : r;
-                if (known == 0)
-                        c->noted[n_kept++] = c->noted[i];
-        }
-        c->n_noted = n_kept;
-        return r;
+        return landmark_files_note(&c->files, pid, range);
 }
 
 static int update_lists(struct code_images *c, const struct jit_lists_place *place)
@@ -722,7 +675,7 @@ static int update_lists(struct code_images *c, const struct jit_lists_place *pla
 
 int code_images_update(struct code_images *c)
 {
-        int r = c->n_noted > 0 ? decide_noted(c) : 0;
+        int r = landmark_files_decide(&c->files);
 
         if (r == 0)
                 r = check_watched(c);
@@ -782,19 +735,15 @@ int code_images_pause_ms(const struct code_images *c)
 
         if (c->mapped_ns > 0 && now_ns < c->mapped_ns + SOON_NS)
                 return 1;
-        return c->n_noted > 0 || (c->mapped_ns > 0 && now_ns < c->mapped_ns + EXPECTING_NS) ? PAUSE_MS
-                                                                                            : INT_MAX;
+        return landmark_files_wait(&c->files) || (c->mapped_ns > 0 && now_ns < c->mapped_ns + EXPECTING_NS)
+                       ? PAUSE_MS
+                       : INT_MAX;
 }
 
 void code_images_forget(struct code_images *c, uint32_t pid, uint64_t time_ns)
 {
-        size_t n_kept = 0;
-
         searched_processes_leave(&c->searched, pid);
         watched_images_forget(&c->watched, pid, time_ns);
         jit_lists_forget(&c->lists, pid);
-        for (size_t i = 0; i < c->n_noted; i++)
-                if (c->noted[i].pid != pid)
-                        c->noted[n_kept++] = c->noted[i];
-        c->n_noted = n_kept;
+        landmark_files_forget(&c->files, pid);
 }

@@ -51,8 +51,8 @@ struct file {
         enum file_state state;
         uint32_t pid; /* where it was looked for last */
         uint8_t n_tries;
-        bool is_counted;   /* as a loss */
-        uint64_t jit_svma; /* of its __jit_debug_descriptor; 0 = it has none */
+        bool is_counted; /* as a loss */
+        struct module_landmarks landmarks;
 };
 
 /* A file that waits for its turn. */
@@ -437,15 +437,16 @@ int code_tables_want_image(struct code_tables *t, uint32_t module, int image_fd)
         return r == -ENOMEM ? r : 0;
 }
 
-int code_tables_find_jit(const struct code_tables *t, uint32_t module, uint64_t *ret_svma)
+int code_tables_find_landmarks(const struct code_tables *t, uint32_t module,
+                               struct module_landmarks *ret_landmarks)
 {
         const struct file *file = code_tables_find_file(t, module);
 
         if (file && file->state == FILE_COMING)
                 return -EAGAIN;
-        if (!file || file->jit_svma == 0)
+        if (!file || (file->landmarks.jit_svma == 0 && file->landmarks.python_runtime_svma == 0))
                 return 0;
-        *ret_svma = file->jit_svma;
+        *ret_landmarks = file->landmarks;
         return 1;
 }
 
@@ -495,7 +496,7 @@ static int take_answer(struct code_tables *t, const struct table_answer *answer)
                 return 0; /* no stack waits for it */
         switch (answer->status) {
         case TABLE_STATUS_BUILT:
-                file_of_id(t, answer->id)->jit_svma = answer->jit_svma;
+                file_of_id(t, answer->id)->landmarks = answer->landmarks;
                 r = unwind_module_decode(answer->bytes, answer->n_bytes, &module, NULL);
                 if (r == 0 && unwind_cache_put(&t->cache, answer->id, module) == 0)
                         set_state(t, answer->id, FILE_READY);

@@ -22,6 +22,7 @@
 struct error;
 struct jit_frames;
 struct loss_counter;
+struct module_landmarks;
 struct opened_files;
 struct perf_mmap;
 struct table_process;
@@ -70,11 +71,9 @@ void code_tables_set_patient(struct code_tables *t, bool is_patient);
 /* Sends the files that wait. */
 void code_tables_release(struct code_tables *t);
 
-/*
- * code_tables_find_jit() - where the module's __jit_debug_descriptor is
- * Returns 1 with its address in the file, 0 if it has none, -EAGAIN if that is not known yet.
- */
-int code_tables_find_jit(const struct code_tables *t, uint32_t module, uint64_t *ret_svma);
+/* The module's landmarks.  Returns 1; 0 if it has none, -EAGAIN if that is not known yet. */
+int code_tables_find_landmarks(const struct code_tables *t, uint32_t module,
+                               struct module_landmarks *ret_landmarks);
 
 /*
  * code_tables_want_jit() - what a process's JIT has said so far of how to unwind its code

@@ -17,7 +17,7 @@
 #include "base/landlock.h"
 #include "sampler/code/jit_frames.h"
 #include "symbolize/elf/elf_image.h"
-#include "symbolize/symbols/jit_descriptor.h"
+#include "symbolize/symbols/module_landmarks.h"
 #include "unwind/unwind_module.h"
 #include "unwind/unwind_module_bytes.h"
 
@@ -48,7 +48,7 @@ struct packet {
         uint32_t id;      /* of the request; 0 = the child's word after its start */
         int32_t status;   /* enum table_status; after the start: 0 or -errno */
         uint64_t n_bytes; /* of the whole answer; what follows here is a part of it */
-        uint64_t jit_svma;
+        struct module_landmarks landmarks;
 };
 
 /* -------------------------------------------------------------- the grandchild */
@@ -71,7 +71,7 @@ static bool is_elf(int file_fd)
 }
 
 static enum table_status table_process_build(const struct table_request *request, int file_fd,
-                                             struct byte_buffer *out, uint64_t *ret_jit_svma)
+                                             struct byte_buffer *out, struct module_landmarks *ret_landmarks)
 {
         enum table_status status = TABLE_STATUS_FAILED;
         struct unwind_module *module = NULL;
@@ -88,7 +88,7 @@ static enum table_status table_process_build(const struct table_request *request
                 status = module->table ? TABLE_STATUS_BUILT : TABLE_STATUS_NOTHING;
                 if (module->table)
                         unwind_module_encode(module, out);
-                (void)jit_descriptor_find(image, ret_jit_svma);
+                module_landmarks_find(image, ret_landmarks);
         }
         unwind_module_free(module);
         elf_image_close(image);
@@ -110,9 +110,10 @@ static int send_packet(int fd, const struct packet *packet, void *bytes, size_t 
 }
 
 static int table_process_send_answer(int fd, uint32_t id, enum table_status status,
-                                     const struct byte_buffer *bytes, uint64_t jit_svma)
+                                     const struct byte_buffer *bytes,
+                                     const struct module_landmarks *landmarks)
 {
-        struct packet packet = { .id = id, .status = (int32_t)status, .jit_svma = jit_svma };
+        struct packet packet = { .id = id, .status = (int32_t)status, .landmarks = *landmarks };
         int r = 0;
 
         if (status != TABLE_STATUS_BUILT)
@@ -140,17 +141,17 @@ static _Noreturn void run_grandchild(int fd, const struct table_request *request
 {
         struct byte_buffer bytes = { .data = NULL };
         enum table_status status;
-        uint64_t jit_svma = 0;
+        struct module_landmarks landmarks = { .jit_svma = 0 };
 
         if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
                 _exit(EXIT_FAILURE);
         limit_time();
-        status = task(request, file_fd, &bytes, &jit_svma);
+        status = task(request, file_fd, &bytes, &landmarks);
         if (status == TABLE_STATUS_BUILT && (bytes.failed || bytes.used_bytes == 0))
                 status = TABLE_STATUS_FAILED;
         (void)alarm(0); /* the reader takes its time */
-        _exit(table_process_send_answer(fd, request->id, status, &bytes, jit_svma) < 0 ? EXIT_FAILURE
-                                                                                       : EXIT_SUCCESS);
+        _exit(table_process_send_answer(fd, request->id, status, &bytes, &landmarks) < 0 ? EXIT_FAILURE
+                                                                                         : EXIT_SUCCESS);
 }
 
 /* ------------------------------------------------------------------- the child */
@@ -208,6 +209,7 @@ static bool wait_for_grandchild(int fd, pid_t pid)
 
 static int answer_requests(int fd, table_process_task *task)
 {
+        const struct module_landmarks nothing = { .jit_svma = 0 };
         struct table_request request;
         pid_t self = getpid();
         int file_fd = -1;
@@ -221,7 +223,7 @@ static int answer_requests(int fd, table_process_task *task)
                 io_close(&file_fd);
                 if (pid > 0 && wait_for_grandchild(fd, pid))
                         continue;
-                r = table_process_send_answer(fd, request.id, TABLE_STATUS_FAILED, NULL, 0);
+                r = table_process_send_answer(fd, request.id, TABLE_STATUS_FAILED, NULL, &nothing);
                 if (r < 0)
                         return r;
         }
@@ -384,7 +386,7 @@ static int table_process_hand_out(struct table_process *p, enum table_status sta
         if (status == TABLE_STATUS_BUILT) {
                 ret_answer->bytes = p->received.data;
                 ret_answer->n_bytes = p->received.used_bytes;
-                ret_answer->jit_svma = p->jit_svma;
+                ret_answer->landmarks = p->landmarks;
         }
         p->is_handed_out = true;
         p->answered = ret_answer->id;
@@ -414,7 +416,7 @@ static int take_packet(struct table_process *p, const struct packet *packet, siz
             part_bytes > packet->n_bytes - p->received.used_bytes)
                 return -EBADMSG;
         p->answer_bytes = (size_t)packet->n_bytes;
-        p->jit_svma = packet->jit_svma;
+        p->landmarks = packet->landmarks;
         p->received.used_bytes += part_bytes;
         return p->received.used_bytes == p->answer_bytes
                        ? table_process_hand_out(p, TABLE_STATUS_BUILT, ret_answer)

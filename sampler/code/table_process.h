@@ -18,6 +18,7 @@
 #define SAMPLER_CODE_TABLE_PROCESS_H
 
 #include "base/byte_buffer.h"
+#include "symbolize/symbols/module_landmarks.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,7 +51,7 @@ enum table_status {
 struct table_answer {
         uint32_t id;
         enum table_status status;
-        uint64_t jit_svma;    /* BUILT: the file's address of __jit_debug_descriptor; 0 = it has none */
+        struct module_landmarks landmarks; /* BUILT: of the file */
         const uint8_t *bytes; /* BUILT: for unwind_module_decode(); borrowed until the next call */
         size_t n_bytes;
 };
@@ -63,8 +64,8 @@ struct table_process {
         bool is_handed_out;          /* the bytes in `received` */
         uint32_t waiting[TABLE_PROCESS_WAITING_MAX]; /* ids without an answer yet, a ring */
         uint32_t first_waiting, n_waiting;
-        uint32_t answered; /* the id that was answered last */
-        uint64_t jit_svma; /* of the answer that is coming */
+        uint32_t answered;                 /* the id that was answered last */
+        struct module_landmarks landmarks; /* of the answer that is coming */
 };
 
 /*
@@ -76,11 +77,11 @@ int table_process_start(struct table_process *p, uint32_t run_as_uid, uint32_t r
 
 /*
  * The work on a file there, in a process of its own: the module's bytes go into @out if it is BUILT, and
- * *@ret_jit_svma, 0 before, receives the address of its __jit_debug_descriptor.
+ * *@ret_landmarks, all 0 before, receives where its landmarks are.
  * Another one than table_process_start()'s is for tests.
  */
 typedef enum table_status table_process_task(const struct table_request *request, int file_fd,
-                                             struct byte_buffer *out, uint64_t *ret_jit_svma);
+                                             struct byte_buffer *out, struct module_landmarks *ret_landmarks);
 int table_process_start_task(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid,
                              table_process_task *task, struct error *err);
 

@@ -209,6 +209,13 @@ static int event_set_map_ring(struct event_set *set, size_t ring, int fd, size_t
         return 0;
 }
 
+/* An event that does not take the program, as a tracepoint may not, is recorded without. */
+static void event_set_attach_program(const struct event_set *set, const struct event_spec *words, int fd)
+{
+        if (words && words->role == EVENT_ROLE_SAMPLES && set->options.sample_program_fd > 0)
+                (void)ioctl(fd, PERF_EVENT_IOC_SET_BPF, set->options.sample_program_fd);
+}
+
 /* Opens an event and leads it into its ring, which the first one brings into being. */
 static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32_t tid, size_t at,
                      uint32_t spec, struct error *err)
@@ -230,6 +237,7 @@ static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32
                 return explain_open(set, fd, words, err);
         if (words && words->only_counts)
                 return 0; /* nothing of it comes into a ring */
+        event_set_attach_program(set, words, fd);
         if (set->ring_fds[ring] < 0)
                 return event_set_map_ring(set, ring, fd, spec == TRACKER ? &tracker_bytes : &set->ring_bytes,
                                           err);

@@ -41,6 +41,7 @@ struct error;
 
 struct event_set_options {
         struct event_attr_options attr; /* its request is borrowed until the set is closed */
+        int sample_program_fd;          /* of a BPF program that runs at each sample; <= 0: none */
         size_t tracker_ring_bytes;      /* for each CPU; a power of two; halved until the kernel allows it */
         enum event_scope_kind scope;    /* CGROUP, CPUS or THREADS */
         int cgroup_fd;                  /* CGROUP: its folder; borrowed */

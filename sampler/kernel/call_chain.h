@@ -18,6 +18,7 @@ struct call_frame {
         uint64_t avma;
         bool in_kernel;
         bool return_address; /* the call is the instruction before it; false where the thread stood */
+        bool is_row;         /* `avma` is no address, but a row of FRAMES that is there already */
 };
 
 struct call_chain {

@@ -18,6 +18,12 @@ struct perf_event_attr;
  */
 enum unwind_mode { UNWIND_AUTO = 0, UNWIND_FP, UNWIND_DWARF };
 
+/*
+ * Of Python programs.  AUTO: Python functions in call stacks, without the interpreter's own; FRAMES:
+ * with them.
+ */
+enum python_mode { PYTHON_AUTO = 0, PYTHON_FRAMES, PYTHON_OFF };
+
 /* Bytes of the stack with each sample: more costs the program time, and rings memory. */
 #define UNWIND_COPY_DEFAULT (UINT32_C(1) << 14)
 #define UNWIND_COPY_MIN     (UINT32_C(1) << 10)

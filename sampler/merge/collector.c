@@ -16,6 +16,7 @@
 #include "sampler/merge/dump_head.h"
 #include "sampler/merge/sample_stacks.h"
 #include "sampler/merge/writer_thread.h"
+#include "sampler/python/python_frames.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/recording.h"
 
@@ -77,6 +78,10 @@ static int make_code(struct collector *m, const struct collector_options *option
         r = stack_unwinder_new(&options->unwinder, shared->tables, shared->losses, &shared->unwinder, err);
         if (r < 0)
                 return r;
+        if (options->wants_python)
+                r = python_frames_new(shared, options->keeps_python_c, &shared->python);
+        if (r < 0)
+                return error_set(err, r, "no memory for Python's frames");
         r = code_regions_new(shared, kernel_side_before_change, &m->samples, &shared->regions, err);
         return r < 0 ? r : jit_files_new(shared, &shared->jit, err);
 }
@@ -133,6 +138,7 @@ void collector_deinit(struct collector *m)
         kernel_side_deinit(&m->samples);
         jit_files_free(m->recording.jit);
         code_regions_free(m->recording.regions);
+        python_frames_free(m->recording.python);
         code_keeper_free(m->recording.keeper);
         code_tables_free(m->recording.tables);
         zone_merge_deinit(&m->zone_merge);

@@ -68,6 +68,8 @@ struct collector_options {
         uint64_t client_ring_bytes;          /* see spare_memory.h */
         struct region_inbox *inbox;          /* borrowed */
         struct code_keeper_options keeper;
+        bool wants_python;            /* functions of Python programs in call stacks */
+        bool keeps_python_c;          /* nothing of the interpreter is folded */
         struct zone_trigger *trigger; /* borrowed; or NULL */
         /* of the calling thread before it was raised: it falls back to it after MERGE_BEHIND_NS */
         int priority;

@@ -17,8 +17,10 @@
 #include "sampler/merge/ahead_of_turn.h"
 #include "sampler/merge/mapped_modules.h"
 #include "sampler/merge/process_intake.h"
+#include "sampler/merge/sample_records.h"
 #include "sampler/merge/sample_stacks.h"
 #include "sampler/merge/wait_records.h"
+#include "sampler/python/python_frames.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/kept_copy.h"
 #include "sampler/tracks/loss_counter.h"
@@ -114,85 +116,6 @@ int kernel_side_find_thread(struct kernel_side *s, const struct perf_record *rec
         return r < 0 ? r : thread_of(s, rec, ret_thread);
 }
 
-/* Added before its sample; counts beyond the limit are left out. */
-static int queue_copy(struct kernel_side *s, struct thread_track *thread, const struct perf_record *rec)
-{
-        struct pending_event pending = { .event = { .op = TRACE_OP_STACK_COPY, .time_ns = rec->time_ns } };
-        int r = kept_copy_new(&rec->sample.stack, &s->kept_bytes, &pending.copy);
-
-        if (r == -EOVERFLOW) {
-                loss_counter_add(s->recording->losses, TRACE_LOSS_STRING_TABLE_FULL, 1);
-                return 0;
-        }
-        if (r < 0 || !pending.copy)
-                return r;
-        pending.event.stack_copy.copy_bytes = pending.copy->n_bytes;
-        return process_table_add_pending(s->recording->processes, thread, &pending);
-}
-
-/* The counts of the sample's group members: samples of theirs, in the same place. */
-static int queue_counts(struct kernel_side *s, struct thread_track *thread,
-                        const struct pending_event *leader)
-{
-        struct pending_event pending = *leader;
-        int r = 0;
-
-        pending.cut = 0;
-        pending.shares_place = true;
-        for (size_t i = 0; r == 0 && i < s->counts.n_counts; i++) {
-                pending.event.sample.event = s->recording->sample_events[s->counts.counts[i].spec];
-                pending.event.sample.weight = s->counts.counts[i].weight;
-                r = process_table_add_sample(s->recording->processes, thread, &pending);
-        }
-        s->counts.n_counts = 0;
-        return r;
-}
-
-static int take_images(struct kernel_side *s, uint64_t until_ns);
-
-static int kernel_side_take_sample(struct kernel_side *s, const struct perf_record *rec)
-{
-        struct trace_event event = { .op = TRACE_OP_SAMPLE, .time_ns = rec->time_ns };
-        struct pending_event pending = { .cut = 0 };
-        int spec = event_set_find_spec(s->recording->events, rec->event);
-        struct thread_track *thread;
-        bool is_whole;
-        int r;
-
-        if (spec < 0) {
-                loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
-                return 0;
-        }
-        r = kernel_side_find_thread(s, rec, &thread);
-        if (r < 0 || !thread)
-                return r;
-        if (!rec->sample.stack.in_kernel)
-                r = code_images_meet(s->images, thread->process, rec->sample.stack.ip_avma, rec->time_ns);
-        if (r == 0)
-                r = take_images(s, rec->time_ns);
-        if (r < 0)
-                return r;
-        event.sample.event = s->recording->sample_events[spec];
-        event.sample.cpu = rec->cpu;
-        event.sample.weight = s->counts.leader_weight != 0 ? s->counts.leader_weight : rec->sample.period;
-        pending.cut = stack_unwinder_run_waiting(s->recording->unwinder, &rec->sample.stack, thread,
-                                                 rec->time_ns, &s->chain);
-        is_whole = s->chain.state < TRACE_STACK_TRUNCATED;
-        s->has_cuts |= pending.cut != 0;
-        if (pending.cut == 0)
-                r = sample_stacks_add(s, &thread->process->space, &event);
-        if (r == 0 && s->recording->keep_stacks)
-                r = queue_copy(s, thread, rec);
-        if (r < 0)
-                return r;
-        s->n_samples++;
-        pending.event = event;
-        r = process_table_add_sample(s->recording->processes, thread, &pending);
-        if (r == 0)
-                r = queue_counts(s, thread, &pending);
-        return r == 0 && is_whole ? sample_stacks_close(s, thread) : r;
-}
-
 /* Mappings are the process's: the thread that made one may be of no interest. */
 static int kernel_side_process_of(struct kernel_side *s, const struct perf_record *rec,
                                   struct process_track **ret_process)
@@ -262,7 +185,7 @@ static int take_mmap(struct kernel_side *s, const struct perf_record *rec)
  * Images in memory of no file that are there by then, or are gone.  Processes that are no longer
  * known are skipped.
  */
-static int take_images(struct kernel_side *s, uint64_t until_ns)
+int kernel_side_take_images(struct kernel_side *s, uint64_t until_ns)
 {
         struct image_change change;
         int r = 0;
@@ -319,6 +242,7 @@ static int take_exec(struct kernel_side *s, const struct perf_record *rec, struc
         int r = sample_stacks_close_all(s, thread->process);
 
         address_space_clear(&thread->process->space);
+        python_frames_forget(s->recording->python, rec->pid);
         code_images_forget(s->images, rec->pid, rec->time_ns);
         if (r == 0 && s->recording->jit)
                 r = jit_files_note_exec(s->recording->jit, rec->pid, rec->time_ns);
@@ -363,6 +287,8 @@ static int kernel_side_take_fork(struct kernel_side *s, const struct perf_record
         }
         if (r == 0)
                 thread->exits = false;
+        if (r == 0 && parent_pid != 0)
+                r = python_frames_fork(s->recording->python, parent_pid, rec->pid);
         /* Later ones BPF has seen itself. */
         if (r == 0 && rec->time_ns <= s->bpf_follows_ns && parent_pid != 0)
                 (void)switch_source_add_process(s->recording->switches, rec->pid);
@@ -377,8 +303,10 @@ static int take_exit(struct kernel_side *s, const struct perf_record *rec)
 
         if (!thread)
                 return 0;
-        if (rec->tid == rec->pid)
+        if (rec->tid == rec->pid) {
                 code_images_forget(s->images, rec->pid, rec->time_ns);
+                python_frames_forget(s->recording->python, rec->pid);
+        }
         return end_thread(s, thread, rec->time_ns);
 }
 
@@ -405,7 +333,7 @@ static int take_any_sample(struct kernel_side *s, const struct perf_record *rec)
                 return wait_records_take_sample(s, rec);
         if (spec && spec->role == EVENT_ROLE_WAKERS)
                 return wait_records_take_waker(s, spec, rec);
-        return kernel_side_take_sample(s, rec);
+        return sample_records_take(s, rec);
 }
 
 /* Is the oldest record one that is wanted, for the first time?  The waker may be any thread. */
@@ -455,11 +383,11 @@ static int kernel_side_take_event(struct kernel_side *s, const struct perf_recor
 static int kernel_side_take_in_turn(struct kernel_side *s, const struct perf_record *rec)
 {
         bool is_mapping = rec->kind == PERF_RECORD_KIND_MMAP;
-        int r = rec->time_ns > 0 ? take_images(s, rec->time_ns - is_mapping) : 0;
+        int r = rec->time_ns > 0 ? kernel_side_take_images(s, rec->time_ns - is_mapping) : 0;
 
         if (r == 0)
                 r = kernel_side_take_event(s, rec);
-        return r == 0 && is_mapping ? take_images(s, rec->time_ns) : r;
+        return r == 0 && is_mapping ? kernel_side_take_images(s, rec->time_ns) : r;
 }
 
 int kernel_side_take(struct kernel_side *s, const struct perf_record *rec)
@@ -571,6 +499,7 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
         int r = 0;
 
         s->has_cuts = false;
+        python_frames_look(s->recording->python);
         kernel_side_decide_patience(s);
         r = sample_stacks_resume(s, NULL, clock_raw_ns()); /* before a thread has stacks that are cut */
         while (r == 0) {

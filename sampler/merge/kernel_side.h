@@ -84,7 +84,10 @@ int kernel_side_run(struct kernel_side *s, uint64_t until_ns, struct error *err)
  */
 int kernel_side_finish(struct kernel_side *s, uint64_t limit_ns, struct error *err);
 
-/* ---- for wait_records.c ---- */
+/* ---- for sample_records.c and wait_records.c ---- */
+
+/* Images in memory of no file that are there by @until_ns, or are gone.  Returns 0 or -ENOMEM. */
+int kernel_side_take_images(struct kernel_side *s, uint64_t until_ns);
 
 /*
  * The thread of a sample or a switch; NULL if it has ended.  Returns 0 or -ENOMEM.

@@ -2,6 +2,7 @@
 #include "sampler/merge/sample_stacks.h"
 
 #include "sampler/merge/kernel_side.h"
+#include "sampler/python/python_frames.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
@@ -12,8 +13,10 @@
 int sample_stacks_build(struct kernel_side *s, const struct address_space *space,
                         struct thread_stack *ret_stack)
 {
-        int r = stack_builder_add(&s->stacks, space, &s->chain, &ret_stack->stack);
+        int r;
 
+        python_frames_merge(s->recording->python, space, &s->chain);
+        r = stack_builder_add(&s->stacks, space, &s->chain, &ret_stack->stack);
         ret_stack->state = s->chain.state;
         if (s->stacks.n_cut > 0) {
                 loss_counter_add(s->recording->losses, TRACE_LOSS_STACK_TABLE_FULL, s->stacks.n_cut);
@@ -38,7 +41,10 @@ static int sample_stacks_complete(struct kernel_side *s, const struct address_sp
                                   struct thread_track *thread, size_t at)
 {
         const struct trace_event *leader = &thread->pending[at].event;
-        int r = sample_stacks_add(s, space, &thread->pending[at].event);
+        int r;
+
+        python_frames_recall(s->recording->python, thread->tid, leader->time_ns);
+        r = sample_stacks_add(s, space, &thread->pending[at].event);
 
         thread->pending[at].cut = 0;
         for (at++; r == 0 && at < thread->n_pending && thread->pending[at].shares_place; at++) {

@@ -11,6 +11,7 @@
 #include "sampler/kernel/privileges.h"
 #include "sampler/kernel/thread_priority.h"
 #include "sampler/merge/writer_thread.h"
+#include "sampler/python/python_source.h"
 #include "sampler/recording/recording_facts.h"
 
 #include <errno.h>
@@ -316,6 +317,7 @@ static void recorder_release(struct recorder *r)
         job_control_close(&r->job);
         io_close(&r->tables.fd); /* its sign to end, while the rest is closed */
         event_set_close(&r->events);
+        python_source_close(r->python);
         recorded_waiting_close(&r->waiting);
         command_deinit(&r->command);
         recorded_scope_close(&r->scope);

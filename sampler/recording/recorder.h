@@ -59,6 +59,7 @@ struct recorder_options {
         bool keep_stacks;    /* the copies of stacks go into the trace */
         bool off_cpu;        /* with the stacks of threads that wait and wake */
         bool no_switches;
+        enum python_mode python;
         bool command_as_root;   /* after privileges_become_user() with the same */
         const char *trace_name; /* for `hyprof ctl status`; NULL = it has none */
         void (*on_progress)(void *context,

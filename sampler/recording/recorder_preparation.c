@@ -12,6 +12,7 @@
 #include "sampler/kernel/system_calls.h"
 #include "sampler/kernel/thread_priority.h"
 #include "sampler/merge/writer_thread.h"
+#include "sampler/python/python_source.h"
 #include "sampler/recording/recording_facts.h"
 
 #include <errno.h>
@@ -112,6 +113,22 @@ static size_t choose_ring_bytes(const struct recorder *r, size_t tracker_bytes)
         return r->access.locks_memory ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
 }
 
+#define PYTHON_RING_BYTES \
+        (UINT32_C(1) << 21) /* of all CPUs: the Python frames of samples since the last look */
+
+/* Their interpreters are found when unwind tables are made. */
+static bool wants_python(const struct recorder *r)
+{
+        return r->options->python != PYTHON_OFF && needs_tables(r);
+}
+
+static void open_python(struct recorder *r)
+{
+        if (wants_python(r))
+                (void)python_source_open(PYTHON_RING_BYTES, &r->python,
+                                         NULL); /* a notice, where there is Python */
+}
+
 static int recorder_open_events(struct recorder *r, struct error *err)
 {
         const struct recorded_waiting_options waiting = { .no_switches = r->options->no_switches,
@@ -128,6 +145,8 @@ static int recorder_open_events(struct recorder *r, struct error *err)
 
         int code;
 
+        open_python(r);
+        options.sample_program_fd = python_source_program(r->python);
         recorded_waiting_open(&r->waiting, &waiting, &r->request);
         options.attr.switches = r->waiting.by_perf;
         options.attr.ring_bytes = choose_ring_bytes(r, tracker_bytes);
@@ -200,6 +219,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .filter = &r->scope.filter,
                 .stop_fd = r->signal_fd,
                 .cpu_wide = r->scope.kind != EVENT_SCOPE_THREADS,
+                .python_source = r->python,
                 .keep_stacks = r->options->keep_stacks,
         };
         struct collector_options options = {
@@ -209,6 +229,8 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .client_ring_bytes = r->options->client_ring_bytes,
                 .inbox = &r->inbox,
                 .keeper = r->options->keeper,
+                .wants_python = wants_python(r),
+                .keeps_python_c = r->options->python == PYTHON_FRAMES,
                 .trigger = flight_recorder_trigger(&r->flight),
                 .in_ring = r->options->flight != NULL,
                 .priority = r->priority,

@@ -28,6 +28,7 @@
 
 struct early_opener;
 struct error;
+struct python_source;
 struct trace_dictionary;
 struct trace_writer;
 struct writer_thread;
@@ -58,6 +59,7 @@ struct recorder {
         struct recorded_scope scope;
         struct event_set events;
         struct recorded_waiting waiting;
+        struct python_source *python; /* NULL = not wanted, or not permitted */
         struct region_inbox inbox;
         struct table_process tables; /* fd -1 = none is needed, or it could not be started */
         struct early_opener *opener; /* NULL = not needed or not started: the collector looks itself */

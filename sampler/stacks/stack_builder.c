@@ -56,7 +56,7 @@ static struct stack_memory *stack_memory_new(void)
 
 static uint32_t kind_of(const struct call_frame *at)
 {
-        return (at->in_kernel ? 1U : 0U) | (at->return_address ? 2U : 0U);
+        return (at->in_kernel ? 1U : 0U) | (at->return_address ? 2U : 0U) | (at->is_row ? 4U : 0U);
 }
 
 static struct memory_entry *stack_builder_entry_of(struct stack_memory *memory,
@@ -90,6 +90,10 @@ static int stack_builder_add_frame(struct stack_builder *b, const struct address
         const struct trace_module *module;
         int r = 0;
 
+        if (at->is_row) {
+                *ret_frame = (uint32_t)at->avma;
+                return 0;
+        }
         if (at->in_kernel) {
                 r = stack_builder_add_module(b, TRACE_MODULE_KERNEL, "[kernel]", &b->kernel_module);
                 frame.module = b->kernel_module;

@@ -27,6 +27,8 @@ struct loss_counter;
 struct opened_files;
 struct process_filter;
 struct process_table;
+struct python_frames;
+struct python_source;
 struct stack_builder;
 struct stack_unwinder;
 struct switch_source;
@@ -37,12 +39,13 @@ struct zone_source;
 struct recording {
         /* ---- by the recorder ---- */
         struct trace_dictionary *dictionary;
-        struct event_set *events;       /* the rings that report mappings */
-        const uint32_t *sample_events;  /* by spec: its id in the table SAMPLE_EVENTS */
-        struct switch_source *switches; /* NULL = switches come through the rings */
-        struct process_filter *filter;  /* whose records and zones are taken; NULL = all */
-        struct opened_files *opened;    /* files that are open already; NULL = none */
-        int stop_fd;                    /* readable = the recording is to end soon; -1 = there is none */
+        struct event_set *events;            /* the rings that report mappings */
+        const uint32_t *sample_events;       /* by spec: its id in the table SAMPLE_EVENTS */
+        struct switch_source *switches;      /* NULL = switches come through the rings */
+        struct python_source *python_source; /* NULL = Python programs are like any other */
+        struct process_filter *filter;       /* whose records and zones are taken; NULL = all */
+        struct opened_files *opened;         /* files that are open already; NULL = none */
+        int stop_fd;                         /* readable = the recording is to end soon; -1 = there is none */
         bool cpu_wide;    /* events of CPUs or of a cgroup: records may be of unknown processes */
         bool keep_stacks; /* copies of stacks become events as well */
 
@@ -58,6 +61,7 @@ struct recording {
         struct stack_unwinder *unwinder;
         struct code_regions *regions; /* NULL = code in anonymous memory is always the same */
         struct jit_files *jit;        /* NULL = programs announce no code in files */
+        struct python_frames *python; /* NULL = as `python_source` */
 };
 
 #endif /* SAMPLER_TRACKS_RECORDING_H */

@@ -111,7 +111,7 @@ static bool symbolizer_is_wanted(const struct symbolizer *s, uint32_t module)
 
         if (s->options.only_kernel)
                 return kind == TRACE_MODULE_KERNEL;
-        return kind != TRACE_MODULE_MARK;
+        return kind != TRACE_MODULE_MARK && kind != TRACE_MODULE_PYTHON; /* named when it was recorded */
 }
 
 /*

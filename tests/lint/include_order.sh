@@ -25,15 +25,16 @@ allowed() { # folder -> the other folders and single files that it may include
         sampler/kernel)    echo symbolize instrument unwind sampler/bpf ;;
         sampler/events)    echo symbolize instrument unwind sampler/kernel ;;
         sampler/tracks)    echo symbolize instrument unwind sampler/kernel sampler/events ;;
-        sampler/code)      echo symbolize instrument unwind sampler/kernel sampler/events sampler/tracks ;;
+        sampler/python)    echo symbolize instrument sampler/bpf sampler/kernel sampler/tracks ;;
+        sampler/code)      echo symbolize instrument unwind sampler/kernel sampler/events sampler/tracks sampler/python ;;
         sampler/jit)       echo symbolize instrument unwind sampler/kernel sampler/tracks sampler/code ;;
         sampler/stacks)    echo symbolize instrument unwind sampler/kernel sampler/tracks sampler/code ;;
         sampler/zones)     echo symbolize instrument unwind sampler/kernel sampler/events sampler/tracks \
                                 sampler/code sampler/stacks ;;
         sampler/merge)     echo symbolize instrument unwind sampler/kernel sampler/events sampler/tracks \
-                                sampler/code sampler/jit sampler/stacks sampler/zones ;;
+                                sampler/python sampler/code sampler/jit sampler/stacks sampler/zones ;;
         sampler/recording) echo symbolize instrument unwind sampler/kernel sampler/events sampler/tracks \
-                                sampler/code sampler/stacks sampler/zones sampler/merge ;;
+                                sampler/python sampler/code sampler/stacks sampler/zones sampler/merge ;;
 
         analyze/trace)     echo symbolize ;;
         analyze/walk)      echo symbolize analyze/trace ;;

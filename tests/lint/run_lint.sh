@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit 2
 mapfile -t sources < <(git ls-files -co --exclude-standard '*.c' '*.h' '*.hpp' '*.cpp' | while read -r f; do [ -f "$f" ] && echo "$f"; done)
 mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh' .ci/run | while read -r f; do [ -f "$f" ] && echo "$f"; done)
 mapfile -t library < <(printf '%s\n' "${sources[@]}" | grep -E '^(base|format|instrument|symbolize|unwind|sampler|analyze|timeline|view|export|web|cli)/.*\.c$' | grep -v '\.bpf\.c$')
-flags=(-std=c11 -D_GNU_SOURCE -I. -Iinstrument/client/include "-DHYPROF_VERSION=\"0\"" "-DSWITCH_PROGRAM_FILE=\"/dev/null\""
+flags=(-std=c11 -D_GNU_SOURCE -I. -Iinstrument/client/include "-DHYPROF_VERSION=\"0\"" "-DSWITCH_PROGRAM_FILE=\"/dev/null\"" "-DPYTHON_PROGRAM_FILE=\"/dev/null\""
         "-DMANUAL_PROSE_FILE=\"/dev/null\"" "-DPAGE_FILES_FILE=\"/dev/null\"" "-DHYPROF_DATE=\"\"" "-DHYPROF_GIT_ID=\"\"" "-DHYPROF_MACHINE=\"\""
         "-DHYPROF_VARIANT=\"\"" -DHYPROF_HAS_BPF=1)
 n_planned=22

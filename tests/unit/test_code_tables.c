@@ -307,9 +307,9 @@ START_TEST(test_replaced_file)
 END_TEST
 
 static enum table_status say_empty_module(const struct table_request *request, int file_fd,
-                                          struct byte_buffer *out, uint64_t *ret_jit_svma)
+                                          struct byte_buffer *out, struct module_landmarks *ret_landmarks)
 {
-        (void)ret_jit_svma;
+        (void)ret_landmarks;
         const struct unwind_module empty = { .n_bytes = 1 };
         char byte;
 
@@ -405,9 +405,9 @@ START_LOOP_TEST(test_many_files, 0, 2)
 END_TEST
 
 static enum table_status send_nonsense(const struct table_request *request, int file_fd,
-                                       struct byte_buffer *out, uint64_t *ret_jit_svma)
+                                       struct byte_buffer *out, struct module_landmarks *ret_landmarks)
 {
-        (void)ret_jit_svma;
+        (void)ret_landmarks;
         (void)request;
         (void)file_fd;
         byte_buffer_add_u64(out, 0x123456789);
@@ -428,9 +428,9 @@ START_TEST(test_table_that_is_nonsense)
 END_TEST
 
 static enum table_status wait_for_ever(const struct table_request *request, int file_fd,
-                                       struct byte_buffer *out, uint64_t *ret_jit_svma)
+                                       struct byte_buffer *out, struct module_landmarks *ret_landmarks)
 {
-        (void)ret_jit_svma;
+        (void)ret_landmarks;
         (void)request;
         (void)file_fd;
         (void)out;

@@ -6,7 +6,7 @@
 #include "symbolize/elf/dynamic_symbols.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/elf/elf_relocation.h"
-#include "symbolize/symbols/jit_descriptor.h"
+#include "symbolize/symbols/module_landmarks.h"
 #include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"
 
@@ -96,6 +96,7 @@ END_TEST
 
 START_TEST(without_sections_names_come_from_the_dynamic_table)
 {
+        struct module_landmarks landmarks;
         GElf_Sym symbol;
         uint64_t svma;
 
@@ -107,7 +108,9 @@ START_TEST(without_sections_names_come_from_the_dynamic_table)
         ck_assert_uint_eq(symbol.st_shndx, 1);
         ck_assert(elf_image_find_svma(image, MADE_IMAGE_CODE_OFF, &svma));
         ck_assert_uint_eq(svma, MADE_IMAGE_CODE_SVMA);
-        ck_assert_int_eq(jit_descriptor_find(image, &svma), 0);
+        module_landmarks_find(image, &landmarks);
+        ck_assert_uint_eq(landmarks.jit_svma, 0);
+        ck_assert_uint_eq(landmarks.python_runtime_svma, 0);
 }
 END_TEST
 

@@ -198,9 +198,9 @@ START_TEST(test_file_that_was_cut)
 END_TEST
 
 static enum table_status say_id(const struct table_request *request, int file_fd, struct byte_buffer *out,
-                                uint64_t *ret_jit_svma)
+                                struct module_landmarks *ret_landmarks)
 {
-        (void)ret_jit_svma;
+        (void)ret_landmarks;
         (void)file_fd;
         byte_buffer_add_u32(out, request->id);
         return TABLE_STATUS_BUILT;
@@ -208,9 +208,9 @@ static enum table_status say_id(const struct table_request *request, int file_fd
 
 /* Dies in each way that a parser may, and answers everything else. */
 static enum table_status die_sometimes(const struct table_request *request, int file_fd,
-                                       struct byte_buffer *out, uint64_t *ret_jit_svma)
+                                       struct byte_buffer *out, struct module_landmarks *ret_landmarks)
 {
-        (void)ret_jit_svma;
+        (void)ret_landmarks;
         struct rlimit none = { .rlim_cur = 0, .rlim_max = 0 };
 
         switch (request->id) {
@@ -228,7 +228,7 @@ static enum table_status die_sometimes(const struct table_request *request, int 
         default:
                 break;
         }
-        return say_id(request, file_fd, out, ret_jit_svma);
+        return say_id(request, file_fd, out, ret_landmarks);
 }
 
 START_TEST(test_parser_that_is_killed)
@@ -257,14 +257,14 @@ END_TEST
 
 /* Is killed when it has sent a part of its answer: its socket is the lowest descriptor that is a socket. */
 static enum table_status die_while_sending(const struct table_request *request, int file_fd,
-                                           struct byte_buffer *out, uint64_t *ret_jit_svma)
+                                           struct byte_buffer *out, struct module_landmarks *ret_landmarks)
 {
-        (void)ret_jit_svma;
+        (void)ret_landmarks;
         struct {
                 uint32_t id;
                 int32_t status;
                 uint64_t n_bytes;
-                uint8_t part[10];
+                uint8_t part[100]; /* the rest of the head as well */
         } packet = { .id = request->id, .status = TABLE_STATUS_BUILT, .n_bytes = 1000 };
         struct stat status;
 
@@ -272,7 +272,7 @@ static enum table_status die_while_sending(const struct table_request *request, 
                 if (fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode) &&
                     send(fd, &packet, 16 + sizeof(packet.part), 0) > 0)
                         (void)raise(SIGKILL);
-        return say_id(request, file_fd, out, ret_jit_svma);
+        return say_id(request, file_fd, out, ret_landmarks);
 }
 
 START_TEST(test_parser_that_is_killed_while_it_sends)
@@ -309,9 +309,9 @@ static const struct {
 };
 
 static enum table_status lie(const struct table_request *request, int file_fd, struct byte_buffer *out,
-                             uint64_t *ret_jit_svma)
+                             struct module_landmarks *ret_landmarks)
 {
-        (void)ret_jit_svma;
+        (void)ret_landmarks;
         struct {
                 uint32_t id;
                 int32_t status;
@@ -388,13 +388,13 @@ struct rights {
 
 /* The rights of who parses: none. */
 static enum table_status say_rights(const struct table_request *request, int file_fd, struct byte_buffer *out,
-                                    uint64_t *ret_jit_svma)
+                                    struct module_landmarks *ret_landmarks)
 {
         struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
         struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = { { 1, 1, 1 } };
         struct rights *rights = (void *)byte_buffer_reserve(out, sizeof(*rights));
 
-        (void)ret_jit_svma;
+        (void)ret_landmarks;
         (void)request;
         (void)file_fd;
         if (syscall(SYS_capget, &header, sets) < 0)
@@ -441,9 +441,9 @@ START_TEST_IF(geteuid() == 0, test_who_parses_has_no_rights)
 END_TEST
 
 static enum table_status wait_for_ever(const struct table_request *request, int file_fd,
-                                       struct byte_buffer *out, uint64_t *ret_jit_svma)
+                                       struct byte_buffer *out, struct module_landmarks *ret_landmarks)
 {
-        (void)ret_jit_svma;
+        (void)ret_landmarks;
         (void)request;
         (void)out;
         (void)!write(file_fd, "x", 1);

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/*
+ * Runs at each sample, before the kernel writes it: where the thread is one of Python's, puts its Python
+ * frames into the
+ * ring of the CPU.
+ *
+ * An interpreter's frames are a list in the program's memory, which is hostile: every address is read with
+ * bpf_probe_read_user(), which reads only the user's memory that is there, and every loop is bounded.
+ */
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "sampler/bpf/python_record.h"
+#include "sampler/bpf/switch_layout.h"
+#include "sampler/bpf/switch_machine.h"
+
+/* Not really volatile: the loader writes it. */
+const volatile struct python_settings settings = { .ring_bytes = 4096 };
+
+/* One for each CPU; the sizes are set by the loader. */
+struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(map_flags, BPF_F_MMAPABLE);
+        __uint(max_entries, 1);
+        __uint(key_size, sizeof(__u32));
+        __uint(value_size, SWITCH_RING_HEAD_BYTES);
+} rings SEC(".maps");
+
+/* Written by the recorder, through a mapping: it has no rights any more by then. */
+struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(map_flags, BPF_F_MMAPABLE);
+        __uint(max_entries, 1);
+        __type(key, __u32);
+        __type(value, struct python_processes);
+} processes SEC(".maps");
+
+/* Where a thread's state was found last; it is checked each time. */
+struct known_thread {
+        __u64 state_avma; /* 0 = it has none */
+        __u64 looked_ns;
+};
+
+struct {
+        __uint(type, BPF_MAP_TYPE_LRU_HASH);
+        __uint(max_entries, PYTHON_KNOWN_THREADS);
+        __type(key, __u32);
+        __type(value, struct known_thread);
+} threads SEC(".maps");
+
+/* A frame's bytes, in memory that may be read at an offset. */
+struct frame_bytes {
+        __u8 bytes[128];
+};
+
+struct {
+        __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+        __uint(max_entries, 1);
+        __type(key, __u32);
+        __type(value, struct frame_bytes);
+} scratch SEC(".maps");
+
+char license_name[] SEC("license") = "Dual MIT/GPL";
+
+static __always_inline __u64 read_user_word(__u64 avma)
+{
+        __u64 word = 0;
+
+        (void)bpf_probe_read_user(&word, sizeof(word), (const void *)avma);
+        return word;
+}
+
+/* Its slot: where its number says, or up to PYTHON_PROBES later. */
+static __always_inline const struct python_process *find_process(__u32 pid)
+{
+        __u32 key = 0;
+        const struct python_processes *all = bpf_map_lookup_elem(&processes, &key);
+
+        if (!all)
+                return NULL;
+        for (__u32 i = 0; i < PYTHON_PROBES; i++) {
+                const struct python_process *process = &all->slots[(pid + i) & (PYTHON_SLOTS - 1)];
+
+                if (process->pid == pid)
+                        return process;
+        }
+        return NULL;
+}
+
+static __always_inline bool is_of_thread(const struct python_process *p, __u64 state, __u32 own_tid)
+{
+        return state != 0 && (__u32)read_user_word(state + p->offsets.thread_native_id) == own_tid;
+}
+
+/* Where search_state() is: numbers only, so that the verifier looks at a step once. */
+struct search {
+        __u64 interpreter, state; /* addresses */
+        __u32 pid, own_tid;
+};
+
+/* The next thread, of this interpreter or of the next one.  Ends at the thread, or at the last. */
+static long search_step(__u32 step, struct search *at)
+{
+        const struct python_process *p = find_process(at->pid);
+
+        (void)step;
+        if (!p || at->interpreter == 0 || is_of_thread(p, at->state, at->own_tid))
+                return 1;
+        if (at->state != 0) {
+                at->state = read_user_word(at->state + p->offsets.thread_next);
+                return 0;
+        }
+        at->interpreter = read_user_word(at->interpreter + p->offsets.interpreter_next);
+        if (at->interpreter != 0)
+                at->state = read_user_word(at->interpreter + p->offsets.interpreter_threads);
+        return 0;
+}
+
+/* Through the threads of all interpreters.  Returns 0 if it is not among them. */
+static __always_inline __u64 search_state(const struct python_process *p, __u32 own_tid)
+{
+        struct search at = { .interpreter = read_user_word(p->interpreters_avma),
+                             .pid = p->pid,
+                             .own_tid = own_tid };
+
+        if (at.interpreter != 0)
+                at.state = read_user_word(at.interpreter + p->offsets.interpreter_threads);
+        (void)bpf_loop(PYTHON_THREADS_MAX, search_step, &at, 0);
+        return is_of_thread(p, at.state, own_tid) ? at.state : 0;
+}
+
+/* The state of the thread that runs here; 0 = it is none of Python's. */
+static __always_inline __u64 find_python_state(const struct python_process *p, __u32 tid, __u64 now_ns)
+{
+        struct bpf_pidns_info own = { .pid = 0 };
+        struct known_thread known = { .looked_ns = now_ns };
+        const struct known_thread *last;
+
+        if (bpf_get_ns_current_pid_tgid(p->namespace_device, p->namespace_inode, &own, sizeof(own)) < 0)
+                return 0;
+        if (p->current_avma != 0) {
+                known.state_avma = read_user_word(p->current_avma);
+                if (is_of_thread(p, known.state_avma, own.pid))
+                        return known.state_avma;
+        }
+        last = bpf_map_lookup_elem(&threads, &tid);
+        if (last && (last->state_avma == 0 ? now_ns - last->looked_ns < PYTHON_RETRY_NS
+                                           : is_of_thread(p, last->state_avma, own.pid)))
+                return last->state_avma;
+        known.state_avma = search_state(p, own.pid);
+        (void)bpf_map_update_elem(&threads, &tid, &known, BPF_ANY);
+        return known.state_avma;
+}
+
+static __always_inline __u64 innermost_frame(const struct python_process *p, __u64 state)
+{
+        __u64 frame = read_user_word(state + p->offsets.thread_frame);
+
+        return frame != 0 && p->offsets.link_frame != PYTHON_NO_OFFSET
+                       ? read_user_word(frame + p->offsets.link_frame)
+                       : frame;
+}
+
+static __always_inline __u64 word_at(const struct frame_bytes *frame, __u16 offset)
+{
+        return *(const __u64 *)(frame->bytes + (offset & 0x78));
+}
+
+static __always_inline __u8 byte_at(const struct frame_bytes *frame, __u16 offset)
+{
+        return frame->bytes[offset & 0x7f];
+}
+
+/* How far a walk is: numbers only, as above. */
+struct walk {
+        __u64 at;       /* address of the next frame */
+        __u64 position; /* of the record in its ring */
+        __u32 pid, n, flags;
+};
+
+static __always_inline struct python_record *record_at(__u64 position)
+{
+        __u32 cpu = bpf_get_smp_processor_id();
+        char *ring = bpf_map_lookup_elem(&rings, &cpu);
+
+        return ring ? (struct python_record *)(ring + SWITCH_RING_HEAD_BYTES +
+                                               (position & (settings.ring_bytes - 1)))
+                    : NULL;
+}
+
+static __always_inline void put_frame(const struct python_process *p, const struct frame_bytes *bytes,
+                                      struct python_raw_frame *frame)
+{
+        frame->code = word_at(bytes, p->offsets.frame_code) & ~7ULL;
+        frame->instruction = word_at(bytes, p->offsets.frame_instruction);
+        if (p->offsets.frame_is_entry != PYTHON_NO_OFFSET && byte_at(bytes, p->offsets.frame_is_entry) != 0)
+                frame->code |= 1;
+}
+
+static long walk_step(__u32 step, struct walk *w)
+{
+        __u32 key = 0, n = w->n;
+        struct frame_bytes *bytes = bpf_map_lookup_elem(&scratch, &key);
+        const struct python_process *p = find_process(w->pid);
+        struct python_record *record = record_at(w->position);
+
+        (void)step;
+        if (!bytes || !p || !record || w->at == 0)
+                return 1;
+        if (n >= PYTHON_FRAMES_MAX ||
+            bpf_probe_read_user(bytes->bytes, PYTHON_FRAME_BYTES, (const void *)w->at) < 0) {
+                w->flags |= PYTHON_FLAG_CUT;
+                return 1;
+        }
+        w->at = word_at(bytes, p->offsets.frame_previous);
+        if (byte_at(bytes, p->offsets.frame_owner) != p->owner_entry) {
+                put_frame(p, bytes, &record->frames[n]);
+                w->n++;
+        } else if (n > 0) {
+                record->frames[n - 1].code |= 1;
+        }
+        return 0;
+}
+
+static __always_inline void put_python_frames(const struct python_process *p, __u32 tid,
+                                              struct switch_ring_head *ring)
+{
+        struct python_record *record;
+        struct walk w = { .position = ring->head, .pid = p->pid };
+        __u64 now_ns = bpf_ktime_get_ns(), state;
+
+        if (ring->head - ring->tail + sizeof(*record) + PYTHON_FRAMES_MAX * sizeof(record->frames[0]) >
+            settings.ring_bytes) {
+                ring->n_lost++;
+                return;
+        }
+        state = find_python_state(p, tid, now_ns);
+        if (state != 0) {
+                w.at = innermost_frame(p, state);
+                (void)bpf_loop(PYTHON_FRAMES_MAX + PYTHON_ENTRIES_MAX, walk_step, &w, 0);
+                if (w.at != 0)
+                        w.flags |= PYTHON_FLAG_CUT;
+        } else {
+                w.flags = PYTHON_FLAG_NO_THREAD;
+        }
+        record = record_at(w.position);
+        if (!record)
+                return;
+        record->n_bytes = sizeof(*record) + w.n * sizeof(record->frames[0]);
+        record->tid = tid;
+        record->time_ns = now_ns;
+        record->n_frames = w.n;
+        record->flags = w.flags;
+        /* Pairs with the acquire in switch_ring_look(). */
+        MACHINE_STORE_RELEASE(&ring->head, ring->head + record->n_bytes);
+}
+
+/* The sample is taken in any case. */
+SEC("perf_event")
+int on_sample(void *ctx)
+{
+        __u64 id = bpf_get_current_pid_tgid();
+        __u32 cpu = bpf_get_smp_processor_id();
+        const struct python_process *p = id >> 32 != 0 ? find_process(id >> 32) : NULL;
+        struct switch_ring_head *ring;
+
+        (void)ctx;
+        if (!p)
+                return 1;
+        ring = bpf_map_lookup_elem(&rings, &cpu);
+        if (ring)
+                put_python_frames(p, (__u32)id, ring);
+        return 1;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/bpf/python_record.h - what the BPF program that reads Python's frames writes and is told, the
+ * same on
+ * both sides
+ *
+ * Way of the data:  python_processes -> [python_record] -> python_frames.bpf -> [python_record] ->
+ *                   python_source
+ *
+ * The rings are those of switch_layout.h: one for each CPU, in plain memory, records in one piece.
+ */
+#ifndef SAMPLER_BPF_PYTHON_RECORD_H
+#define SAMPLER_BPF_PYTHON_RECORD_H
+
+#include <linux/types.h>
+
+#define PYTHON_FRAMES_MAX    256  /* of a sample, innermost first; others are missing */
+#define PYTHON_ENTRIES_MAX   64   /* frames among them that only stand for calls by C */
+#define PYTHON_FRAME_BYTES   88   /* of an interpreter's frame, all that is looked at */
+#define PYTHON_SLOTS         1024 /* processes at a time; a power of two */
+#define PYTHON_PROBES        16   /* slots after its own in which a process may lie */
+#define PYTHON_THREADS_MAX   256  /* steps through an interpreter's threads to find one */
+#define PYTHON_KNOWN_THREADS 16384
+#define PYTHON_RETRY_NS      100000000 /* a thread that is not Python's is looked for again after so long */
+#define PYTHON_NO_OFFSET     0xffff
+
+/*
+ * A member that this version does not have: PYTHON_NO_OFFSET.  All others are below
+ * PYTHON_FRAME_BYTES where of frames.
+ */
+struct python_offsets {
+        __u16 interpreter_next, interpreter_threads; /* of an interpreter */
+        __u16 thread_next, thread_native_id;         /* of a thread's state */
+        __u16 thread_frame;                          /* the innermost frame, or what leads to it */
+        __u16 link_frame;                            /* of what leads to it; or none */
+        __u16 frame_code, frame_previous, frame_instruction, frame_owner;
+        __u16 frame_is_entry; /* 3.11: a byte: C called this frame; or none */
+        __u16 unused;
+};
+
+/* A process that runs Python.  `pid` is written last, and is 0 while the rest changes. */
+struct python_process {
+        __u32 pid;
+        __u8 owner_entry; /* a frame of this owner stands for C that called the one before; 255 = none */
+        __u8 unused[3];
+        __u64 interpreters_avma; /* of the pointer to the first interpreter */
+        __u64 current_avma;      /* of the pointer to the state of the thread that has the lock; or 0 */
+        __u64 namespace_device, namespace_inode; /* of its PID namespace: threads have their numbers of it */
+        struct python_offsets offsets;
+};
+
+struct python_processes {
+        struct python_process slots[PYTHON_SLOTS];
+};
+
+/* One frame.  Bit 0 of `code`: it was called by C. */
+struct python_raw_frame {
+        __u64 code;        /* address of its code object */
+        __u64 instruction; /* address of the instruction it is at */
+};
+
+enum python_record_flag {
+        PYTHON_FLAG_CUT = 1,       /* there were more frames, or the next one could not be read */
+        PYTHON_FLAG_NO_THREAD = 2, /* this thread is none of Python's */
+};
+
+/* As struct switch_record_head: a multiple of 8 bytes, the length first. */
+struct python_record {
+        __u32 n_bytes; /* all of it */
+        __u32 tid;
+        __u64 time_ns; /* CLOCK_MONOTONIC, just before its sample */
+        __u32 n_frames, flags;
+        struct python_raw_frame frames[];
+};
+
+/* A constant of the program, set before it is loaded. */
+struct python_settings {
+        __u64 ring_bytes; /* of a CPU, a power of two; a record may extend past it */
+};
+
+#endif /* SAMPLER_BPF_PYTHON_RECORD_H */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/code/landmark_files.h - mapped files whose landmarks are not known yet: a JIT's list of code, an
+ * interpreter
+ *
+ * Way of the data:  code_images (mappings), code_tables (landmarks) -> [landmark_files] -> jit_lists,
+ *                   python_frames
+ *
+ * Used by the collector's thread.
+ */
+#ifndef SAMPLER_CODE_LANDMARK_FILES_H
+#define SAMPLER_CODE_LANDMARK_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct address_range;
+struct jit_lists;
+struct noted_file;
+struct recording;
+
+struct landmark_files {
+        const struct recording *recording; /* borrowed */
+        struct jit_lists *lists;           /* borrowed */
+        struct noted_file *noted;          /* heap, owned: they wait for their tables */
+        size_t n_noted, capacity;
+};
+
+void landmark_files_deinit(struct landmark_files *l);
+
+/* A file is mapped in a process now.  Returns 0 or -ENOMEM. */
+int landmark_files_note(struct landmark_files *l, uint32_t pid, const struct address_range *range);
+
+/* Looks at those that wait again.  Returns 0 or -ENOMEM. */
+int landmark_files_decide(struct landmark_files *l);
+
+bool landmark_files_wait(const struct landmark_files *l);
+
+/* The process has ended, or runs another program. */
+void landmark_files_forget(struct landmark_files *l, uint32_t pid);
+
+#endif /* SAMPLER_CODE_LANDMARK_FILES_H */

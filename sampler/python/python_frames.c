@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/python/python_frames.h"
+
+#include "sampler/kernel/call_chain.h"
+#include "sampler/python/python_functions.h"
+#include "sampler/python/python_interpreters.h"
+#include "sampler/python/python_merge.h"
+#include "sampler/python/python_source.h"
+#include "sampler/tracks/address_space.h"
+#include "sampler/tracks/loss_counter.h"
+#include "sampler/tracks/recording.h"
+#include "symbolize/symbols/module_landmarks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_MAX 1024 /* samples whose native stacks wait */
+
+/* The frames of one sample. */
+struct taken_frames {
+        uint32_t pid, tid; /* pid 0 = no Python process */
+        uint64_t time_ns;
+        struct python_stack stack;
+};
+
+struct python_frames {
+        const struct recording *recording; /* borrowed */
+        struct python_interpreters interpreters;
+        struct python_functions *functions; /* owned */
+        bool keep_c;
+        struct python_sample sample; /* scratch */
+        struct taken_frames taken;
+        struct taken_frames *kept; /* heap, owned: KEPT_MAX, used in turn; NULL = none was needed yet */
+        size_t next_kept;
+        struct call_chain merged; /* scratch */
+};
+
+int python_frames_new(const struct recording *recording, bool keep_c, struct python_frames **ret_frames)
+{
+        struct python_frames *p = calloc(1, sizeof(*p));
+
+        if (!p || python_functions_new(recording->dictionary, &p->functions) < 0) {
+                free(p);
+                return -ENOMEM;
+        }
+        p->recording = recording;
+        p->keep_c = keep_c;
+        p->interpreters.dictionary = recording->dictionary;
+        p->interpreters.table = python_source_processes(recording->python_source);
+        *ret_frames = p;
+        return 0;
+}
+
+void python_frames_free(struct python_frames *p)
+{
+        if (!p)
+                return;
+        python_interpreters_deinit(&p->interpreters);
+        python_functions_free(p->functions);
+        free(p->kept);
+        free(p);
+}
+
+int python_frames_note(struct python_frames *p, uint32_t pid, uint32_t module, uint64_t bias,
+                       const struct module_landmarks *found)
+{
+        const struct python_landmarks landmarks = { .runtime_avma = bias + found->python_runtime_svma,
+                                                    .version_avma = bias + found->python_version_svma,
+                                                    .eval_avma = bias + found->python_eval_svma,
+                                                    .eval_bytes = found->python_eval_bytes,
+                                                    .module = module };
+
+        return p && found->python_runtime_svma != 0
+                       ? python_interpreters_add(&p->interpreters, pid, &landmarks)
+                       : 0;
+}
+
+void python_frames_look(struct python_frames *p)
+{
+        if (p && p->interpreters.n_items > 0)
+                python_source_look(p->recording->python_source);
+}
+
+int python_frames_fork(struct python_frames *p, uint32_t parent_pid, uint32_t pid)
+{
+        return p ? python_interpreters_fork(&p->interpreters, parent_pid, pid) : 0;
+}
+
+void python_frames_forget(struct python_frames *p, uint32_t pid)
+{
+        if (!p || !python_interpreters_find(&p->interpreters, pid))
+                return;
+        python_interpreters_forget(&p->interpreters, pid);
+        python_functions_forget(p->functions, pid);
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------- */
+
+int python_frames_take(struct python_frames *p, const struct python_sample_key *key)
+{
+        const struct python_interpreter *interpreter =
+                p ? python_interpreters_find(&p->interpreters, key->pid) : NULL;
+        struct python_place place = { .pid = key->pid };
+        int r = 0;
+
+        if (!p)
+                return 0;
+        p->taken.pid = 0;
+        p->taken.stack.n_frames = 0;
+        if (!interpreter)
+                return 0;
+        p->taken.pid = key->pid;
+        if (python_source_find(p->recording->python_source, key->cpu, key->tid, key->time_ns, &p->sample) ==
+            0)
+                return 0;
+        if (p->sample.flags & PYTHON_FLAG_CUT)
+                loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_CUT, 1);
+        place.objects = &interpreter->layout.objects;
+        for (uint32_t i = 0; r == 0 && i < p->sample.n_frames; i++) {
+                const struct python_raw_frame *raw = &p->sample.frames[i];
+
+                place.code_avma = raw->code & ~UINT64_C(1);
+                place.instruction_avma = raw->instruction;
+                p->taken.stack.is_entry[i] = (raw->code & 1) != 0;
+                r = python_functions_find(p->functions, &place, key->time_ns, &p->taken.stack.frames[i]);
+        }
+        p->taken.stack.n_frames = r == 0 ? p->sample.n_frames : 0;
+        return r;
+}
+
+static void copy_taken(struct taken_frames *to, const struct taken_frames *from)
+{
+        to->pid = from->pid;
+        to->tid = from->tid;
+        to->time_ns = from->time_ns;
+        to->stack.n_frames = from->stack.n_frames;
+        memcpy(to->stack.frames, from->stack.frames, from->stack.n_frames * sizeof(from->stack.frames[0]));
+        memcpy(to->stack.is_entry, from->stack.is_entry,
+               from->stack.n_frames * sizeof(from->stack.is_entry[0]));
+}
+
+void python_frames_keep(struct python_frames *p, const struct python_sample_key *key)
+{
+        struct taken_frames *kept;
+
+        if (!p || p->taken.pid == 0)
+                return;
+        if (!p->kept)
+                p->kept = calloc(KEPT_MAX, sizeof(*p->kept));
+        if (p->kept) {
+                kept = &p->kept[p->next_kept++ % KEPT_MAX];
+                copy_taken(kept, &p->taken);
+                kept->tid = key->tid;
+                kept->time_ns = key->time_ns;
+        }
+        p->taken.pid = 0;
+}
+
+void python_frames_recall(struct python_frames *p, uint32_t tid, uint64_t time_ns)
+{
+        if (!p)
+                return;
+        p->taken.pid = 0;
+        for (size_t i = 0; p->kept && i < KEPT_MAX; i++)
+                if (p->kept[i].pid != 0 && p->kept[i].tid == tid && p->kept[i].time_ns == time_ns) {
+                        copy_taken(&p->taken, &p->kept[i]);
+                        p->kept[i].pid = 0;
+                        return;
+                }
+}
+
+void python_frames_merge(struct python_frames *p, const struct address_space *space, struct call_chain *chain)
+{
+        struct python_merge merge = { .space = space, .keep_c = p && p->keep_c };
+        const struct python_interpreter *interpreter;
+
+        if (!p || p->taken.pid == 0)
+                return;
+        interpreter = python_interpreters_find(&p->interpreters, p->taken.pid);
+        p->taken.pid = 0;
+        if (!interpreter)
+                return;
+        merge.module = interpreter->module;
+        merge.eval_start_avma = interpreter->eval_start_avma;
+        merge.eval_end_avma = interpreter->eval_end_avma;
+        if (p->taken.stack.n_frames > 0) {
+                python_merge_run(&merge, &p->taken.stack, chain, &p->merged);
+                memcpy(chain->frames, p->merged.frames, p->merged.n_frames * sizeof(chain->frames[0]));
+                chain->n_frames = p->merged.n_frames;
+        } else if (python_merge_count_evals(&merge, chain) > 0) {
+                loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_MISSED, 1);
+        }
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/python/python_frames.h - Python frames and native frames of a sample -> one call stack
+ *
+ * Way of the data:  python_source -> [python_frames] -> call_chain (of sample_stacks)
+ *
+ * The frames of a sample wait here until its native stack is there; python_merge.h makes one of both.
+ *
+ * Used by the collector's thread.
+ */
+#ifndef SAMPLER_PYTHON_PYTHON_FRAMES_H
+#define SAMPLER_PYTHON_PYTHON_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct address_space;
+struct call_chain;
+struct module_landmarks;
+struct python_frames;
+struct recording;
+
+/* @recording: borrowed; its python_source is there.  @keep_c: nothing is folded.  Returns 0 or -ENOMEM. */
+int python_frames_new(const struct recording *recording, bool keep_c, struct python_frames **ret_frames);
+
+/* NULL is fine, here and below. */
+void python_frames_free(struct python_frames *p);
+
+/*
+ * python_frames_note() - a process has mapped a file with landmarks
+ * @module: its row in MODULES
+ * @bias:   address as mapped - address of the file
+ * Nothing happens where the file has no interpreter.  Returns 0 or -ENOMEM.
+ */
+int python_frames_note(struct python_frames *p, uint32_t pid, uint32_t module, uint64_t bias,
+                       const struct module_landmarks *found);
+
+/* Takes in what the kernel has put there, before samples up to now are taken. */
+void python_frames_look(struct python_frames *p);
+
+/* A child has its parent's memory; a process has ended, or runs another program.  Returns 0 or -ENOMEM. */
+int python_frames_fork(struct python_frames *p, uint32_t parent_pid, uint32_t pid);
+void python_frames_forget(struct python_frames *p, uint32_t pid);
+
+/* A sample. */
+struct python_sample_key {
+        uint32_t pid, tid, cpu;
+        uint64_t time_ns;
+};
+
+/*
+ * python_frames_take() - the Python frames of a sample that comes now
+ * They are merged into the next chain that python_frames_merge() gets, or kept for later.  Returns 0 or
+ * -ENOMEM.
+ */
+int python_frames_take(struct python_frames *p, const struct python_sample_key *key);
+
+/* The sample's native stack waits: what was taken waits with it, until python_frames_recall(). */
+void python_frames_keep(struct python_frames *p, const struct python_sample_key *key);
+void python_frames_recall(struct python_frames *p, uint32_t tid, uint64_t time_ns);
+
+/*
+ * python_frames_merge() - puts what was taken into a chain
+ * @space: of the process at the time of the sample
+ * Without Python frames nothing changes; that there should be some is counted.
+ */
+void python_frames_merge(struct python_frames *p, const struct address_space *space,
+                         struct call_chain *chain);
+
+#endif /* SAMPLER_PYTHON_PYTHON_FRAMES_H */

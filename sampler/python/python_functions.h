@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/python/python_functions.h - code objects and instructions of Python programs -> rows of FRAMES
+ * and SYMBOLS
+ *
+ * Way of the data:  python_source (addresses), process_memory -> [python_functions] -> trace_dictionary
+ *
+ * A file of Python code is a module of the kind PYTHON.  A frame of it has the line in the lower 32 bits
+ * of its offset, and
+ * the number of the function above: functions of one file are counted as they are first seen.  Its name,
+ * file and line are
+ * known at once, so its row of SYMBOLS is written with it.
+ *
+ * A code object is read when it is first seen, some milliseconds after the sample, and looked at again
+ * each second: a
+ * program may free one, and have another at its address.  Everything in it is hostile.
+ *
+ * Used by the collector's thread.
+ */
+#ifndef SAMPLER_PYTHON_PYTHON_FUNCTIONS_H
+#define SAMPLER_PYTHON_PYTHON_FUNCTIONS_H
+
+#include <stdint.h>
+
+#define PYTHON_FUNCTIONS_MAX       65536               /* code objects at a time; then all are forgotten */
+#define PYTHON_FUNCTIONS_BYTES_MAX (UINT32_C(1) << 26) /* their line tables together */
+#define PYTHON_FUNCTIONS_FRESH_NS  UINT64_C(1000000000)
+
+struct python_functions;
+struct python_objects;
+struct trace_dictionary;
+
+/* @dictionary: borrowed.  Returns 0 or -ENOMEM. */
+int python_functions_new(struct trace_dictionary *dictionary, struct python_functions **ret_functions);
+
+/* NULL is fine. */
+void python_functions_free(struct python_functions *f);
+
+/* Where a frame is, in a process. */
+struct python_place {
+        uint32_t pid;
+        uint64_t code_avma, instruction_avma;
+        const struct python_objects *objects; /* borrowed: of the process's version */
+};
+
+/*
+ * python_functions_find() - the row of FRAMES of a place
+ * @ret_frame:  its id; 0 if it cannot be read, or the tables are full
+ * Returns 0 or -ENOMEM.  About 50 ns; some microseconds for a code object that is new.
+ */
+int python_functions_find(struct python_functions *f, const struct python_place *place, uint64_t now_ns,
+                          uint32_t *ret_frame);
+
+/* The process is gone, or runs another program. */
+void python_functions_forget(struct python_functions *f, uint32_t pid);
+
+#endif /* SAMPLER_PYTHON_PYTHON_FUNCTIONS_H */

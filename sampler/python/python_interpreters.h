@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/python/python_interpreters.h - which processes run Python, and where in their memory
+ *
+ * Way of the data:  code_images (landmarks of a file), process_memory -> [python_interpreters] ->
+ *                   python_source (table),
+ *                   python_frames
+ *
+ * Used by the collector's thread.
+ */
+#ifndef SAMPLER_PYTHON_PYTHON_INTERPRETERS_H
+#define SAMPLER_PYTHON_PYTHON_INTERPRETERS_H
+
+#include "sampler/python/python_layout.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct python_processes;
+struct trace_dictionary;
+
+struct python_interpreter {
+        uint32_t pid;
+        uint32_t module; /* row of MODULES: libpython, or the program that contains it */
+        uint64_t eval_start_avma, eval_end_avma; /* of _PyEval_EvalFrameDefault() */
+        struct python_layout layout;
+};
+
+struct python_interpreters {
+        struct trace_dictionary *dictionary; /* borrowed, for notices */
+        struct python_processes *table;      /* borrowed, shared with the BPF program; NULL = there is none */
+        struct python_interpreter *items;    /* heap, owned */
+        size_t n_items, capacity;
+        bool is_noted; /* that there are processes whose Python functions cannot be had */
+};
+
+/* A file that contains an interpreter, as it is mapped in a process. */
+struct python_landmarks {
+        uint64_t runtime_avma; /* of _PyRuntime */
+        uint64_t version_avma; /* of Py_Version */
+        uint64_t eval_avma, eval_bytes;
+        uint32_t module;
+};
+
+void python_interpreters_deinit(struct python_interpreters *p);
+
+/*
+ * python_interpreters_add() - a process has mapped an interpreter
+ * Without a table, and for a version that is not known, there is a notice, once.  Returns 0 or -ENOMEM.
+ */
+int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
+                            const struct python_landmarks *landmarks);
+
+/* A child has its parent's memory.  Returns 0 or -ENOMEM. */
+int python_interpreters_fork(struct python_interpreters *p, uint32_t parent_pid, uint32_t pid);
+
+/* The process has ended, or runs another program. */
+void python_interpreters_forget(struct python_interpreters *p, uint32_t pid);
+
+/* NULL = it runs no Python. */
+const struct python_interpreter *python_interpreters_find(const struct python_interpreters *p, uint32_t pid);
+
+#endif /* SAMPLER_PYTHON_PYTHON_INTERPRETERS_H */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/python/python_layout.h - where an interpreter of CPython keeps what we read, by its version
+ *
+ * Way of the data:  python_processes (version, first bytes of _PyRuntime) -> [python_layout] ->
+ *                   python_frames.bpf, python_functions
+ *
+ * 3.11 and 3.12 are known by their headers (Include/internal of these releases; 64-bit).  From 3.13 on
+ * _PyRuntime begins
+ * with struct _Py_DebugOffsets, which says it; 3.13's is known, and that of a build without the lock is
+ * refused.
+ */
+#ifndef SAMPLER_PYTHON_PYTHON_LAYOUT_H
+#define SAMPLER_PYTHON_PYTHON_LAYOUT_H
+
+#include "sampler/bpf/python_record.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PYTHON_LAYOUT_HEAD_BYTES 1024 /* of _PyRuntime: its debug offsets are in there */
+
+/* Offsets in objects, in bytes from their beginning. */
+struct python_objects {
+        uint16_t code_file, code_name, code_lines, code_first_line, code_instructions; /* of a code object */
+        uint16_t bytes_length, bytes_data;
+        uint16_t text_length, text_state, text_ascii, text_wide; /* data of a str: of ASCII, of any other */
+};
+
+struct python_layout {
+        struct python_offsets walk;
+        uint8_t owner_entry;
+        uint32_t interpreters; /* of _PyRuntime: the pointer to the first interpreter */
+        uint32_t current; /* the pointer to the state of the thread that has the lock; 0 = there is none */
+        struct python_objects objects;
+};
+
+/*
+ * python_layout_find() - the layout of a version
+ * @version:  as Py_Version: 0x030b02f0 is 3.11.2
+ * @head:     the first PYTHON_LAYOUT_HEAD_BYTES of _PyRuntime; hostile
+ * Returns 0; -ENOTSUP if the version is not known, -EBADMSG if the head makes no sense.
+ */
+int python_layout_find(uint64_t version, const uint8_t *head, struct python_layout *ret_layout);
+
+#endif /* SAMPLER_PYTHON_PYTHON_LAYOUT_H */

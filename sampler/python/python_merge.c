@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/python/python_merge.h"
+
+#include "sampler/kernel/call_chain.h"
+#include "sampler/tracks/address_space.h"
+
+static uint64_t code_avma_of(const struct call_frame *frame)
+{
+        return frame->avma - (frame->return_address && frame->avma > 0);
+}
+
+static bool is_eval(const struct python_merge *m, const struct call_frame *frame)
+{
+        uint64_t avma = code_avma_of(frame);
+
+        return !frame->in_kernel && !frame->is_row && avma >= m->eval_start_avma && avma < m->eval_end_avma;
+}
+
+static bool is_interpreters(const struct python_merge *m, const struct call_frame *frame)
+{
+        const struct address_range *range = frame->in_kernel
+                                                    ? NULL
+                                                    : address_space_find(m->space, code_avma_of(frame));
+
+        return range && range->module == m->module;
+}
+
+uint32_t python_merge_count_evals(const struct python_merge *m, const struct call_chain *chain)
+{
+        uint32_t n = 0;
+
+        for (uint32_t i = 0; i < chain->n_frames; i++)
+                n += is_eval(m, &chain->frames[i]);
+        return n;
+}
+
+static uint32_t count_groups(const struct python_stack *stack)
+{
+        uint32_t n = 0;
+
+        for (uint32_t i = 0; i < stack->n_frames; i++)
+                n += stack->is_entry[i] || i + 1 == stack->n_frames;
+        return n;
+}
+
+static void put(struct call_chain *to, const struct call_frame *frame)
+{
+        if (to->n_frames < CALL_CHAIN_FRAMES_MAX)
+                to->frames[to->n_frames++] = *frame;
+}
+
+/*
+ * The frames from @first up to the next one that C called; unreadable ones are left out.  Returns the
+ * one after.
+ */
+static uint32_t put_group(const struct python_stack *stack, uint32_t first, struct call_chain *to)
+{
+        uint32_t i = first;
+        bool is_entry = false;
+
+        for (; !is_entry && i < stack->n_frames; i++) {
+                const struct call_frame frame = { .avma = stack->frames[i], .is_row = true };
+
+                is_entry = stack->is_entry[i];
+                if (frame.avma != 0)
+                        put(to, &frame);
+        }
+        return i;
+}
+
+void python_merge_run(const struct python_merge *m, const struct python_stack *stack,
+                      const struct call_chain *chain, struct call_chain *ret_chain)
+{
+        uint32_t n_groups = count_groups(stack), n_evals = python_merge_count_evals(m, chain);
+        bool has_root = chain->state < TRACE_STACK_TRUNCATED, in_python = false;
+        uint32_t n_bare = has_root && n_evals > n_groups ? n_evals - n_groups
+                                                         : 0; /* evaluations without a group */
+        uint32_t n_extra = has_root && n_groups > n_evals ? n_groups - n_evals : 0; /* groups without one */
+        uint32_t next = 0;
+
+        ret_chain->n_frames = 0;
+        for (uint32_t i = 0; i < chain->n_frames; i++) {
+                const struct call_frame *frame = &chain->frames[i];
+                bool evaluates = is_eval(m, frame);
+
+                in_python = in_python || evaluates;
+                for (; evaluates && n_extra > 0; n_extra--)
+                        next = put_group(stack, next, ret_chain);
+                if (evaluates && n_bare > 0)
+                        n_bare--;
+                else if (evaluates)
+                        next = put_group(stack, next, ret_chain);
+                if (m->keep_c || !in_python || (!evaluates && !is_interpreters(m, frame)))
+                        put(ret_chain, frame);
+        }
+        while (next < stack->n_frames)
+                next = put_group(stack, next, ret_chain);
+}

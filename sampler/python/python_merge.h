@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/python/python_merge.h - Python frames into the native call stack of the same instant
+ *
+ * Way of the data:  python_frames, call_chain -> [python_merge] -> call_chain
+ *
+ * From CPython 3.11 on one _PyEval_EvalFrameDefault() in the native stack stands for several Python
+ * frames: those that
+ * Python code called, up to one that C called, the entry.  So the frames form groups, which take the
+ * places of the native
+ * ones.  Only those of the interpreter's own C functions stay that the innermost Python function called
+ * ("list.sort"): all
+ * between Python frames, and below them, are folded, unless they are to be kept.
+ *
+ * Pure functions.
+ */
+#ifndef SAMPLER_PYTHON_PYTHON_MERGE_H
+#define SAMPLER_PYTHON_PYTHON_MERGE_H
+
+#include "sampler/bpf/python_record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct address_space;
+struct call_chain;
+
+/* Innermost first. */
+struct python_stack {
+        uint32_t n_frames;
+        uint32_t frames[PYTHON_FRAMES_MAX]; /* rows of FRAMES; 0 = it could not be read */
+        bool is_entry[PYTHON_FRAMES_MAX];   /* C called it */
+};
+
+struct python_merge {
+        const struct address_space *space;       /* of the process at that time */
+        uint32_t module;                         /* row of MODULES: the interpreter's code */
+        uint64_t eval_start_avma, eval_end_avma; /* of _PyEval_EvalFrameDefault() */
+        bool keep_c;                             /* nothing is folded */
+};
+
+/* How many evaluations are in a native stack. */
+uint32_t python_merge_count_evals(const struct python_merge *m, const struct call_chain *chain);
+
+/*
+ * python_merge_run() - the call stack of both
+ * @ret_chain: overwritten, but for its state; at most CALL_CHAIN_FRAMES_MAX frames
+ * Groups and evaluations are matched from the root on where the native stack has its root, else from the
+ * leaf on: an
+ * evaluation that has just begun has no frame yet, and a part of the function may lie elsewhere (".cold").
+ *  Frames without
+ * an evaluation follow where the native stack ends.
+ */
+void python_merge_run(const struct python_merge *m, const struct python_stack *stack,
+                      const struct call_chain *chain, struct call_chain *ret_chain);
+
+#endif /* SAMPLER_PYTHON_PYTHON_MERGE_H */

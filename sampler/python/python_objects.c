@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/python/python_objects.h"
+
+#include "sampler/kernel/process_memory.h"
+#include "sampler/python/python_layout.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CODE_BYTES_MAX 256 /* of a code object before its instructions */
+#define TEXT_HEAD_MAX  128
+
+static uint64_t word_of(const uint8_t *bytes, size_t offset)
+{
+        uint64_t word;
+
+        memcpy(&word, bytes + offset, sizeof(word));
+        return word;
+}
+
+static uint32_t half_of(const uint8_t *bytes, size_t offset)
+{
+        uint32_t half;
+
+        memcpy(&half, bytes + offset, sizeof(half));
+        return half;
+}
+
+int python_code_read(const struct process_memory *memory, const struct python_objects *objects, uint64_t avma,
+                     struct python_code *ret_code)
+{
+        uint8_t bytes[CODE_BYTES_MAX];
+        size_t n_bytes = objects->code_instructions;
+
+        if (n_bytes > sizeof(bytes) || objects->code_file + sizeof(uint64_t) > n_bytes ||
+            objects->code_name + sizeof(uint64_t) > n_bytes ||
+            objects->code_lines + sizeof(uint64_t) > n_bytes ||
+            objects->code_first_line + sizeof(uint32_t) > n_bytes ||
+            !process_memory_read_all(memory, avma, bytes, n_bytes))
+                return -EFAULT;
+        *ret_code = (struct python_code){ .file_avma = word_of(bytes, objects->code_file),
+                                          .name_avma = word_of(bytes, objects->code_name),
+                                          .lines_avma = word_of(bytes, objects->code_lines),
+                                          .instructions_avma = avma + objects->code_instructions,
+                                          .first_line = half_of(bytes, objects->code_first_line) };
+        return 0;
+}
+
+/* Returns how many bytes it took. */
+static size_t put_character(char *to, uint32_t c)
+{
+        if (c < 0x80) {
+                to[0] = (char)c;
+                return 1;
+        }
+        if (c < 0x800) {
+                to[0] = (char)(0xc0 | c >> 6);
+                to[1] = (char)(0x80 | (c & 0x3f));
+                return 2;
+        }
+        if (c < 0x10000) {
+                to[0] = (char)(0xe0 | c >> 12);
+                to[1] = (char)(0x80 | (c >> 6 & 0x3f));
+                to[2] = (char)(0x80 | (c & 0x3f));
+                return 3;
+        }
+        to[0] = (char)(0xf0 | (c >> 18 & 7));
+        to[1] = (char)(0x80 | (c >> 12 & 0x3f));
+        to[2] = (char)(0x80 | (c >> 6 & 0x3f));
+        to[3] = (char)(0x80 | (c & 0x3f));
+        return 4;
+}
+
+static uint32_t character_at(const uint8_t *data, size_t i, unsigned width)
+{
+        uint16_t two;
+
+        if (width == 1)
+                return data[i];
+        if (width == 4)
+                return half_of(data, i * 4);
+        memcpy(&two, data + i * 2, sizeof(two));
+        return two;
+}
+
+int python_text_read(const struct process_memory *memory, const struct python_objects *objects, uint64_t avma,
+                     char *to)
+{
+        uint8_t head[TEXT_HEAD_MAX], data[PYTHON_TEXT_MAX * 4];
+        uint64_t length;
+        unsigned state, width;
+        bool is_compact, is_ascii;
+        size_t n = 0;
+
+        if (objects->text_length + sizeof(length) > sizeof(head) ||
+            objects->text_state + sizeof(uint32_t) > sizeof(head) ||
+            !process_memory_read_all(memory, avma, head,
+                                     objects->text_ascii < sizeof(head) ? objects->text_ascii : sizeof(head)))
+                return -EFAULT;
+        length = word_of(head, objects->text_length);
+        state = half_of(head, objects->text_state);
+        width = state >> 2 & 7; /* bytes of a character */
+        is_compact = (state & 32) != 0;
+        is_ascii = (state & 64) != 0;
+        if (!is_compact || (width != 1 && width != 2 && width != 4))
+                return -EBADMSG;
+        if (length > PYTHON_TEXT_MAX)
+                length = PYTHON_TEXT_MAX;
+        if (!process_memory_read_all(memory, avma + (is_ascii ? objects->text_ascii : objects->text_wide),
+                                     data, (size_t)length * width))
+                return -EFAULT;
+        for (size_t i = 0; i < length; i++)
+                n += put_character(to + n, character_at(data, i, width));
+        return (int)n;
+}
+
+int python_bytes_read(const struct process_memory *memory, const struct python_objects *objects,
+                      uint64_t avma, uint8_t **ret_bytes, size_t *ret_n_bytes)
+{
+        uint64_t length;
+        uint8_t *bytes;
+
+        *ret_bytes = NULL;
+        *ret_n_bytes = 0;
+        if (!process_memory_read_all(memory, avma + objects->bytes_length, &length, sizeof(length)))
+                return -EFAULT;
+        if (length > PYTHON_LINES_MAX)
+                return -EBADMSG;
+        if (length == 0)
+                return 0;
+        bytes = malloc((size_t)length);
+        if (!bytes)
+                return -ENOMEM;
+        if (!process_memory_read_all(memory, avma + objects->bytes_data, bytes, (size_t)length)) {
+                free(bytes);
+                return -EFAULT;
+        }
+        *ret_bytes = bytes;
+        *ret_n_bytes = (size_t)length;
+        return 0;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/python/python_source.h"
+
+#include "base/error.h"
+#include "instrument/tick_clock.h"
+#include "sampler/bpf/switch_layout.h"
+#include "sampler/kernel/cpu_list.h"
+#include "sampler/kernel/monotonic_clock.h"
+#include "sampler/kernel/switch_ring.h"
+#include "sampler/python/python_program.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define RING_BYTES_MIN (UINT64_C(1) << 16)
+#define RING_BYTES_MAX (UINT64_C(1) << 22)
+#define PAGE_BYTES     UINT64_C(4096)
+#define RECORD_MAX     (sizeof(struct python_record) + PYTHON_FRAMES_MAX * sizeof(struct python_raw_frame))
+/*
+ * The program runs some microseconds before its sample is stamped; a virtual machine may be stopped
+ * in between.
+ */
+#define AGE_NS_MAX UINT64_C(5000000)
+#define EARLY_NS   UINT64_C(2000) /* the conversion of clocks may be wrong by that */
+
+struct python_source {
+        struct bpf_object *object;
+        struct switch_ring *rings; /* heap, owned; by CPU */
+        size_t n_rings;
+        uint64_t ring_bytes;
+        size_t stride_bytes;
+        void *map; /* of all rings; owned */
+        size_t map_bytes;
+        struct python_processes *processes; /* a mapping, owned */
+        int program_fd;                     /* borrowed from `object` */
+        struct tick_clock clock;            /* its ticks are nanoseconds of CLOCK_MONOTONIC */
+        uint64_t n_garbage;
+};
+
+static int python_source_explain(int code, const char *what, struct error *err)
+{
+        switch (-code) {
+        case EPERM:
+        case EACCES:
+                return error_set(err, code, "BPF: not permitted to %s", what);
+        default:
+                return error_set(err, -ENOTSUP, "BPF: this kernel cannot %s (Linux 5.17 can)", what);
+        }
+}
+
+/* libbpf writes to stderr what we say in words of our own. */
+static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
+{
+        (void)level;
+        (void)format;
+        (void)args;
+        return 0;
+}
+
+static int count_rings(struct python_source *s, struct error *err)
+{
+        struct cpu_list online = { .cpus = NULL };
+        int r = cpu_list_read_online(&online, err);
+
+        for (size_t i = 0; r == 0 && i < online.n_cpus; i++)
+                if ((size_t)online.cpus[i] >= s->n_rings)
+                        s->n_rings = (size_t)online.cpus[i] + 1;
+        cpu_list_deinit(&online);
+        if (r == 0 && s->n_rings > 0)
+                s->rings = calloc(s->n_rings, sizeof(*s->rings));
+        return r < 0 ? r : s->rings ? 0 : error_set(err, -ENOMEM, "no memory for Python's frames");
+}
+
+static void choose_size(struct python_source *s, size_t ring_bytes)
+{
+        s->ring_bytes = RING_BYTES_MIN;
+        while (s->ring_bytes * 2 * s->n_rings <= ring_bytes && s->ring_bytes < RING_BYTES_MAX)
+                s->ring_bytes *= 2;
+        s->stride_bytes = SWITCH_RING_HEAD_BYTES + s->ring_bytes +
+                          ((RECORD_MAX + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1));
+        s->map_bytes = s->stride_bytes * s->n_rings;
+}
+
+static int set_sizes(struct python_source *s)
+{
+        struct bpf_map *rings = bpf_object__find_map_by_name(s->object, "rings");
+        struct bpf_map *constants = bpf_object__find_map_by_name(s->object, ".rodata");
+        const struct python_settings settings = { .ring_bytes = s->ring_bytes };
+        int r = rings && constants && s->stride_bytes <= UINT32_MAX ? 0 : -EINVAL;
+
+        if (r == 0)
+                r = bpf_map__set_initial_value(constants, &settings, sizeof(settings));
+        if (r == 0)
+                r = bpf_map__set_value_size(rings, (uint32_t)s->stride_bytes);
+        return r == 0 ? bpf_map__set_max_entries(rings, (uint32_t)s->n_rings) : r;
+}
+
+static void *map_memory(struct python_source *s, const char *name, size_t n_bytes)
+{
+        struct bpf_map *map = bpf_object__find_map_by_name(s->object, name);
+        void *at = map ? mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0)
+                       : MAP_FAILED;
+
+        return at == MAP_FAILED ? NULL : at;
+}
+
+static int python_source_load(struct python_source *s, struct error *err)
+{
+        const struct bpf_object_open_opts options = { .sz = sizeof(options), .object_name = "hyprof_python" };
+        int r;
+
+        (void)libbpf_set_print(print_nothing);
+        s->object = bpf_object__open_mem(python_program, python_program_bytes, &options);
+        if (!s->object)
+                return python_source_explain(-errno, "read the program for Python", err);
+        r = set_sizes(s);
+        if (r == 0)
+                r = bpf_object__load(s->object);
+        if (r < 0)
+                return python_source_explain(r, "load the program for Python", err);
+        s->program_fd = bpf_program__fd(bpf_object__find_program_by_name(s->object, "on_sample"));
+        s->map = map_memory(s, "rings", s->map_bytes);
+        s->processes = map_memory(s, "processes", sizeof(*s->processes));
+        if (!s->map || !s->processes)
+                return error_set(err, -ENOMEM, "BPF: no memory for Python's frames");
+        for (size_t i = 0; i < s->n_rings; i++)
+                switch_ring_init(&s->rings[i], (uint8_t *)s->map + i * s->stride_bytes, s->ring_bytes,
+                                 s->stride_bytes - SWITCH_RING_HEAD_BYTES);
+        monotonic_clock_pair(&s->clock);
+        return 0;
+}
+
+int python_source_open(size_t ring_bytes, struct python_source **ret_source, struct error *err)
+{
+        struct python_source *s = calloc(1, sizeof(*s));
+        int r;
+
+        if (!s)
+                return error_set(err, -ENOMEM, "no memory for Python's frames");
+        r = count_rings(s, err);
+        if (r == 0) {
+                choose_size(s, ring_bytes);
+                r = python_source_load(s, err);
+        }
+        if (r < 0)
+                python_source_close(s);
+        else
+                *ret_source = s;
+        return r;
+}
+
+void python_source_close(struct python_source *s)
+{
+        if (!s)
+                return;
+        if (s->map)
+                (void)munmap(s->map, s->map_bytes);
+        if (s->processes)
+                (void)munmap(s->processes, sizeof(*s->processes));
+        bpf_object__close(s->object);
+        free(s->rings);
+        free(s);
+}
+
+int python_source_program(const struct python_source *s)
+{
+        return s ? s->program_fd : 0;
+}
+
+struct python_processes *python_source_processes(struct python_source *s)
+{
+        return s ? s->processes : NULL;
+}
+
+void python_source_look(struct python_source *s)
+{
+        if (!s)
+                return;
+        for (size_t i = 0; i < s->n_rings; i++) {
+                switch_ring_release(&s->rings[i]);
+                switch_ring_look(&s->rings[i]);
+        }
+        monotonic_clock_pair(&s->clock); /* each record lies before this reading */
+}
+
+/* Its frames, as far as the record has them. */
+static void copy_sample(const uint8_t *bytes, size_t n_bytes, struct python_sample *ret_sample)
+{
+        struct python_record head;
+        size_t n_fit = (n_bytes - sizeof(head)) / sizeof(struct python_raw_frame);
+
+        memcpy(&head, bytes, sizeof(head));
+        ret_sample->flags = head.flags;
+        ret_sample->n_frames = head.n_frames < n_fit ? head.n_frames : (uint32_t)n_fit;
+        if (ret_sample->n_frames > PYTHON_FRAMES_MAX)
+                ret_sample->n_frames = PYTHON_FRAMES_MAX;
+        memcpy(ret_sample->frames, bytes + sizeof(head),
+               ret_sample->n_frames * sizeof(ret_sample->frames[0]));
+}
+
+int python_source_find(struct python_source *s, uint32_t cpu, uint32_t tid, uint64_t time_ns,
+                       struct python_sample *ret_sample)
+{
+        struct switch_ring *ring = s && cpu < s->n_rings ? &s->rings[cpu] : NULL;
+        const uint8_t *bytes;
+        size_t n_bytes;
+        int r, found = 0;
+
+        while (ring && (r = switch_ring_peek(ring, &bytes, &n_bytes, NULL)) != 0) {
+                struct python_record head;
+                uint64_t at_ns;
+
+                if (r < 0 || n_bytes < sizeof(head)) { /* nothing in it can be found any more */
+                        s->n_garbage++;
+                        switch_ring_clear(ring);
+                        break;
+                }
+                memcpy(&head, bytes, sizeof(head));
+                at_ns = tick_clock_to_ns(&s->clock, head.time_ns);
+                if (at_ns > time_ns + (found ? 0 : EARLY_NS))
+                        break;
+                /* The last one counts: those before it are of samples that were lost. */
+                if (head.tid == tid && at_ns + AGE_NS_MAX > time_ns) {
+                        copy_sample(bytes, n_bytes, ret_sample);
+                        found = 1;
+                }
+                switch_ring_consume(ring, n_bytes);
+        }
+        return found;
+}
+
+uint64_t python_source_count_lost(const struct python_source *s)
+{
+        uint64_t n_lost = s ? s->n_garbage : 0;
+
+        for (size_t i = 0; s && i < s->n_rings; i++)
+                n_lost += switch_ring_count_lost(&s->rings[i]);
+        return n_lost;
+}

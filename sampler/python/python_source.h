@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/python/python_source.h - the Python frames of samples, from a small BPF program
+ *
+ * Way of the data:  kernel (each sample) -> python_frames.bpf -> ring -> [python_source] -> python_frames
+ *                   python_interpreters -> [python_source] (table of processes) -> python_frames.bpf
+ *
+ * The program runs at each sample, just before the kernel writes that; of processes that are in the table
+ * it puts the
+ * thread's frames into the ring of its CPU.  So the two come in the same order, and what was read is what
+ * was there at
+ * that instant.
+ *
+ * Opened with privileges; everything after that needs none.  Used by the collector's thread.
+ */
+#ifndef SAMPLER_PYTHON_PYTHON_SOURCE_H
+#define SAMPLER_PYTHON_PYTHON_SOURCE_H
+
+#include "sampler/bpf/python_record.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct python_source;
+
+/* A sample's, copied. */
+struct python_sample {
+        uint32_t n_frames, flags; /* enum python_record_flag */
+        struct python_raw_frame frames[PYTHON_FRAMES_MAX];
+};
+
+/*
+ * python_source_open() - load the program; it runs when python_source_program() is attached to an event
+ * @ring_bytes: of all CPUs together
+ * Takes some milliseconds.  Returns 0; -EPERM, -EACCES (not permitted), -ENOTSUP (Linux before 5.17, or
+ * built without),
+ * -errno.
+ */
+int python_source_open(size_t ring_bytes, struct python_source **ret_source, struct error *err);
+
+/* NULL is fine, here and below. */
+void python_source_close(struct python_source *s);
+
+/* A descriptor for PERF_EVENT_IOC_SET_BPF, borrowed; 0 = none. */
+int python_source_program(const struct python_source *s);
+
+/* The table that the program looks processes up in: shared with it, so `pid` is to be written last. */
+struct python_processes *python_source_processes(struct python_source *s);
+
+/* Takes in what is there, before samples up to now are taken. */
+void python_source_look(struct python_source *s);
+
+/*
+ * python_source_find() - what was put in for a sample
+ * To be asked for the samples of a CPU in the order of time; what is older is passed over.
+ * Returns 1, or 0 if there is nothing: the process was not in the table then, or the ring was full.
+ */
+int python_source_find(struct python_source *s, uint32_t cpu, uint32_t tid, uint64_t time_ns,
+                       struct python_sample *ret_sample);
+
+/* Samples whose frames found no room, so far. */
+uint64_t python_source_count_lost(const struct python_source *s);
+
+#endif /* SAMPLER_PYTHON_PYTHON_SOURCE_H */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Replaces python_source.c where hyprof is built without BPF (HYPROF_NO_BPF=1, or no clang). */
+#include "base/error.h"
+#include "sampler/python/python_source.h"
+
+#include <errno.h>
+
+int python_source_open(size_t ring_bytes, struct python_source **ret_source, struct error *err)
+{
+        (void)ring_bytes;
+        (void)ret_source;
+        return error_set(err, -ENOTSUP, "hyprof was built without BPF");
+}
+
+void python_source_close(struct python_source *s)
+{
+        (void)s;
+}
+
+int python_source_program(const struct python_source *s)
+{
+        (void)s;
+        return 0;
+}
+
+struct python_processes *python_source_processes(struct python_source *s)
+{
+        (void)s;
+        return NULL;
+}
+
+void python_source_look(struct python_source *s)
+{
+        (void)s;
+}
+
+int python_source_find(struct python_source *s, uint32_t cpu, uint32_t tid, uint64_t time_ns,
+                       struct python_sample *ret_sample)
+{
+        (void)s;
+        (void)cpu;
+        (void)tid;
+        (void)time_ns;
+        (void)ret_sample;
+        return 0;
+}
+
+uint64_t python_source_count_lost(const struct python_source *s)
+{
+        (void)s;
+        return 0;
+}

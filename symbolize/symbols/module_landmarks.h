@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbolize/symbols/module_landmarks.h - what a file has that leads to more: a JIT's list of code, an
+ * interpreter
+ *
+ * Way of the data:  elf_image -> [module_landmarks] -> table_process -> code_tables
+ *
+ * GDB's interface for JITs: a program that makes code at run time has a variable __jit_debug_descriptor,
+ * which leads to a
+ * list of ELF objects in memory.  CPython's interpreter has its state in a variable _PyRuntime, and
+ * exports its version and
+ * the function that runs Python code.
+ */
+#ifndef SYMBOLIZE_SYMBOLS_MODULE_LANDMARKS_H
+#define SYMBOLIZE_SYMBOLS_MODULE_LANDMARKS_H
+
+#include <stdint.h>
+
+struct elf_image;
+
+/* Addresses of the file; 0 = it has none. */
+struct module_landmarks {
+        uint64_t jit_svma;            /* of __jit_debug_descriptor */
+        uint64_t python_runtime_svma; /* of _PyRuntime; the others of Python are there if this is */
+        uint64_t python_version_svma; /* of Py_Version */
+        uint64_t python_eval_svma, python_eval_bytes; /* of _PyEval_EvalFrameDefault() */
+};
+
+/* From .symtab or .dynsym. */
+void module_landmarks_find(const struct elf_image *image, struct module_landmarks *ret_landmarks);
+
+#endif /* SYMBOLIZE_SYMBOLS_MODULE_LANDMARKS_H */

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Python functions stand in the call stacks of samples, with their lines: of a command, of a process that runs already, of
+# all its threads, with C between them; and what only pretends to be Python does no harm
+set -eu
+. tests/tap.sh
+plan 15
+need_sampling
+python=/usr/bin/python3
+[ -x "$python" ] || skip_all "python3 is not installed"
+"$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || skip_all "python3 is none of 3.11 to 3.13"
+
+# Each of the leaves spends its time in one line, and has one chain of callers.
+cat >"$TMPDIR/work.py" <<'END'
+import functools, sys, threading, time
+
+def squares(n):
+    return sum([i * i for i in range(n)]) if n < 0 else count(n)
+def count(n):
+    total = 0
+    while total < n: total += 1
+    return total
+class Worker:
+    def run(self, until):
+        while time.monotonic() < until:
+            self.step()
+    def step(self):
+        squares(20000)
+def compare(a, b):
+    n = 0
+    while n < 200: n += 1
+    return a - b
+def sorter(until):
+    while time.monotonic() < until:
+        sorted(range(50, 0, -1), key=functools.cmp_to_key(compare))
+
+until = time.monotonic() + float(sys.argv[1])
+thread = threading.Thread(target=sorter, args=(until,))
+thread.start()
+Worker().run(until)
+thread.join()
+END
+
+# How many percent of the stacks whose innermost Python function is $1 have the callers $2 in this order, and nothing of
+# the interpreter between them.
+share_with() { # function, callers
+        awk -v leaf="$1" -v callers="$2" '
+                { n = $NF; sub(/ [0-9]+$/, ""); stack = $0 }
+                match(stack, ";" leaf "(;|$)") { all += n; if (index(stack, callers)) right += n }
+                END { if (all == 0) exit 1; printf "%d %d\n", 100 * right / all, all }' "$TMPDIR/folded"
+}
+stacks() { # trace
+        rm -f "$TMPDIR/folded"
+        "$HYPROF" export folded "$TMPDIR/$1.hyp" -o "$TMPDIR/folded" >"$TMPDIR/export.out" 2>&1
+}
+is_chain() { # function, callers
+        local percent samples
+        read -r percent samples < <(share_with "$1" "$2") || { cat "$TMPDIR/folded" && return 1; }
+        figure "$1(): $samples samples, $percent% with the right callers" >&3
+        compare "$percent" ">" 98
+}
+exec 3>&1
+
+record_work() { # name, options
+        rm -f "$TMPDIR/$1.hyp"
+        record "$1" -F 4999 "${@:2}" "$python" "$TMPDIR/work.py" 1.5
+}
+
+holds 'a command is recorded' record_work all
+if "$HYPROF" report --json "$TMPDIR/all.hyp" | grep -q '"NO_PYTHON"'; then
+        skips 'Python functions: all cases' 'hardware: no BPF here'
+        exit 0
+fi
+stacks all
+holds 'Python functions have their callers, and no C between' is_chain count '<module>;Worker.run;Worker.step;squares;count'
+holds 'those that C called back as well, of another thread' is_chain compare 'sorter;compare'
+
+lines() { # function, line
+        "$HYPROF" annotate --json "$TMPDIR/all.hyp" "$1" 2>/dev/null | grep -q "\"line\": *$2\b"
+}
+holds 'a function has its lines' lines count 7
+
+has_interpreter() { grep -q '_PyEval_EvalFrameDefault' "$TMPDIR/folded"; }
+has_python() { grep -q 'Worker.step' "$TMPDIR/folded"; }
+holds 'with --python=frames' record_work both --python=frames
+stacks both
+holds 'the functions of the interpreter are there as well' has_interpreter
+holds 'beside those of Python' has_python
+holds 'with --python=off' record_work none --python=off
+stacks none
+holds 'there is none of Python' eval '! has_python'
+
+# ---- a process that runs already
+"$python" "$TMPDIR/work.py" 60 &
+worker=$!
+trap 'kill "$worker" 2>/dev/null || true' EXIT
+holds 'a running process is recorded' record attached -p "$worker" -d 2s
+stacks attached
+holds 'and its functions have their callers' is_chain count '<module>;Worker.run;Worker.step;squares;count'
+kill "$worker" 2>/dev/null || true
+
+# ---- what pretends to be Python
+pretends() { # kind
+        timeout 60 "$HYPROF" record -q -F 1999 -o "$TMPDIR/fake.hyp" "$WORKLOADS/w_fake_python" "$1" 0.5 &&
+                "$HYPROF" report "$TMPDIR/fake.hyp" --functions | grep -q '_PyEval_EvalFrameDefault'
+}
+for kind in loop wild threads; do
+        holds "lists of frames that make no sense: $kind" pretends "$kind"
+done
+is_unknown() {
+        pretends newer && "$HYPROF" report "$TMPDIR/fake.hyp" | grep -q 'CPython 3.99'
+}
+holds 'an unknown version is said' is_unknown

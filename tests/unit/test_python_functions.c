@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/python/python_functions.c, python_objects.c: code objects in memory, here our own, become frames
+ * with names; an
+ * object that takes another's place is another function; what cannot be read has none
+ */
+#include "format/trace_dictionary.h"
+#include "sampler/python/python_functions.h"
+#include "sampler/python/python_layout.h"
+#include "tests/unit/unit_test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VERSION_3_11 0x030b02f0
+#define SECOND_NS    UINT64_C(1000000000)
+
+/* As CPython 3.11 lays them out. */
+struct text_object {
+        uint64_t head[2];
+        uint64_t length;
+        uint64_t hash;
+        uint32_t state, reserved;
+        uint64_t wide;
+        char data[64]; /* of ASCII; of others after 24 bytes more */
+};
+
+struct bytes_object {
+        uint64_t head[2];
+        uint64_t length, hash;
+        uint8_t data[16];
+};
+
+struct code_object {
+        uint64_t words[23];
+        uint8_t instructions[64];
+};
+
+struct fixture {
+        struct trace_dictionary dictionary;
+        struct python_functions *functions;
+        struct python_layout layout;
+        struct text_object name, file;
+        struct bytes_object lines;
+        struct code_object code;
+};
+
+static void set_ascii(struct text_object *text, const char *words)
+{
+        text->length = strlen(words);
+        text->state = 1 << 2 | 1 << 5 | 1 << 6;
+        memcpy(text->data, words, strlen(words));
+}
+
+static struct fixture *fixture_new(void)
+{
+        static const uint8_t lines[] = {
+                0x80 | 11 << 3 | 1, 0, 0, 0x80 | 11 << 3 | 1, 0, 0
+        }; /* + 1 each 4 bytes */
+        static const uint8_t head[PYTHON_LAYOUT_HEAD_BYTES];
+        struct fixture *f = calloc(1, sizeof(*f));
+        uint32_t first_line = 10;
+
+        ck_assert_ptr_nonnull(f);
+        trace_dictionary_init(&f->dictionary, 0);
+        ck_assert_int_eq(python_functions_new(&f->dictionary, &f->functions), 0);
+        ck_assert_int_eq(python_layout_find(VERSION_3_11, head, &f->layout), 0);
+        set_ascii(&f->name, "Net.forward");
+        set_ascii(&f->file, "/srv/net.py");
+        f->lines.length = sizeof(lines);
+        memcpy(f->lines.data, lines, sizeof(lines));
+        f->code.words[f->layout.objects.code_file / 8] = (uintptr_t)&f->file;
+        f->code.words[f->layout.objects.code_name / 8] = (uintptr_t)&f->name;
+        f->code.words[f->layout.objects.code_lines / 8] = (uintptr_t)&f->lines;
+        memcpy((char *)f->code.words + f->layout.objects.code_first_line, &first_line, sizeof(first_line));
+        return f;
+}
+
+static void fixture_free(struct fixture *f)
+{
+        python_functions_free(f->functions);
+        trace_dictionary_deinit(&f->dictionary);
+        free(f);
+}
+
+static uint32_t find(struct fixture *f, uint64_t code_off, uint64_t now_ns)
+{
+        const struct python_place place = { .pid = (uint32_t)getpid(),
+                                            .code_avma = (uintptr_t)&f->code,
+                                            .instruction_avma = (uintptr_t)f->code.instructions + code_off,
+                                            .objects = &f->layout.objects };
+        uint32_t frame = 0;
+
+        ck_assert_int_eq(python_functions_find(f->functions, &place, now_ns, &frame), 0);
+        return frame;
+}
+
+static const struct trace_symbol *symbol_of(const struct fixture *f, uint32_t frame)
+{
+        for (uint32_t i = 1; i <= trace_dictionary_count(&f->dictionary, TRACE_TABLE_SYMBOLS); i++) {
+                const struct trace_symbol *row = trace_dictionary_row(&f->dictionary, TRACE_TABLE_SYMBOLS, i);
+
+                if (row->frame == frame)
+                        return row;
+        }
+        ck_abort_msg("frame %u has no symbol", frame);
+        return NULL;
+}
+
+static void check_text(const struct fixture *f, uint32_t string, const char *words)
+{
+        size_t n_bytes;
+        const char *text = trace_dictionary_string(&f->dictionary, string, &n_bytes);
+
+        ck_assert_uint_eq(n_bytes, strlen(words));
+        ck_assert_mem_eq(text, words, n_bytes);
+}
+
+START_TEST(test_a_place_has_function_file_and_line)
+{
+        struct fixture *f = fixture_new();
+        uint32_t first = find(f, 0, SECOND_NS), second = find(f, 4, SECOND_NS);
+        const struct trace_frame *frame = trace_dictionary_row(&f->dictionary, TRACE_TABLE_FRAMES, second);
+        const struct trace_module *module = trace_dictionary_row(&f->dictionary, TRACE_TABLE_MODULES,
+                                                                 frame->module);
+
+        ck_assert_uint_ne(first, second);
+        ck_assert_uint_eq(symbol_of(f, first)->line, 11);
+        ck_assert_uint_eq(symbol_of(f, second)->line, 12);
+        check_text(f, symbol_of(f, second)->function, "Net.forward");
+        check_text(f, symbol_of(f, second)->file, "/srv/net.py");
+        ck_assert_uint_eq((uint32_t)frame->offset, 12);
+        ck_assert_uint_eq(module->kind, TRACE_MODULE_PYTHON);
+        check_text(f, module->path, "/srv/net.py");
+        ck_assert_uint_eq(find(f, 2, SECOND_NS), first); /* the same line is the same frame */
+        fixture_free(f);
+}
+END_TEST
+
+START_TEST(test_another_object_at_the_address_is_another_function)
+{
+        struct fixture *f = fixture_new();
+        struct text_object *other = calloc(1, sizeof(*other));
+        uint32_t before = find(f, 0, SECOND_NS), after;
+
+        ck_assert_ptr_nonnull(other);
+        set_ascii(other, "other");
+        f->code.words[f->layout.objects.code_name / 8] = (uintptr_t)other;
+        after = find(f, 0, 3 * SECOND_NS);
+        ck_assert_uint_ne(before, after);
+        check_text(f, symbol_of(f, after)->function, "other");
+        free(other);
+        fixture_free(f);
+}
+END_TEST
+
+START_TEST(test_names_of_any_characters)
+{
+        static const uint16_t characters[] = { 'g', 0xfc, 0x4e2d };
+        struct fixture *f = fixture_new();
+
+        memset(f->name.data, 0, sizeof(f->name.data));
+        f->name.length = 3;
+        f->name.state = 2 << 2 | 1 << 5;
+        memcpy(f->name.data + 24, characters, sizeof(characters));
+        check_text(f, symbol_of(f, find(f, 0, SECOND_NS))->function, "g\xc3\xbc\xe4\xb8\xad");
+        fixture_free(f);
+}
+END_TEST
+
+START_TEST(test_what_makes_no_sense_has_no_frame)
+{
+        struct fixture *f = fixture_new();
+        const struct python_place nowhere = { .pid = (uint32_t)getpid(),
+                                              .code_avma = 64,
+                                              .objects = &f->layout.objects };
+        uint32_t frame = 1;
+
+        ck_assert_int_eq(python_functions_find(f->functions, &nowhere, SECOND_NS, &frame), 0);
+        ck_assert_uint_eq(frame, 0);
+        f->name.state = 0; /* not a string of this layout */
+        ck_assert_uint_eq(find(f, 0, SECOND_NS), 0);
+        f->name.state = 1 << 2 | 1 << 5 | 1 << 6;
+        f->lines.length = UINT64_MAX;
+        ck_assert_uint_eq(find(f, 0, 3 * SECOND_NS), 0);
+        fixture_free(f);
+}
+END_TEST
+
+START_TEST(test_versions)
+{
+        static uint8_t head[PYTHON_LAYOUT_HEAD_BYTES];
+        struct python_layout layout;
+
+        ck_assert_int_eq(python_layout_find(0x030a00f0, head, &layout), -ENOTSUP);
+        ck_assert_int_eq(python_layout_find(0x030e00f0, head, &layout), -ENOTSUP);
+        ck_assert_int_eq(python_layout_find(0x030d00f0, head, &layout), -EBADMSG); /* without its cookie */
+        memcpy(head, "xdebugpy", 8);
+        ck_assert_int_eq(python_layout_find(0x030d00f0, head, &layout), 0);
+        head[16] = 1; /* without the lock */
+        ck_assert_int_eq(python_layout_find(0x030d00f0, head, &layout), -ENOTSUP);
+        head[16] = 0;
+        head[29 * 8 + 1] = 1; /* frames are not that long */
+        ck_assert_int_eq(python_layout_find(0x030d00f0, head, &layout), -EBADMSG);
+}
+END_TEST

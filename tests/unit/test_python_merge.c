@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/python/python_merge.c: Python frames stand where the interpreter evaluated them; what is folded,
+ * and what is not
+ */
+#include "sampler/kernel/call_chain.h"
+#include "sampler/python/python_merge.h"
+#include "sampler/tracks/address_space.h"
+#include "tests/unit/unit_test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define INTERPRETER_AVMA 0x1000
+#define EVAL_AVMA        0x1100
+#define EVAL_END         0x1200
+#define OTHER_AVMA       0x8000 /* an extension, or the C library */
+#define INTERPRETER      3      /* rows of MODULES */
+#define OTHER            4
+
+/*
+ * @native: innermost first: E = an evaluation, I = another function of the interpreter, o = code of
+ * another module, k = the
+ * kernel.  @python: a letter a frame, in capitals one that C called.  Returns the merged stack, Python
+ * frames as they are.
+ */
+static const char *merge(const char *native, const char *python, bool has_root, bool keep_c)
+{
+        static struct call_chain chain, merged;
+        static char text[64];
+        struct address_space space;
+        struct python_stack stack = { .n_frames = (uint32_t)strlen(python) };
+        struct python_merge m = { .space = &space,
+                                  .module = INTERPRETER,
+                                  .eval_start_avma = EVAL_AVMA,
+                                  .eval_end_avma = EVAL_END,
+                                  .keep_c = keep_c };
+        const struct address_range ranges[] = {
+                { .start_avma = INTERPRETER_AVMA, .end_avma = 0x2000, .module = INTERPRETER },
+                { .start_avma = OTHER_AVMA, .end_avma = 0x9000, .module = OTHER },
+        };
+        size_t n = 0;
+
+        address_space_init(&space);
+        ck_assert_int_eq(address_space_add(&space, &ranges[0]), 0);
+        ck_assert_int_eq(address_space_add(&space, &ranges[1]), 0);
+        chain.n_frames = 0;
+        chain.state = has_root ? TRACE_STACK_COMPLETE : TRACE_STACK_TRUNCATED;
+        for (const char *at = native; *at; at++)
+                chain.frames[chain.n_frames++] = (struct call_frame){
+                        /* A return address may be the first byte after its function. */
+                        .avma = *at == 'E'   ? EVAL_END
+                                : *at == 'I' ? INTERPRETER_AVMA + 8
+                                             : OTHER_AVMA + 8,
+                        .in_kernel = *at == 'k',
+                        .return_address = true,
+                };
+        for (uint32_t i = 0; i < stack.n_frames; i++) {
+                stack.frames[i] = (uint32_t)python[i];
+                stack.is_entry[i] = python[i] >= 'A' && python[i] <= 'Z';
+        }
+        python_merge_run(&m, &stack, &chain, &merged);
+        for (uint32_t i = 0; i < merged.n_frames; i++) {
+                const struct call_frame *frame = &merged.frames[i];
+
+                text[n++] = frame->is_row              ? (char)frame->avma
+                            : frame->in_kernel         ? '^'
+                            : frame->avma == EVAL_END  ? '*'
+                            : frame->avma < OTHER_AVMA ? '+'
+                                                       : '-';
+        }
+        text[n] = '\0';
+        address_space_deinit(&space);
+        return text;
+}
+
+START_TEST(test_frames_take_the_place_of_their_evaluation)
+{
+        ck_assert_str_eq(merge("EIIo", "aB", true, false), "aB-");
+        /* An extension called Python again: its own functions stay between. */
+        ck_assert_str_eq(merge("EIoIEIIo", "aBcD", true, false), "aB-cD-");
+}
+END_TEST
+
+START_TEST(test_what_the_innermost_function_called_stays)
+{
+        ck_assert_str_eq(merge("koIIEIo", "A", true, false), "^-++A-");
+}
+END_TEST
+
+START_TEST(test_nothing_is_folded_when_all_is_kept)
+{
+        ck_assert_str_eq(merge("IEIo", "aB", true, true), "+aB*+-");
+}
+END_TEST
+
+START_TEST(test_an_evaluation_that_has_just_begun_has_no_frame)
+{
+        ck_assert_str_eq(merge("EIoEo", "A", true, false), "-A-");
+}
+END_TEST
+
+START_TEST(test_an_evaluation_that_was_not_recognized)
+{
+        ck_assert_str_eq(merge("oEo", "AB", true, false), "-AB-");
+        ck_assert_str_eq(merge("oo", "AB", true, false), "--AB");
+}
+END_TEST
+
+START_TEST(test_without_a_root_they_match_from_the_leaf)
+{
+        ck_assert_str_eq(merge("EoEo", "AbCD", false, false), "A-bC-D");
+}
+END_TEST
+
+START_TEST(test_frames_that_could_not_be_read_are_left_out)
+{
+        static struct call_chain chain, merged;
+        struct address_space space;
+        struct python_merge m = { .space = &space, .eval_start_avma = EVAL_AVMA, .eval_end_avma = EVAL_END };
+        struct python_stack stack = { .n_frames = 3,
+                                      .frames = { 7, 0, 9 },
+                                      .is_entry = { false, false, true } };
+
+        address_space_init(&space);
+        chain.n_frames = 1;
+        chain.state = TRACE_STACK_COMPLETE;
+        chain.frames[0] = (struct call_frame){ .avma = EVAL_AVMA };
+        python_merge_run(&m, &stack, &chain, &merged);
+        ck_assert_uint_eq(merged.n_frames, 2);
+        ck_assert_uint_eq(merged.frames[0].avma, 7);
+        ck_assert_uint_eq(merged.frames[1].avma, 9);
+        address_space_deinit(&space);
+}
+END_TEST
+
+/* More frames than a chain can have: none is written past its end. */
+START_TEST(test_a_full_chain_is_cut)
+{
+        static struct call_chain chain, merged;
+        struct address_space space;
+        struct python_merge m = { .space = &space, .eval_start_avma = EVAL_AVMA, .eval_end_avma = EVAL_END };
+        struct python_stack stack = { .n_frames = PYTHON_FRAMES_MAX };
+
+        address_space_init(&space);
+        chain.n_frames = CALL_CHAIN_FRAMES_MAX;
+        chain.state = TRACE_STACK_COMPLETE;
+        memset(chain.frames, 0, sizeof(chain.frames));
+        for (uint32_t i = 0; i < PYTHON_FRAMES_MAX; i++)
+                stack.frames[i] = i + 1;
+        python_merge_run(&m, &stack, &chain, &merged);
+        ck_assert_uint_eq(merged.n_frames, CALL_CHAIN_FRAMES_MAX);
+        address_space_deinit(&space);
+}
+END_TEST
