@@ -69,9 +69,10 @@ const struct unwind_table *code_tables_find_of_jit(const struct code_tables *t, 
         return NULL;
 }
 
-int code_tables_find_jit(const struct code_tables *t, uint32_t module, uint64_t *ret_svma)
+int code_tables_find_landmarks(const struct code_tables *t, uint32_t module,
+                               struct module_landmarks *ret_landmarks)
 {
-        (void)t, (void)module, (void)ret_svma;
+        (void)t, (void)module, (void)ret_landmarks;
         return 0;
 }
 

@@ -34,7 +34,10 @@ static void unwind(const uint64_t *chain, size_t n_chain, bool in_kernel, struct
 static const struct {
         uint64_t chain[8];
         size_t n_chain;
-        struct call_frame frames[6];
+        struct {
+                uint64_t avma;
+                bool in_kernel, return_address;
+        } frames[6];
         uint32_t n_frames;
 } cases[] = {
         { { USER, 0x10, 0x20, 0x30 }, 4, { { 0x10, 0, 0 }, { 0x20, 0, 1 }, { 0x30, 0, 1 } }, 3 },
