@@ -279,59 +279,59 @@ enum trace_clock_kind {
 };
 
 /* Why something is missing: X(id, NAME, "words for the report"), counted in the table LOSSES */
-#define TRACE_LOSS_REASONS(X)                                                                                          \
-        X(1, KERNEL_RING_FULL, "kernel records lost: the kernel's ring was full")                                      \
-        X(2, CLIENT_RING_FULL, "other events dropped by the program: a thread's ring was full")                        \
-        X(3, CLIENT_NO_RING, "events dropped by the program: no ring left for a thread")                               \
-        X(4, CLIENT_GARBAGE, "bytes skipped in a client ring: not valid events")                                       \
-        X(5, CLIENT_GONE, "client regions lost: the process ended before its region could be opened")                  \
-        X(6, ZONE_UNBALANCED, "ends of zones without a beginning, left out")                                           \
-        X(7, ZONE_TOO_DEEP, "zones nested deeper than the recorder follows")                                           \
-        X(8, STACK_TABLE_FULL, "call stacks cut: the table of distinct call stacks was full")                          \
-        X(9, STACK_TOO_DEEP, "call stacks cut: deeper than the kernel records")                                        \
-        X(10, THROTTLED, "times that the kernel throttled sampling")                                                   \
-        X(11, RECORD_GARBAGE, "kernel records that could not be read")                                                 \
-        X(12, PATH_TABLE_FULL, "samples with a shortened zone path: the table of zone paths was full")                 \
-        X(13, CLOCK_CORRECTED, "timestamps adjusted to keep each thread's order")                                      \
-        X(14, CLIENT_REFUSED, "client regions refused: not sealed, damaged, of another ABI, or too many")              \
-        X(15, STACK_LEFT_CODE, "call stacks cut: the chain of frame pointers left the program's code")                 \
-        X(16, CLIENT_BUSY, "client regions refused: another hyprof records that program")                              \
-        X(17, STRING_TABLE_FULL, "texts left out: the memory for texts was full")                                      \
-        X(18, DROPPED_ZONES, "zones dropped by the program: a thread's ring was full")                                 \
-        X(19, DROPPED_MESSAGES, "messages dropped by the program: a thread's ring was full")                           \
-        X(20, DROPPED_PLOTS, "values of plots dropped by the program: a thread's ring was full")                       \
-        X(21, DROPPED_FRAMES, "frames dropped by the program: a thread's ring was full")                               \
-        X(22, DROPPED_MEMORY, "memory events dropped by the program: a thread's ring was full")                        \
-        X(23, DROPPED_LOCKS, "lock events dropped by the program: a thread's ring was full")                           \
-        X(24, DROPPED_DEVICES, "device events dropped by the program: a thread's ring was full")                       \
-        X(25, BLOB_REFUSED, "large texts or images refused by the program: larger than allowed, or no room")           \
-        X(26, BLOB_DAMAGED, "large texts or images lost: overwritten before being read")                               \
-        X(27, ATTACHMENTS_FULL, "source texts or images left out: the limit was reached")                              \
-        X(28, STACK_NOT_UNWOUND, "call stacks of events cut: the program's code keeps no frame pointers")              \
-        X(29, STACK_TRUNCATED, "call stacks truncated: deeper than the copy of the stack")                             \
-        X(30, STACK_NO_TABLE, "call stacks truncated: code without unwind information")                                \
-        X(31, STACK_BAD_MEMORY, "call stacks truncated: invalid return address")                                       \
-        X(32, STACK_NO_REGISTER, "call stacks truncated: a register that a rule needs is lost")                        \
-        X(33, STACK_OTHER, "call stacks truncated in signal handlers: the other stack could not be read")              \
-        X(34, STACK_TABLE_LATE, "call stacks truncated: the unwind table of the code was not ready yet")               \
-        X(35, UNWIND_FILE_FAILED, "files whose unwind information could not be read")                                  \
-        X(36, SAMPLES_LOST, "samples lost: the kernel or the processor could not take them")                           \
-        X(37, SWITCHES_LOST, "context switches lost: the ring of the BPF program was full")                            \
-        X(38, CODE_TOO_LATE, "files of code not kept: gone before being opened")                                       \
-        X(39, CODE_OVER_LIMIT, "files of code not kept: the limit was reached (--embed-max)")                          \
-        X(40, CODE_UNREADABLE, "files of code not kept: not readable")                                                 \
-        X(41, JIT_GARBAGE, "lines of perf maps and records of jitdumps that could not be read")                        \
-        X(42, SWITCHES_UNSEEN, "context switches that the kernel did not report, with estimated time")                 \
-        X(43, CODE_REPLACED, "replacements of code at unrecorded times: samples nearby have no name")                  \
-        X(44, CLIENT_UNREAD, "bytes left in client rings: the recording was stopped before that was read")             \
-        X(45, STACK_32_BIT, "call stacks of 32-bit programs, which are not unwound: use --unwind=fp")                  \
-        X(46, NAMES_FULL, "names left out: the memory for names that programs give was full")                          \
-        X(47, CLIENT_NO_ROOM,                                                                                          \
-          "client regions refused: larger than half of the memory that was left for them")                             \
-        X(48, CLIENT_NO_FILES, "client regions lost: hyprof had no file descriptor left (ulimit -n)")                  \
-        X(49, LOCATIONS_SHARE, "zones without a name: a program took half of the room for places of zones")            \
-        X(50, PYTHON_MISSED,                                                                                           \
-          "samples in Python code without their Python functions: the interpreter was just found, or a ring was full") \
+#define TRACE_LOSS_REASONS(X)                                                                                    \
+        X(1, KERNEL_RING_FULL, "kernel records lost: the kernel's ring was full")                                \
+        X(2, CLIENT_RING_FULL, "other events dropped by the program: a thread's ring was full")                  \
+        X(3, CLIENT_NO_RING, "events dropped by the program: no ring left for a thread")                         \
+        X(4, CLIENT_GARBAGE, "bytes skipped in a client ring: not valid events")                                 \
+        X(5, CLIENT_GONE, "client regions lost: the process ended before its region could be opened")            \
+        X(6, ZONE_UNBALANCED, "ends of zones without a beginning, left out")                                     \
+        X(7, ZONE_TOO_DEEP, "zones nested deeper than the recorder follows")                                     \
+        X(8, STACK_TABLE_FULL, "call stacks cut: the table of distinct call stacks was full")                    \
+        X(9, STACK_TOO_DEEP, "call stacks cut: deeper than the kernel records")                                  \
+        X(10, THROTTLED, "times that the kernel throttled sampling")                                             \
+        X(11, RECORD_GARBAGE, "kernel records that could not be read")                                           \
+        X(12, PATH_TABLE_FULL, "samples with a shortened zone path: the table of zone paths was full")           \
+        X(13, CLOCK_CORRECTED, "timestamps adjusted to keep each thread's order")                                \
+        X(14, CLIENT_REFUSED, "client regions refused: not sealed, damaged, of another ABI, or too many")        \
+        X(15, STACK_LEFT_CODE, "call stacks cut: the chain of frame pointers left the program's code")           \
+        X(16, CLIENT_BUSY, "client regions refused: another hyprof records that program")                        \
+        X(17, STRING_TABLE_FULL, "texts left out: the memory for texts was full")                                \
+        X(18, DROPPED_ZONES, "zones dropped by the program: a thread's ring was full")                           \
+        X(19, DROPPED_MESSAGES, "messages dropped by the program: a thread's ring was full")                     \
+        X(20, DROPPED_PLOTS, "values of plots dropped by the program: a thread's ring was full")                 \
+        X(21, DROPPED_FRAMES, "frames dropped by the program: a thread's ring was full")                         \
+        X(22, DROPPED_MEMORY, "memory events dropped by the program: a thread's ring was full")                  \
+        X(23, DROPPED_LOCKS, "lock events dropped by the program: a thread's ring was full")                     \
+        X(24, DROPPED_DEVICES, "device events dropped by the program: a thread's ring was full")                 \
+        X(25, BLOB_REFUSED, "large texts or images refused by the program: larger than allowed, or no room")     \
+        X(26, BLOB_DAMAGED, "large texts or images lost: overwritten before being read")                         \
+        X(27, ATTACHMENTS_FULL, "source texts or images left out: the limit was reached")                        \
+        X(28, STACK_NOT_UNWOUND, "call stacks of events cut: the program's code keeps no frame pointers")        \
+        X(29, STACK_TRUNCATED, "call stacks truncated: deeper than the copy of the stack")                       \
+        X(30, STACK_NO_TABLE, "call stacks truncated: code without unwind information")                          \
+        X(31, STACK_BAD_MEMORY, "call stacks truncated: invalid return address")                                 \
+        X(32, STACK_NO_REGISTER, "call stacks truncated: a register that a rule needs is lost")                  \
+        X(33, STACK_OTHER, "call stacks truncated in signal handlers: the other stack could not be read")        \
+        X(34, STACK_TABLE_LATE, "call stacks truncated: the unwind table of the code was not ready yet")         \
+        X(35, UNWIND_FILE_FAILED, "files whose unwind information could not be read")                            \
+        X(36, SAMPLES_LOST, "samples lost: the kernel or the processor could not take them")                     \
+        X(37, SWITCHES_LOST, "context switches lost: the ring of the BPF program was full")                      \
+        X(38, CODE_TOO_LATE, "files of code not kept: gone before being opened")                                 \
+        X(39, CODE_OVER_LIMIT, "files of code not kept: the limit was reached (--embed-max)")                    \
+        X(40, CODE_UNREADABLE, "files of code not kept: not readable")                                           \
+        X(41, JIT_GARBAGE, "lines of perf maps and records of jitdumps that could not be read")                  \
+        X(42, SWITCHES_UNSEEN, "context switches that the kernel did not report, with estimated time")           \
+        X(43, CODE_REPLACED, "replacements of code at unrecorded times: samples nearby have no name")            \
+        X(44, CLIENT_UNREAD, "bytes left in client rings: the recording was stopped before that was read")       \
+        X(45, STACK_32_BIT, "call stacks of 32-bit programs, which are not unwound: use --unwind=fp")            \
+        X(46, NAMES_FULL, "names left out: the memory for names that programs give was full")                    \
+        X(47, CLIENT_NO_ROOM,                                                                                    \
+          "client regions refused: larger than half of the memory that was left for them")                       \
+        X(48, CLIENT_NO_FILES, "client regions lost: hyprof had no file descriptor left (ulimit -n)")            \
+        X(49, LOCATIONS_SHARE, "zones without a name: a program took half of the room for places of zones")      \
+        X(50, PYTHON_MISSED,                                                                                     \
+          "samples in Python code without Python functions: the interpreter was just found, or a ring was full") \
         X(51, PYTHON_CUT, "stacks of Python functions that were cut: more than 256 deep, or not in memory")
 
 #define TRACE_LOSS_COUNT 52 /* ids below this are known */

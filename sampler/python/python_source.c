@@ -2,6 +2,7 @@
 #include "sampler/python/python_source.h"
 
 #include "base/error.h"
+#include "base/io.h"
 #include "instrument/tick_clock.h"
 #include "sampler/bpf/switch_layout.h"
 #include "sampler/kernel/cpu_list.h"
@@ -12,6 +13,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +31,6 @@
 #define EARLY_NS   UINT64_C(2000) /* the conversion of clocks may be wrong by that */
 
 struct python_source {
-        struct bpf_object *object;
         struct switch_ring *rings; /* heap, owned; by CPU */
         size_t n_rings;
         uint64_t ring_bytes;
@@ -37,7 +38,7 @@ struct python_source {
         void *map; /* of all rings; owned */
         size_t map_bytes;
         struct python_processes *processes; /* a mapping, owned */
-        int program_fd;                     /* borrowed from `object` */
+        int program_fd;                     /* owned; keeps the program, and that its maps */
         struct tick_clock clock;            /* its ticks are nanoseconds of CLOCK_MONOTONIC */
         uint64_t n_garbage;
 };
@@ -86,10 +87,10 @@ static void choose_size(struct python_source *s, size_t ring_bytes)
         s->map_bytes = s->stride_bytes * s->n_rings;
 }
 
-static int set_sizes(struct python_source *s)
+static int set_sizes(const struct python_source *s, struct bpf_object *object)
 {
-        struct bpf_map *rings = bpf_object__find_map_by_name(s->object, "rings");
-        struct bpf_map *constants = bpf_object__find_map_by_name(s->object, ".rodata");
+        struct bpf_map *rings = bpf_object__find_map_by_name(object, "rings");
+        struct bpf_map *constants = bpf_object__find_map_by_name(object, ".rodata");
         const struct python_settings settings = { .ring_bytes = s->ring_bytes };
         int r = rings && constants && s->stride_bytes <= UINT32_MAX ? 0 : -EINVAL;
 
@@ -100,34 +101,45 @@ static int set_sizes(struct python_source *s)
         return r == 0 ? bpf_map__set_max_entries(rings, (uint32_t)s->n_rings) : r;
 }
 
-static void *map_memory(struct python_source *s, const char *name, size_t n_bytes)
+static void *map_memory(struct bpf_object *object, const char *name, size_t n_bytes)
 {
-        struct bpf_map *map = bpf_object__find_map_by_name(s->object, name);
+        struct bpf_map *map = bpf_object__find_map_by_name(object, name);
         void *at = map ? mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0)
                        : MAP_FAILED;
 
         return at == MAP_FAILED ? NULL : at;
 }
 
+/* A recorder has few descriptors to spare: of all that were opened to load the program, one is kept. */
+static int keep_program(struct python_source *s, struct bpf_object *object)
+{
+        s->map = map_memory(object, "rings", s->map_bytes);
+        s->processes = map_memory(object, "processes", sizeof(*s->processes));
+        if (!s->map || !s->processes)
+                return -ENOMEM;
+        s->program_fd = fcntl(bpf_program__fd(bpf_object__find_program_by_name(object, "on_sample")),
+                              F_DUPFD_CLOEXEC, 0);
+        return s->program_fd < 0 ? -errno : 0;
+}
+
 static int python_source_load(struct python_source *s, struct error *err)
 {
         const struct bpf_object_open_opts options = { .sz = sizeof(options), .object_name = "hyprof_python" };
+        struct bpf_object *object;
         int r;
 
         (void)libbpf_set_print(print_nothing);
-        s->object = bpf_object__open_mem(python_program, python_program_bytes, &options);
-        if (!s->object)
+        object = bpf_object__open_mem(python_program, python_program_bytes, &options);
+        if (!object)
                 return python_source_explain(-errno, "read the program for Python", err);
-        r = set_sizes(s);
+        r = set_sizes(s, object);
         if (r == 0)
-                r = bpf_object__load(s->object);
+                r = bpf_object__load(object);
+        if (r == 0)
+                r = keep_program(s, object);
+        bpf_object__close(object);
         if (r < 0)
                 return python_source_explain(r, "load the program for Python", err);
-        s->program_fd = bpf_program__fd(bpf_object__find_program_by_name(s->object, "on_sample"));
-        s->map = map_memory(s, "rings", s->map_bytes);
-        s->processes = map_memory(s, "processes", sizeof(*s->processes));
-        if (!s->map || !s->processes)
-                return error_set(err, -ENOMEM, "BPF: no memory for Python's frames");
         for (size_t i = 0; i < s->n_rings; i++)
                 switch_ring_init(&s->rings[i], (uint8_t *)s->map + i * s->stride_bytes, s->ring_bytes,
                                  s->stride_bytes - SWITCH_RING_HEAD_BYTES);
@@ -142,6 +154,7 @@ int python_source_open(size_t ring_bytes, struct python_source **ret_source, str
 
         if (!s)
                 return error_set(err, -ENOMEM, "no memory for Python's frames");
+        s->program_fd = -1;
         r = count_rings(s, err);
         if (r == 0) {
                 choose_size(s, ring_bytes);
@@ -162,14 +175,14 @@ void python_source_close(struct python_source *s)
                 (void)munmap(s->map, s->map_bytes);
         if (s->processes)
                 (void)munmap(s->processes, sizeof(*s->processes));
-        bpf_object__close(s->object);
+        io_close(&s->program_fd);
         free(s->rings);
         free(s);
 }
 
 int python_source_program(const struct python_source *s)
 {
-        return s ? s->program_fd : 0;
+        return s ? s->program_fd : -1;
 }
 
 struct python_processes *python_source_processes(struct python_source *s)

@@ -42,7 +42,7 @@ int python_source_open(size_t ring_bytes, struct python_source **ret_source, str
 /* NULL is fine, here and below. */
 void python_source_close(struct python_source *s);
 
-/* A descriptor for PERF_EVENT_IOC_SET_BPF, borrowed; 0 = none. */
+/* A descriptor for PERF_EVENT_IOC_SET_BPF, borrowed; -1 = none. */
 int python_source_program(const struct python_source *s);
 
 /* The table that the program looks processes up in: shared with it, so `pid` is to be written last. */

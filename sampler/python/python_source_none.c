@@ -20,7 +20,7 @@ void python_source_close(struct python_source *s)
 int python_source_program(const struct python_source *s)
 {
         (void)s;
-        return 0;
+        return -1;
 }
 
 struct python_processes *python_source_processes(struct python_source *s)
