@@ -16,7 +16,10 @@ tsan) sanitize=(-fsanitize=thread) ;;
 esac
 
 make_it() { make VARIANT="$VARIANT" PREFIX=$PREFIX LIBDIR="$LIBDIR" DESTDIR="$ROOT" "$1"; }
-only_in_libdir() { [ -e "$ROOT$LIBDIR/libhyprof.so.1" ] && [ "$(ls "$ROOT$PREFIX/lib")" = "${LIBDIR##*/}" ]; }
+# Packages of Python lie beside it.
+only_in_libdir() {
+        [ -e "$ROOT$LIBDIR/libhyprof.so.1" ] && [ -z "$(find "$ROOT$PREFIX/lib" -name 'libhyprof*' -not -path "$ROOT$LIBDIR/*")" ]
+}
 nothing_left() { [ -z "$(find "$ROOT" -not -type d)" ] && [ ! -e "$ROOT$LIBDIR/cmake/hyprof" ]; }
 
 # /lib is a link to /usr/lib on many machines, and CMake may come by either.
