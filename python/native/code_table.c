@@ -29,7 +29,7 @@ int code_table_init(void)
 {
         if (code_table_index >= 0)
                 return 0;
-        code_table_index = python_api_request_code_extra(free_entry);
+        code_table_index = PYTHON_API_REQUEST_CODE_EXTRA(free_entry);
         if (code_table_index >= 0)
                 return 0;
         PyErr_SetString(PyExc_ImportError,
@@ -83,13 +83,13 @@ struct code_entry *code_table_add(PyCodeObject *code, PyFrameObject *frame)
         void *extra = NULL;
         struct code_entry *entry;
 
-        (void)python_api_code_extra((PyObject *)code, code_table_index, &extra);
+        (void)PYTHON_API_CODE_EXTRA((PyObject *)code, code_table_index, &extra);
         entry = extra;
         if (!entry) {
                 entry = calloc(1, sizeof(*entry));
                 if (!entry)
                         return NULL;
-                if (python_api_set_code_extra((PyObject *)code, code_table_index, entry) < 0) {
+                if (PYTHON_API_SET_CODE_EXTRA((PyObject *)code, code_table_index, entry) < 0) {
                         PyErr_Clear();
                         free_entry(entry);
                         return NULL;

@@ -52,7 +52,7 @@ static inline struct code_entry *code_table_find(PyCodeObject *code, PyFrameObje
         void *extra = NULL;
         struct code_entry *entry;
 
-        (void)python_api_code_extra((PyObject *)code, code_table_index, &extra);
+        (void)PYTHON_API_CODE_EXTRA((PyObject *)code, code_table_index, &extra);
         entry = extra;
         if (__builtin_expect(entry != NULL && entry->rule_number == code_table_rule_number, 1))
                 return entry;

@@ -24,13 +24,13 @@
 #define PYTHON_API_HAS_MONITORING (PY_VERSION_HEX >= 0x030c0000)
 
 #if PYTHON_API_HAS_MONITORING
-#define python_api_request_code_extra PyUnstable_Eval_RequestCodeExtraIndex
-#define python_api_code_extra         PyUnstable_Code_GetExtra
-#define python_api_set_code_extra     PyUnstable_Code_SetExtra
+#define PYTHON_API_REQUEST_CODE_EXTRA PyUnstable_Eval_RequestCodeExtraIndex
+#define PYTHON_API_CODE_EXTRA         PyUnstable_Code_GetExtra
+#define PYTHON_API_SET_CODE_EXTRA     PyUnstable_Code_SetExtra
 #else
-#define python_api_request_code_extra _PyEval_RequestCodeExtraIndex
-#define python_api_code_extra         _PyCode_GetExtra
-#define python_api_set_code_extra     _PyCode_SetExtra
+#define PYTHON_API_REQUEST_CODE_EXTRA _PyEval_RequestCodeExtraIndex
+#define PYTHON_API_CODE_EXTRA         _PyCode_GetExtra
+#define PYTHON_API_SET_CODE_EXTRA     _PyCode_SetExtra
 #endif
 
 /* A function of three arguments as an entry of a method table. */
