@@ -421,7 +421,7 @@ $(B)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' > $@
 
 # 64 bits are in every layout of the client ABI and of the trace.
-CHECK_64_BITS = printf '\043if !defined(__LP64__)\n\043error\n\043endif\n' | $(CC) $(C_FLAGS) -E -x c - -o /dev/null 2>/dev/null
+CHECK_64_BITS = printf '\043if !defined(__LP64__)\n\043error\n\043endif\n' | $(CC) $(filter -m%,$(CPPFLAGS) $(CFLAGS)) -E -x c - -o /dev/null 2>/dev/null
 
 # A missing header is reported once, with the command that installs it.
 HEADERS := libelf.h dwarf.h perfmon/pfmlib_perf_event.h zstd.h zlib.h lzma.h xxhash.h sqlite3.h jansson.h libiberty/demangle.h \

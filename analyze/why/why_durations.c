@@ -344,7 +344,7 @@ int why_durations_rank(const struct why_durations *d, const struct why_rank_requ
                        const struct sample_cost *cost, struct why_rank *ret_rank)
 {
         static const struct sample_cost none = { .is_known = false };
-        struct why_rank rank = { .sure_wait_ns = INFINITY };
+        struct why_rank rank = { .sure_wait_ns = (double)INFINITY };
         struct ranked *items;
         double total;
         size_t n;
