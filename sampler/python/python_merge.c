@@ -76,21 +76,25 @@ void python_merge_run(const struct python_merge *m, const struct python_stack *s
         uint32_t n_bare = has_root && n_evals > n_groups ? n_evals - n_groups
                                                          : 0; /* evaluations without a group */
         uint32_t n_extra = has_root && n_groups > n_evals ? n_groups - n_evals : 0; /* groups without one */
-        uint32_t next = 0;
+        uint32_t next = 0, n_before;
 
         ret_chain->n_frames = 0;
         for (uint32_t i = 0; i < chain->n_frames; i++) {
                 const struct call_frame *frame = &chain->frames[i];
                 bool evaluates = is_eval(m, frame);
+                bool is_kept = m->keep_c || !(evaluates || (in_python && is_interpreters(m, frame)));
 
+                n_before = ret_chain->n_frames;
                 in_python = in_python || evaluates;
                 for (; evaluates && n_extra > 0; n_extra--)
                         next = put_group(stack, next, ret_chain);
-                if (evaluates && n_bare > 0)
+                if (evaluates && n_bare > 0) {
                         n_bare--;
-                else if (evaluates)
+                } else if (evaluates) {
                         next = put_group(stack, next, ret_chain);
-                if (m->keep_c || !in_python || (!evaluates && !is_interpreters(m, frame)))
+                        is_kept = is_kept || ret_chain->n_frames == n_before;
+                }
+                if (is_kept)
                         put(ret_chain, frame);
         }
         while (next < stack->n_frames)

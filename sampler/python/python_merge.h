@@ -49,7 +49,7 @@ uint32_t python_merge_count_evals(const struct python_merge *m, const struct cal
  * leaf on: an
  * evaluation that has just begun has no frame yet, and a part of the function may lie elsewhere (".cold").
  *  Frames without
- * an evaluation follow where the native stack ends.
+ * an evaluation follow where the native stack ends.  An evaluation whose frames could not be read stays.
  */
 void python_merge_run(const struct python_merge *m, const struct python_stack *stack,
                       const struct call_chain *chain, struct call_chain *ret_chain);

@@ -134,6 +134,25 @@ START_TEST(test_frames_that_could_not_be_read_are_left_out)
 }
 END_TEST
 
+START_TEST(test_an_evaluation_of_unreadable_frames_stays)
+{
+        static struct call_chain chain, merged;
+        struct address_space space;
+        struct python_merge m = { .space = &space, .eval_start_avma = EVAL_AVMA, .eval_end_avma = EVAL_END };
+        struct python_stack stack = { .n_frames = 2, .is_entry = { false, true } };
+
+        address_space_init(&space);
+        chain.n_frames = 1;
+        chain.state = TRACE_STACK_COMPLETE;
+        chain.frames[0] = (struct call_frame){ .avma = EVAL_AVMA };
+        python_merge_run(&m, &stack, &chain, &merged);
+        ck_assert_uint_eq(merged.n_frames, 1);
+        ck_assert_uint_eq(merged.frames[0].avma, EVAL_AVMA);
+        ck_assert(!merged.frames[0].is_row);
+        address_space_deinit(&space);
+}
+END_TEST
+
 /* More frames than a chain can have: none is written past its end. */
 START_TEST(test_a_full_chain_is_cut)
 {
