@@ -134,7 +134,7 @@ int query_number_list(struct text_view value, uint32_t *ret_numbers, size_t n_ma
                 if (n == n_max)
                         return error_set(err, -EINVAL, "a list has more than %zu numbers", n_max);
                 if (query_number(one, UINT32_MAX, &number) < 0)
-                        return error_set(err, -EINVAL, "a list has something that is no number");
+                        return error_set(err, -EINVAL, "a list has something that is not a number");
                 ret_numbers[n++] = (uint32_t)number;
                 if (!comma)
                         return (int)n;

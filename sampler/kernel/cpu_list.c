@@ -68,6 +68,16 @@ int cpu_list_read_online(struct cpu_list *list, struct error *err)
         return r;
 }
 
+int cpu_list_count_places(size_t *ret_n_places, struct error *err)
+{
+        struct cpu_list online = { .cpus = NULL };
+        int r = cpu_list_read_online(&online, err);
+
+        *ret_n_places = r == 0 && online.n_cpus > 0 ? (size_t)online.cpus[online.n_cpus - 1] + 1 : 0;
+        cpu_list_deinit(&online);
+        return r;
+}
+
 static bool has_cpu(const struct cpu_list *list, int cpu)
 {
         for (size_t i = 0; i < list->n_cpus; i++)

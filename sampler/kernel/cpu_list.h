@@ -22,6 +22,9 @@ int cpu_list_parse(struct cpu_list *list, const char *text, struct error *err);
 /* The list of /sys/devices/system/cpu/online.  Returns 0, -errno. */
 int cpu_list_read_online(struct cpu_list *list, struct error *err);
 
+/* How many places a table by number of CPU needs: the highest that is online, and one.  Returns 0, -errno. */
+int cpu_list_count_places(size_t *ret_n_places, struct error *err);
+
 /*
  * cpu_list_choose() - what people asked for, if all of it is online
  * Returns 0; -EBADMSG, -ENODEV with the CPU that is not, -ENOMEM, -errno.

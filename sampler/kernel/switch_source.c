@@ -106,13 +106,8 @@ static int check_namespace(struct error *err)
 /* As with perf's events, a CPU that comes later has none. */
 static int switch_source_count_cpus(struct switch_source *s, struct error *err)
 {
-        struct cpu_list online = { .cpus = NULL };
-        int r = cpu_list_read_online(&online, err);
+        int r = cpu_list_count_places(&s->n_cpus, err);
 
-        for (size_t i = 0; r == 0 && i < online.n_cpus; i++)
-                if ((size_t)online.cpus[i] >= s->n_cpus)
-                        s->n_cpus = (size_t)online.cpus[i] + 1;
-        cpu_list_deinit(&online);
         if (r == 0 && s->n_cpus > 0)
                 s->cpus = calloc(s->n_cpus, sizeof(*s->cpus));
         return r < 0 ? r : s->cpus ? 0 : error_set(err, -ENOMEM, "no memory for context switches");

@@ -65,13 +65,8 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 
 static int count_rings(struct python_source *s, struct error *err)
 {
-        struct cpu_list online = { .cpus = NULL };
-        int r = cpu_list_read_online(&online, err);
+        int r = cpu_list_count_places(&s->n_rings, err);
 
-        for (size_t i = 0; r == 0 && i < online.n_cpus; i++)
-                if ((size_t)online.cpus[i] >= s->n_rings)
-                        s->n_rings = (size_t)online.cpus[i] + 1;
-        cpu_list_deinit(&online);
         if (r == 0 && s->n_rings > 0)
                 s->rings = calloc(s->n_rings, sizeof(*s->rings));
         return r < 0 ? r : s->rings ? 0 : error_set(err, -ENOMEM, "no memory for Python's frames");

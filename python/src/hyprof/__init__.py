@@ -63,7 +63,7 @@ def message(text: object, *, severity: str = "info", color: int = 0) -> None:
     """
     number = _SEVERITIES.get(severity)
     if number is None:
-        raise ValueError(f"message: {severity!r} is no severity; there are {', '.join(_SEVERITIES)}")
+        raise ValueError(f"message: {severity!r} is not a severity; known ones: {', '.join(_SEVERITIES)}")
     if not 0 <= color <= 0xFFFFFF:
         raise ValueError(f"message: the color is {color:#x}, it can be 0 to 0xffffff")
     _native.message(text, number, color)

@@ -21,7 +21,7 @@ def decorate(kind: zone, function: Any) -> Any:
     if isinstance(function, property):
         raise TypeError("zone: a property cannot be decorated; decorate the function that it calls")
     if inspect.isclass(function) or not callable(function):
-        raise TypeError(f"zone: {function!r} is no function")
+        raise TypeError(f"zone: {function!r} is not a function")
     inner = inspect.unwrap(function)
     if inspect.isasyncgenfunction(inner):
         return _async_generator(kind, function, _code_of(inner))

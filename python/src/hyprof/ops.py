@@ -410,7 +410,7 @@ def main(argv: Sequence[str]) -> int:
         print(f"hyprof ops: {error}", file=sys.stderr)
         return 1
     except sqlite3.Error as error:
-        print(f"hyprof ops: {options.trace} is no database of `hyprof query`: {error}", file=sys.stderr)
+        print(f"hyprof ops: {options.trace} is not a database that `hyprof query` wrote: {error}", file=sys.stderr)
         return 1
     except OSError as error:
         print(f"hyprof ops: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
