@@ -332,9 +332,11 @@ enum trace_clock_kind {
         X(49, LOCATIONS_SHARE, "zones without a name: a program took half of the room for places of zones")      \
         X(50, PYTHON_MISSED,                                                                                     \
           "samples in Python code without Python functions: the interpreter was just found, or a ring was full") \
-        X(51, PYTHON_CUT, "stacks of Python functions that were cut: more than 256 deep, or not in memory")
+        X(51, PYTHON_CUT, "stacks of Python functions that were cut: more than 256 deep, or not in memory")      \
+        X(52, NOT_TAKEN, "events that no capture took in time: the recorder's buffer was full")                  \
+        X(53, TAKEN_BEFORE, "events that an earlier capture of this recording took")
 
-#define TRACE_LOSS_COUNT 52 /* ids below this are known */
+#define TRACE_LOSS_COUNT 54 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "cli/commands/listen_record.h"
 #include "cli/commands/progress_line.h"
 #include "cli/commands/record_and_view.h"
 #include "cli/commands/ring_record.h"
@@ -55,7 +56,8 @@ struct work {
         char **argv;
         struct output_file *file;
         struct progress_line line;
-        struct ring_record ring; /* if there is one */
+        struct ring_record ring;      /* if there is one */
+        struct listen_record *listen; /* if the trace is given to a taker; NULL = it is not */
         struct recorder_result result;
         struct trace_dictionary dictionary;
         struct trace_writer *writer;
@@ -326,6 +328,8 @@ static int run_recorder(struct work *w, struct error *err)
                 recording.flight = &w->ring.flight;
                 recording.file_opener_pid = w->ring.opener.pid;
         }
+        if (w->listen)
+                recording.file_opener_pid = w->listen->relay.pid;
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         recording.keeper.temporary_folder = getenv("TMPDIR");
         r = recorder_run(&recording, w->writer, &w->dictionary, &w->result, err);
@@ -392,12 +396,14 @@ static void note_file_limit(const struct record_options *options, char **argv)
                  text_number_bytes(ZONE_MEMORY_BYTES_MIN).text, text_number_bytes(limit.rlim_cur).text);
 }
 
-static int record_into(struct output_file *file, const struct record_options *options, char **argv)
+static int record_into(struct output_file *file, const struct record_options *options, char **argv,
+                       struct listen_record *listen)
 {
         struct work w = { .options = options,
                           .argv = argv,
                           .file = file,
                           .ring = RING_RECORD_NONE,
+                          .listen = listen,
                           .result = { .stop_fd = -1 } };
         struct error err = ERROR_NONE;
         int r;
@@ -410,6 +416,10 @@ static int record_into(struct output_file *file, const struct record_options *op
         if (w.result.progress.elapsed_ns == 0 && r < 0)
                 output_file_discard(file); /* nothing was recorded */
         close_work(&w);
+        if (listen &&
+            !listen_record_finish(listen, options, w.result.stop_fd, w.result.progress.elapsed_ns > 0) &&
+            r == 0)
+                return EXIT_STATUS_RECORD_FAILED;
         return r < 0 ? status_of_failure(r, &w.result) : end_of_recording(options, &w.result);
 }
 
@@ -436,6 +446,19 @@ static int become_user(const struct record_options *options)
         complain("error: %s", err.text);
         complain_try("env -u SUDO_UID hyprof record ..., to work as root");
         return EXIT_STATUS_RECORD_FAILED;
+}
+
+/* The same with a taker: the file, if there is one, is the relay's. */
+static int record_for_taker(struct record_options *options, char **argv)
+{
+        struct output_file file;
+        struct listen_record listen;
+        int status = listen_record_open(&listen, options, &file);
+
+        if (status == EXIT_STATUS_OK)
+                status = record_into(&file, options, argv, &listen);
+        listen_record_close(&listen);
+        return status;
 }
 
 static int cmd_record_run(struct record_options *options, char **argv)
@@ -470,6 +493,8 @@ static int cmd_record_run(struct record_options *options, char **argv)
                 status = rate_limit_apply(options);
         if (status != EXIT_STATUS_OK)
                 return status;
+        if (options->listen)
+                return record_for_taker(options, argv);
         if ((options->to_stdout ? output_file_take_stdout(&file, &err)
                                 : output_file_open(&file, options->path, &err)) < 0) {
                 complain("error: cannot write the trace: %s", err.text);
@@ -481,7 +506,7 @@ static int cmd_record_run(struct record_options *options, char **argv)
                 output_file_close(&file);
                 return EXIT_STATUS_USAGE;
         }
-        return record_into(&file, options, argv);
+        return record_into(&file, options, argv, NULL);
 }
 
 const struct option_table *cmd_record_options(void)

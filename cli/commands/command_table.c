@@ -14,6 +14,7 @@
 
 static const struct command_row rows[] = {
         { COMMAND(record), true, "run a program and record its call stacks and zones" },
+        { COMMAND(capture), false, "take the trace of a recorder that listens: hyprof record --listen" },
         { COMMAND(ctl), false, "control a recording that is running: pause, mark, dump, stop" },
         { COMMAND(report), false, "show where the time went: functions, zones, functions inside zones" },
         { COMMAND(why), false, "show what the slow instances of a zone do that the others do not" },

@@ -16,6 +16,10 @@ struct option_table;
 int cmd_annotate(int argc, char **argv);
 const struct option_table *cmd_annotate_options(void);
 
+/* relay_server -> [capture] (relay_intake, confined) -> trace -> symbolize */
+int cmd_capture(int argc, char **argv);
+const struct option_table *cmd_capture_options(void);
+
 /* trace -> trace_reader -> [check] -> standard output, mended trace */
 int cmd_check(int argc, char **argv);
 const struct option_table *cmd_check_options(void);

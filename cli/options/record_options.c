@@ -32,6 +32,9 @@
 #define PYTHON_CHOICES "auto|frames|off" /* as enum python_mode */
 #define SCOPE_CHOICES  "auto|cgroup|cpus|threads"
 #define EMBED_CHOICES  "auto|all|none"
+#define DROP_CHOICES   "oldest|newest"
+#define BUFFER_MIN     (UINT64_C(1) << 16)
+#define BUFFER_MAX     (UINT64_C(1) << 34)
 
 enum {
         LETTER_NO_SYMBOLIZE = OPTION_LONG_ONLY,
@@ -63,6 +66,11 @@ enum {
         LETTER_RING,
         LETTER_TRIGGER,
         LETTER_MAX_DUMPS,
+        LETTER_LISTEN,
+        LETTER_NO_WAIT,
+        LETTER_BUFFER,
+        LETTER_DROP,
+        LETTER_LINGER,
         LETTER_ZONES, /* from here on in the order of `families` */
         LETTER_FRAMES,
         LETTER_MESSAGES,
@@ -134,6 +142,16 @@ static const struct option_row option_rows[] = {
           "with --ring: 'zone:NAME>16ms' writes such a file whenever an instance of that zone lasted longer; NAME as in "
           "--zone of 'hyprof report'; up to 8 times" },
         { LETTER_MAX_DUMPS, "max-dumps", "N", "write at most N files because of --trigger; default: 10" },
+        { LETTER_LISTEN, "listen", "ADDRESS",
+          "give the trace to 'hyprof capture', at a port of this machine or at the path of a socket, with a /; "
+          "recording begins when it connects; without -o nothing is written here" },
+        { LETTER_NO_WAIT, "no-wait", NULL, "with --listen: begin at once, and keep what comes" },
+        { LETTER_BUFFER, "buffer", "SIZE",
+          "with --listen: events that wait for a taker, in memory; default: 64M; with -o they wait in the file" },
+        { LETTER_DROP, "drop", DROP_CHOICES,
+          "with --listen: which events are dropped, and counted, when that is full; default: oldest" },
+        { LETTER_LINGER, "linger", "TIME",
+          "with --listen: how long to wait at the end for who takes the rest; default: until Ctrl-C" },
         { LETTER_MAX_SIZE, "max-size", "SIZE",
           "stop recording when the trace has this size: 500M, 2G; names and what the queue holds come on top" },
         { LETTER_VIEW, "view", NULL, "when the recording has ended, show it in the browser: hyprof view" },
@@ -267,6 +285,14 @@ static int take_embed_max(struct record_options *options, const char *value)
         if (option_parse_bytes(value, 0, EMBED_BYTES_MAX, &options->embed_bytes_max) == 0)
                 return 0;
         complain("error: --embed-max %s: not a size such as 64M, up to 64G", value);
+        return -EINVAL;
+}
+
+static int take_buffer(struct record_options *options, const char *value)
+{
+        if (option_parse_bytes(value, BUFFER_MIN, BUFFER_MAX, &options->listen_bytes) == 0)
+                return 0;
+        complain("error: --buffer %s: not a size from 64K to 16G", value);
         return -EINVAL;
 }
 
@@ -412,6 +438,21 @@ static bool record_options_is_stdout(const char *path)
         return false;
 }
 
+static int take_listening(struct record_options *options, int letter, const char *value)
+{
+        if (letter == LETTER_BUFFER)
+                return take_buffer(options, value);
+        if (letter == LETTER_LINGER)
+                return record_options_take_time("--linger", value, &options->linger_ns);
+        if (letter == LETTER_LISTEN)
+                options->listen = value;
+        else if (letter == LETTER_NO_WAIT)
+                options->no_wait = true;
+        else
+                options->drops_newest = argument_words_find(DROP_CHOICES, value) == 1;
+        return 0;
+}
+
 static int record_options_take_option(void *context, int letter, const char *value)
 {
         struct record_options *options = context;
@@ -482,7 +523,14 @@ static int record_options_take_option(void *context, int letter, const char *val
                 return record_options_take_time("-d", value, &options->duration_ns);
         case LETTER_CLIENT_RING:
                 return take_ring(options, value);
+        case LETTER_LISTEN:
+        case LETTER_NO_WAIT:
+        case LETTER_BUFFER:
+        case LETTER_DROP:
+        case LETTER_LINGER:
+                return take_listening(options, letter, value);
         case 'o':
+                options->has_path = true;
                 options->to_stdout = record_options_is_stdout(value);
                 options->path = options->to_stdout ? "standard output" : value;
                 return 0;
@@ -492,6 +540,23 @@ static int record_options_take_option(void *context, int letter, const char *val
 }
 
 /* Contradictory options. */
+/* NULL = nothing is. */
+static const char *find_wrong_listening(const struct record_options *options)
+{
+        if (!options->listen)
+                return options->no_wait || options->listen_bytes != 0 || options->linger_ns != UINT64_MAX ||
+                                       options->drops_newest
+                               ? "--no-wait, --buffer, --drop and --linger are about --listen"
+                               : NULL;
+        if (options->to_stdout)
+                return "--listen gives the trace to a capture, and -o - to a pipe; use one of them";
+        if (options->ring)
+                return "--listen and --ring keep the recording in different ways; use one of them";
+        if (options->view)
+                return "--listen: the trace is viewed where it is taken, by hyprof capture --view";
+        return NULL;
+}
+
 static int record_options_check(const struct record_options *options)
 {
         const struct event_scope_request *scope = &options->scope;
@@ -523,6 +588,8 @@ static int record_options_check(const struct record_options *options)
         else if (options->ring && options->bytes_max > 0)
                 wrong = "--max-size cannot be combined with --ring, which takes a size itself: --ring 64M";
         if (!wrong)
+                wrong = find_wrong_listening(options);
+        if (!wrong)
                 return 0;
         complain("error: %s", wrong);
         complain_try("hyprof record --help");
@@ -536,6 +603,7 @@ int record_options_parse(struct record_options *options, int argc, char **argv, 
         options->events.rate_is_default = true;
         options->embed_bytes_max = CODE_KEEPER_BYTES_MAX;
         options->n_dumps_max = DUMPS_DEFAULT;
+        options->linger_ns = UINT64_MAX;
         options->scope.pids = options->pids;
         options->scope.tids = options->tids;
         if (option_table_parse(&table, argc, argv, record_options_take_option, options, ret_operand) < 0)

@@ -25,7 +25,6 @@ struct option_table;
 
 struct record_options {
         const char *path;
-        bool to_stdout; /* -o -: the trace is all that gets there */
         struct event_request events;
         struct unwind_request unwinder;
         enum python_mode python;
@@ -39,14 +38,20 @@ struct record_options {
         uint64_t bytes_max;   /* of the trace; 0 = without limit */
         enum code_keeper_mode embed;
         uint64_t embed_bytes_max; /* 0 = nothing */
-        bool ring;                /* only the end is kept: */
         uint64_t ring_ns;         /* so long; 0 = as much as fits */
         uint64_t ring_bytes;      /* of events in memory */
         char ring_words[40];      /* as it was asked for */
         uint32_t n_dumps_max;     /* that triggers may cause */
         struct ring_trigger triggers[RECORD_OPTIONS_TRIGGERS_MAX];
         size_t n_triggers;
-        bool has_rate, has_period; /* -F, -c */
+        const char *listen;         /* --listen: the trace is given to who connects; NULL = it is not */
+        uint64_t listen_bytes;      /* of events that wait in memory */
+        uint64_t linger_ns;         /* at the end, for a taker; UINT64_MAX = until it comes */
+        bool no_wait, drops_newest; /* begin without a taker; drop what comes, not what waits */
+        bool has_path;              /* -o was given */
+        bool has_rate, has_period;  /* -F, -c */
+        bool to_stdout;             /* -o -: the trace is all that gets there */
+        bool ring;                  /* only the end is kept */
         bool keep_stacks;
         bool off_cpu;
         bool no_switches;

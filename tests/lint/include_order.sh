@@ -33,6 +33,7 @@ allowed() { # folder -> the other folders and single files that it may include
                                 sampler/code sampler/stacks ;;
         sampler/merge)     echo symbolize instrument unwind sampler/kernel sampler/events sampler/tracks \
                                 sampler/python sampler/code sampler/jit sampler/stacks sampler/zones ;;
+        sampler/relay)     ;;
         sampler/recording) echo symbolize instrument unwind sampler/kernel sampler/events sampler/tracks \
                                 sampler/python sampler/code sampler/stacks sampler/zones sampler/merge ;;
 

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/commands.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "cli/commands/command_frame.h"
+#include "cli/commands/viewer_start.h"
+#include "cli/exit_status.h"
+#include "cli/files/output_file.h"
+#include "cli/options/search_options.h"
+#include "cli/terminal/complaint.h"
+#include "sampler/relay/relay_address.h"
+#include "sampler/relay/relay_intake.h"
+#include "view/text/shell_word.h"
+#include "view/text/text_number.h"
+#include "web/server_confinement.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TRY_AGAIN_MS 100
+#define PATH_BYTES   4096
+#define WORDS_MAX    64
+
+enum {
+        LETTER_WAIT = OPTION_LONG_ONLY,
+        LETTER_VIEW,
+        LETTER_NO_SYMBOLIZE,
+        LETTER_DEBUGINFOD,
+        FD_SOCKET = 0,
+        FD_FILE,
+        FD_PLACE,
+        FD_REPORT,
+        N_FDS
+};
+
+struct arguments {
+        const char *output;
+        char *words[WORDS_MAX + 4]; /* heap: of hyprof symbolize: what is given on to it */
+        int n_words;
+        bool waits, views, no_symbolize;
+};
+
+/* The result of the child. */
+struct outcome {
+        int code;
+        bool is_complete, is_resumed;
+        uint64_t n_dropped, n_taken, wire_bytes, file_bytes;
+        char words[ERROR_TEXT_BYTES];
+};
+
+static const struct option_row option_rows[] = {
+        { 'o', "output", "FILE",
+          "the trace; default: " OPTION_DEFAULT_TRACE " (an earlier one becomes " OPTION_DEFAULT_TRACE
+          ".old)" },
+        { LETTER_WAIT, "wait", NULL, "if no recorder listens yet, wait until one does" },
+        { LETTER_VIEW, "view", NULL, "when all of it is here, show it in the browser: hyprof view" },
+        SEARCH_OPTION_ROWS,
+        { LETTER_DEBUGINFOD, "debuginfod", "[=URLS]", "as of 'hyprof symbolize'" },
+        { LETTER_NO_SYMBOLIZE, "no-symbolize", NULL, "add no names to those that come with the trace" },
+        COMMON_ROW_QUIET,
+        COMMON_ROW_HELP,
+};
+
+static const struct option_table table = {
+        .command = "hyprof capture",
+        .operands = "ADDRESS",
+        .n_operands_max = 1,
+        .about =
+                "Takes the trace of a recorder that listens (hyprof record --listen), while it is made: at a port\n"
+                "of this machine (8086, localhost:8086) or at a socket (its path, with a /).  Recorders of other\n"
+                "machines come through ssh -L or adb forward.  Names that the recorder's machine did not have are\n"
+                "found here.  A capture that was interrupted goes on with the same command.\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing = "exit status: 0 = the whole trace is here; 1 = a part of it, or nothing; 2 = usage\n",
+};
+
+/* An option of hyprof symbolize, as one word. */
+static int cmd_capture_add_word(struct arguments *args, const char *option, const char *value)
+{
+        char *word = NULL;
+
+        if (args->n_words == WORDS_MAX || asprintf(&word, value ? "%s=%s" : "%s", option, value) < 0) {
+                complain("error: %s: too many folders", option);
+                return -EINVAL;
+        }
+        args->words[args->n_words++] = word;
+        return 0;
+}
+
+static int cmd_capture_take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+
+        switch (letter) {
+        case SEARCH_OPTION_DEBUG_DIR:
+                return cmd_capture_add_word(args, "--debug-dir", value);
+        case SEARCH_OPTION_SYSROOT:
+                return cmd_capture_add_word(args, "--sysroot", value);
+        case LETTER_DEBUGINFOD:
+                return cmd_capture_add_word(args, "--debuginfod", value);
+        case 'o':
+                args->output = value;
+                return 0;
+        case LETTER_WAIT:
+                args->waits = true;
+                return 0;
+        case LETTER_VIEW:
+                args->views = true;
+                return 0;
+        default:
+                args->no_symbolize = true;
+                return 0;
+        }
+}
+
+/* ---- the address --------------------------------------------------------------------------------------- */
+
+static int cmd_capture_parse(const char *text, struct relay_address *ret)
+{
+        struct error err = ERROR_NONE;
+        const char *colon = strrchr(text, ':');
+        int r = relay_address_parse(text, ret, &err);
+
+        if (r == 0 && (ret->path[0] != '\0' || ret->port != 0))
+                return EXIT_STATUS_OK;
+        complain("error: %s", r == 0 ? "port 0 is none" : err.text);
+        if (r == -EPERM)
+                complain_try("ssh -L %s:127.0.0.1:%s %.*s, and then hyprof capture %s", colon + 1, colon + 1,
+                             (int)(colon - text), text, colon + 1);
+        else
+                complain_try("hyprof capture 8086 -o FILE");
+        return EXIT_STATUS_USAGE;
+}
+
+/* Waits for a recorder, or for a signal.  Returns the descriptor, or -errno. */
+static int cmd_capture_connect(const struct relay_address *a, bool waits, int signal_fd, struct error *err)
+{
+        struct pollfd stop = { .fd = signal_fd, .events = POLLIN };
+        int fd;
+
+        do
+                fd = relay_address_connect(a, err);
+        while (waits && (fd == -ECONNREFUSED || fd == -ENOENT) && poll(&stop, 1, TRY_AGAIN_MS) == 0);
+        return fd;
+}
+
+/* ---- the file ------------------------------------------------------------------------------------------ */
+
+/* Opens what an interrupted capture left.  Returns true if there is something to go on with. */
+static bool find_rest(const char *path, const char *place_path, int *ret_file_fd, int *ret_place_fd,
+                      struct relay_place *ret)
+{
+        uint8_t bytes[RELAY_PLACE_BYTES];
+        struct stat status;
+        size_t got = 0;
+
+        *ret_place_fd = open(place_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        *ret_file_fd = *ret_place_fd < 0 ? -1 : open(path, O_RDWR | O_CLOEXEC);
+        if (*ret_file_fd >= 0 && io_pread_full(*ret_place_fd, bytes, sizeof(bytes), 0, &got, NULL) == 0 &&
+            got == sizeof(bytes) && relay_place_decode(bytes, ret) == 0 && ret->file_bytes > 0 &&
+            fstat(*ret_file_fd, &status) == 0 && (uint64_t)status.st_size >= ret->file_bytes)
+                return true;
+        io_close(ret_file_fd);
+        io_close(ret_place_fd);
+        *ret = (struct relay_place){ .recording = 0 };
+        return false;
+}
+
+/* A new trace, readable as well, and the file beside it. */
+static int make_files(const char *path, const char *place_path, int *ret_file_fd, int *ret_place_fd)
+{
+        struct output_file file;
+        struct error err = ERROR_NONE;
+        char own[32];
+
+        if (output_file_open(&file, path, &err) == 0 && file.created) {
+                (void)snprintf(own, sizeof(own), "/proc/self/fd/%d", file.fd);
+                *ret_file_fd = open(own, O_RDWR | O_CLOEXEC);
+                io_close(&file.fd);
+                *ret_place_fd = open(place_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+                if (*ret_file_fd >= 0 && *ret_place_fd >= 0)
+                        return EXIT_STATUS_OK;
+                (void)error_errno(&err, "%s", place_path);
+        } else if (err.code == 0) {
+                (void)error_set(&err, -ESPIPE, "%s is not a file", path);
+        }
+        complain("error: cannot write the trace: %s", err.text);
+        complain_try("hyprof capture -o FILE ..., with a FILE in a folder of yours");
+        return EXIT_STATUS_FAILED;
+}
+
+/* ---- the child ----------------------------------------------------------------------------------------- */
+
+static _Noreturn void take_in_child(int *fds, const struct relay_place *place)
+{
+        struct relay_intake *intake = calloc(1, sizeof(*intake));
+        struct outcome outcome = { .code = -ENOMEM, .words = "no memory" };
+        struct error err = ERROR_NONE;
+        int r = intake ? server_confinement_enter(fds, N_FDS, UINT64_MAX, &err) : -ENOMEM;
+
+        if (r == 0) {
+                (void)server_confinement_close(&err); /* where the kernel has no filter the rest holds */
+                r = relay_intake_begin(intake, fds[FD_SOCKET], fds[FD_FILE], fds[FD_PLACE], place, &err);
+        }
+        if (r == 0)
+                r = relay_intake_run(intake, &err);
+        if (intake) {
+                outcome = (struct outcome){ .code = r,
+                                            .is_complete = intake->is_complete,
+                                            .is_resumed = intake->is_resumed,
+                                            .n_dropped = intake->n_dropped,
+                                            .n_taken = intake->n_taken,
+                                            .wire_bytes = intake->wire_bytes,
+                                            .file_bytes = intake->place.file_bytes };
+                (void)snprintf(outcome.words, sizeof(outcome.words), "%s", err.text);
+        }
+        (void)io_write_all(fds[FD_REPORT], &outcome, sizeof(outcome), NULL);
+        _exit(0);
+}
+
+/* The connection is closed at a signal: then the child comes to its end. */
+static void wait_for_outcome(int report_fd, int socket_fd, int signal_fd, struct outcome *ret)
+{
+        struct pollfd fds[2] = { { .fd = report_fd, .events = POLLIN },
+                                 { .fd = signal_fd, .events = POLLIN } };
+        size_t got = 0;
+
+        while (poll(fds, 2, -1) < 0 || fds[0].revents == 0)
+                if (fds[1].revents != 0) {
+                        (void)shutdown(socket_fd, SHUT_RDWR);
+                        fds[1].fd = -1;
+                        fds[1].revents = 0;
+                }
+        if (io_read_full(report_fd, ret, sizeof(*ret), &got, NULL) < 0 || got < sizeof(*ret))
+                *ret = (struct outcome){ .code = -EPROTO,
+                                         .words = "the process that takes the trace has died" };
+        ret->words[sizeof(ret->words) - 1] = '\0';
+}
+
+static int take_trace(int *fds, const struct relay_place *place, int signal_fd, struct outcome *ret)
+{
+        int report[2];
+        pid_t pid;
+
+        if (pipe2(report, O_CLOEXEC) < 0)
+                return -errno;
+        fds[FD_REPORT] = report[1];
+        pid = fork();
+        if (pid == 0)
+                take_in_child(fds, place);
+        io_close(&report[1]);
+        if (pid > 0)
+                wait_for_outcome(report[0], fds[FD_SOCKET], signal_fd, ret);
+        io_close(&report[0]);
+        while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+                ;
+        return pid < 0 ? -ENOMEM : 0;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------- */
+
+static void cmd_capture_report(const struct outcome *o, const char *path, bool quiet)
+{
+        if (!o->is_complete) {
+                complain("error: %s", o->words[0] != '\0' ? o->words : "the recording has no end");
+                if (o->file_bytes > 0 && (o->code == -EPIPE || o->code == -ENOSPC))
+                        complain_try("the same command again, to go on: %s has what came", path);
+                return;
+        }
+        if (o->n_dropped + o->n_taken > 0)
+                complain("warning: %s not in the trace, which says so: %" PRIu64 " had no room, %" PRIu64
+                         " went to an earlier capture",
+                         text_number_counted(o->n_dropped + o->n_taken, "events are").text, o->n_dropped,
+                         o->n_taken);
+        if (!quiet)
+                complain("wrote %s (%s)%s", path, text_number_bytes(o->file_bytes).text,
+                         o->is_resumed ? ", gone on with" : "");
+}
+
+static int cmd_capture_complete(struct arguments *args, const char *path, bool quiet)
+{
+        struct viewer_start start = { .traces = { .trace = path }, .quiet = quiet };
+        int status = EXIT_STATUS_OK;
+
+        if (!args->no_symbolize) {
+                if (quiet && cmd_capture_add_word(args, "-q", NULL) < 0)
+                        return EXIT_STATUS_FAILED;
+                args->words[args->n_words] = strdup(path);
+                status = args->words[args->n_words] ? cmd_symbolize(args->n_words + 1, args->words)
+                                                    : EXIT_STATUS_FAILED;
+                args->n_words++;
+        }
+        return args->views ? viewer_start_run(&start) : status;
+}
+
+static int cmd_capture_take(struct arguments *args, const struct relay_address *address, const char *path,
+                            int signal_fd, bool quiet)
+{
+        char place_path[PATH_BYTES];
+        int fds[N_FDS] = { -1, -1, -1, -1 }, status = EXIT_STATUS_OK;
+        struct relay_place place = { .recording = 0 };
+        struct outcome outcome = { .code = 0 };
+        struct error err = ERROR_NONE;
+
+        (void)snprintf(place_path, sizeof(place_path), "%s" RELAY_PLACE_ENDING, path);
+        fds[FD_SOCKET] = cmd_capture_connect(address, args->waits, signal_fd, &err);
+        if (fds[FD_SOCKET] < 0) {
+                complain("error: no recorder listens: %s", err.text);
+                complain_try("hyprof capture --wait ...");
+                return EXIT_STATUS_FAILED;
+        }
+        if (!find_rest(path, place_path, &fds[FD_FILE], &fds[FD_PLACE], &place))
+                status = make_files(path, place_path, &fds[FD_FILE], &fds[FD_PLACE]);
+        if (status == EXIT_STATUS_OK && take_trace(fds, &place, signal_fd, &outcome) < 0) {
+                complain("error: fork: %s", strerrordesc_np(errno));
+                status = EXIT_STATUS_FAILED;
+        }
+        for (int i = 0; i < FD_REPORT; i++)
+                io_close(&fds[i]);
+        if (status != EXIT_STATUS_OK)
+                return status;
+        cmd_capture_report(&outcome, path, quiet);
+        if (outcome.is_complete || outcome.file_bytes == 0)
+                (void)unlink(place_path);
+        if (outcome.file_bytes == 0)
+                (void)unlink(path);
+        return outcome.is_complete ? cmd_capture_complete(args, path, quiet) : EXIT_STATUS_FAILED;
+}
+
+static int cmd_capture_run(void *context, struct common_options *common)
+{
+        struct arguments *args = context;
+        const char *path = args->output ? args->output : OPTION_DEFAULT_TRACE;
+        struct relay_address address;
+        sigset_t signals, before;
+        int signal_fd, status;
+
+        if (common->n_operands == 0) {
+                complain("error: the address is missing");
+                complain_try("hyprof capture 8086 -o FILE");
+                return EXIT_STATUS_USAGE;
+        }
+        status = cmd_capture_parse(common->operands[0], &address);
+        if (status != EXIT_STATUS_OK)
+                return status;
+        (void)sigemptyset(&signals);
+        (void)sigaddset(&signals, SIGINT);
+        (void)sigaddset(&signals, SIGTERM);
+        (void)pthread_sigmask(SIG_BLOCK, &signals, &before);
+        signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
+        status = cmd_capture_take(args, &address, path, signal_fd, common->quiet);
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+        io_close(&signal_fd);
+        return status;
+}
+
+const struct option_table *cmd_capture_options(void)
+{
+        return &table;
+}
+
+int cmd_capture(int argc, char **argv)
+{
+        struct arguments args = { .output = NULL };
+        const struct command_frame frame = {
+                .table = &table, .take = cmd_capture_take_option, .context = &args, .run = cmd_capture_run
+        };
+        int status;
+
+        args.words[args.n_words++] = strdup("symbolize");
+        status = command_frame_run(&frame, argc, argv);
+        for (int i = 0; i < args.n_words; i++)
+                free(args.words[i]);
+        return status;
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/relay/relay_intake.h"
+
+#include "base/bytes.h"
+#include "base/content_hash.h"
+#include "base/error.h"
+#include "base/io.h"
+#include "format/event_decoder.h"
+#include "format/event_encoder.h"
+#include "format/trace_chunk.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_reader.h"
+#include "format/trace_writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PLACE_MAGIC UINT64_C(0x3143414c50505948) /* "HYPPLAC1" */
+#define ZONES_MAX   4096                         /* nested: as deep as a recorder follows them */
+
+/*
+ * ---- the place
+ * -----------------------------------------------------------------------------------------
+ */
+
+int relay_place_decode(const uint8_t bytes[RELAY_PLACE_BYTES], struct relay_place *ret)
+{
+        struct byte_reader in = byte_reader_of(bytes, RELAY_PLACE_BYTES);
+        uint64_t magic = bytes_u64(&in);
+
+        ret->recording = bytes_u64(&in);
+        ret->generation = bytes_u32(&in);
+        ret->n_loss_rows = bytes_u32(&in);
+        ret->n_own_rows = bytes_u32(&in);
+        ret->reopens = bytes_u32(&in);
+        ret->position = bytes_u64(&in);
+        ret->file_bytes = bytes_u64(&in);
+        (void)bytes_u64(&in);
+        return magic == PLACE_MAGIC && bytes_u64(&in) == content_hash(bytes, RELAY_PLACE_BYTES - 8)
+                       ? 0
+                       : -EBADMSG;
+}
+
+/* After the file's bytes: who is killed between both leaves a file that is longer, and is cut back. */
+static int keep_place(struct relay_intake *t, struct error *err)
+{
+        const struct relay_place *p = &t->place;
+
+        byte_buffer_clear(&t->body);
+        byte_buffer_add_u64(&t->body, PLACE_MAGIC);
+        byte_buffer_add_u64(&t->body, p->recording);
+        byte_buffer_add_u32(&t->body, p->generation);
+        byte_buffer_add_u32(&t->body, p->n_loss_rows);
+        byte_buffer_add_u32(&t->body, p->n_own_rows);
+        byte_buffer_add_u32(&t->body, p->reopens);
+        byte_buffer_add_u64(&t->body, p->position);
+        byte_buffer_add_u64(&t->body, p->file_bytes);
+        byte_buffer_add_u64(&t->body, 0);
+        if (t->body.failed)
+                return error_set(err, -ENOMEM, "no memory");
+        byte_buffer_add_u64(&t->body, content_hash(t->body.data, t->body.used_bytes));
+        if (t->place_fd >= 0 &&
+            pwrite(t->place_fd, t->body.data, t->body.used_bytes, 0) != (ssize_t)t->body.used_bytes)
+                return error_errno(err, "the file beside the trace");
+        return 0;
+}
+
+/*
+ * ---- the other side
+ * ------------------------------------------------------------------------------------
+ */
+
+/* Returns 0; -EPIPE if it ends before, -errno. */
+static int receive(struct relay_intake *t, void *to, size_t n, struct error *err)
+{
+        size_t got = 0;
+        int r = io_read_full(t->socket_fd, to, n, &got, err);
+
+        if (r == -ECONNRESET)
+                got = 0;
+        else if (r < 0)
+                return r;
+        t->wire_bytes += got;
+        return got == n ? 0 : error_set(err, -EPIPE, "the connection ended before the recording did");
+}
+
+static int send_position(struct relay_intake *t, struct error *err)
+{
+        uint8_t bytes[RELAY_ACK_BYTES];
+
+        relay_position_encode(t->place.position, bytes);
+        if (send(t->socket_fd, bytes, sizeof(bytes), MSG_NOSIGNAL) == sizeof(bytes) || errno == ENOTSOCK)
+                return 0;
+        return error_set(err, -EPIPE, "the connection ended before the recording did");
+}
+
+/*
+ * ---- chunks
+ * --------------------------------------------------------------------------------------------
+ */
+
+static int put_body(struct relay_intake *t, struct trace_chunk_header header, struct error *err)
+{
+        if (t->body.failed)
+                return error_set(err, -ENOMEM, "no memory for a chunk");
+        header.codec = 0;
+        return trace_writer_put(t->writer, header, t->body.data, t->body.used_bytes, err);
+}
+
+/* Rows of LOSSES, whose first id is what comes next in this file. */
+static int put_losses(struct relay_intake *t, const uint8_t *raw, size_t n, uint32_t n_rows,
+                      struct error *err)
+{
+        struct trace_chunk_header header = { .kind = TRACE_TABLE_LOSSES, .n_items = n_rows };
+        struct byte_reader in = byte_reader_of(raw, n);
+
+        (void)bytes_varint(&in);
+        byte_buffer_clear(&t->body);
+        byte_buffer_add_varint(&t->body, (uint64_t)t->place.n_loss_rows + 1);
+        byte_buffer_add(&t->body, in.at, in.left);
+        t->place.n_loss_rows += n_rows;
+        return put_body(t, header, err);
+}
+
+static int add_loss(struct trace_dictionary *d, enum trace_loss_reason reason, uint64_t count,
+                    uint64_t time_ns)
+{
+        struct trace_loss row = { .reason = reason, .count = count, .time_ns = time_ns };
+        uint32_t id;
+
+        return count > 0 ? trace_dictionary_add(d, TRACE_TABLE_LOSSES, &row, &id) : 0;
+}
+
+static int put_gap(struct relay_intake *t, struct error *err)
+{
+        struct byte_buffer rows = { .data = NULL };
+        struct trace_dictionary d;
+        uint32_t n_rows = 0;
+        int r;
+
+        trace_dictionary_init(&d, 0);
+        r = add_loss(&d, TRACE_LOSS_NOT_TAKEN, t->gap.n_dropped, t->gap.last_ns);
+        if (r == 0)
+                r = add_loss(&d, TRACE_LOSS_TAKEN_BEFORE, t->gap.n_taken, t->gap.last_ns);
+        if (r == 0)
+                r = trace_dictionary_encode(&d, TRACE_TABLE_LOSSES, &rows, &n_rows);
+        if (r < 0)
+                (void)error_set(err, r, "no memory for what was lost");
+        else if (n_rows > 0)
+                r = put_losses(t, rows.data, rows.used_bytes, n_rows, err);
+        t->place.n_own_rows += r == 0 ? n_rows : 0;
+        t->n_dropped += t->gap.n_dropped;
+        t->n_taken += t->gap.n_taken;
+        byte_buffer_deinit(&rows);
+        trace_dictionary_deinit(&d);
+        return r;
+}
+
+/* One run of a STATES chunk: what was open before is over, and what is open now begins. */
+static int reopen_thread(struct event_decoder *decoder, uint32_t thread, struct event_encoder *encoder,
+                         uint64_t *locations, struct error *err)
+{
+        struct trace_event event, begin = { .op = TRACE_OP_ZONE_BEGIN };
+        size_t n_open = 0;
+        bool is_first = true;
+        int r;
+
+        event_encoder_begin_run(encoder, thread);
+        while ((r = event_decoder_next(decoder, &event, err)) == 1) {
+                if (is_first) {
+                        struct trace_event gone = { .op = TRACE_OP_ZONES_GONE, .time_ns = event.time_ns };
+
+                        event_encoder_add(encoder, &gone);
+                        is_first = false;
+                }
+                if (event.op == TRACE_OP_ZONE_BEGIN) {
+                        if (n_open < ZONES_MAX)
+                                locations[n_open] = event.zone_begin.location;
+                        n_open++;
+                        begin.time_ns = event.time_ns; /* all are of the thread's last event */
+                } else if (event.op == TRACE_OP_ZONE_END) {
+                        n_open -= n_open > 0;
+                } else if (event.op == TRACE_OP_THREAD_NAME || event.op == TRACE_OP_SWITCH_IN ||
+                           event.op == TRACE_OP_SWITCH_OUT) {
+                        event_encoder_add(encoder, &event);
+                }
+        }
+        for (size_t i = 0; i < n_open && i < ZONES_MAX; i++) {
+                begin.zone_begin.location = locations[i];
+                event_encoder_add(encoder, &begin);
+        }
+        event_encoder_end_run(encoder);
+        return r;
+}
+
+static __attribute__((noinline)) int reopen_all(struct relay_intake *t,
+                                                const struct trace_dictionary *any_ids,
+                                                struct event_encoder *encoder, struct error *err)
+{
+        struct event_decoder decoder;
+        struct event_run run;
+        int r = event_decoder_init(&decoder, any_ids, t->raw.data, t->raw.used_bytes, err);
+
+        while (r >= 0 && (r = event_decoder_next_run(&decoder, &run, err)) == 1)
+                r = reopen_thread(&decoder, run.thread, encoder, t->zones, err);
+        return r;
+}
+
+/* After a gap: events that say what the STATES chunk says. */
+static int put_states(struct relay_intake *t, struct error *err)
+{
+        struct trace_chunk_header header = { .kind = TRACE_CHUNK_EVENTS };
+        struct trace_dictionary any_ids; /* no rows, but any id is valid: a reader checks them */
+        struct event_encoder encoder;
+        int r;
+
+        trace_dictionary_init(&any_ids, 0);
+        for (size_t i = 0; i < TRACE_TABLE_COUNT; i++)
+                any_ids.tables[i].n_items = INTERN_ITEMS_MAX;
+        event_encoder_init(&encoder);
+        r = reopen_all(t, &any_ids, &encoder, err);
+        byte_buffer_clear(&t->body);
+        if (r == 0) {
+                r = event_encoder_take(&encoder, &t->body, &header.first_ns, &header.last_ns,
+                                       &header.n_items);
+                if (r < 0)
+                        (void)error_set(err, r, "no memory for events");
+        }
+        if (r == 0 && header.n_items > 0)
+                r = put_body(t, header, err);
+        event_encoder_deinit(&encoder);
+        for (size_t i = 0; i < TRACE_TABLE_COUNT; i++)
+                any_ids.tables[i].n_items = 0;
+        trace_dictionary_deinit(&any_ids);
+        return r;
+}
+
+static int take_gap(struct relay_intake *t, const struct trace_chunk_header *header, struct error *err)
+{
+        struct byte_reader in = byte_reader_of(t->raw.data, t->raw.used_bytes);
+
+        t->gap = (struct relay_gap){ .n_dropped = bytes_u64(&in),
+                                     .n_taken = bytes_u64(&in),
+                                     .position = bytes_u64(&in),
+                                     .first_ns = header->first_ns,
+                                     .last_ns = header->last_ns };
+        if (in.short_read || t->gap.position < t->place.position)
+                return error_set(err, -EBADMSG, "the other side sent a gap that makes no sense");
+        t->has_gap = true;
+        return 0;
+}
+
+/* A checked chunk; `raw` is its body. */
+static int take_chunk(struct relay_intake *t, const struct trace_chunk_header *header, struct error *err)
+{
+        const struct trace_item item = { .header = *header,
+                                         .header_bytes = t->in.data,
+                                         .stored = t->in.data + TRACE_CHUNK_HEADER_BYTES };
+        int r = 0;
+
+        if (header->kind == RELAY_GAP_KIND)
+                return take_gap(t, header, err);
+        if (t->has_gap) {
+                t->has_gap = false;
+                t->place.position = t->gap.position;
+                t->place.reopens = 1;
+                r = put_gap(t, err);
+        }
+        if (r == 0 && t->place.reopens && header->kind == TRACE_CHUNK_STATES) {
+                t->place.reopens = 0;
+                r = put_states(t, err);
+        }
+        if (r < 0)
+                return r;
+        t->place.position += t->in.used_bytes;
+        if (header->kind == TRACE_CHUNK_INDEX) {
+                t->is_complete = true;
+                return trace_writer_finish(t->writer, err);
+        }
+        if (header->kind != TRACE_TABLE_LOSSES)
+                return trace_writer_copy(t->writer, &item, err);
+        return put_losses(t, t->raw.data, t->raw.used_bytes, header->n_items, err);
+}
+
+/* A trace begins with its FILE chunk, and no other is one. */
+static int check_kind(const struct relay_intake *t, const struct trace_chunk_header *header,
+                      struct error *err)
+{
+        bool is_first = t->place.file_bytes == 0;
+
+        if (is_first == (header->kind == TRACE_CHUNK_FILE))
+                return 0;
+        return error_set(err, -EBADMSG, "the other side sends no trace");
+}
+
+static int next_chunk(struct relay_intake *t, struct error *err)
+{
+        struct trace_chunk_header header;
+        uint8_t *at;
+        int r;
+
+        byte_buffer_clear(&t->in);
+        at = byte_buffer_reserve(&t->in, TRACE_CHUNK_HEADER_BYTES);
+        if (!at)
+                return error_set(err, -ENOMEM, "no memory for a chunk");
+        r = receive(t, at, TRACE_CHUNK_HEADER_BYTES, err);
+        if (r < 0)
+                return r;
+        t->in.used_bytes = TRACE_CHUNK_HEADER_BYTES;
+        r = trace_chunk_decode_header(at, TRACE_CHUNK_HEADER_BYTES, &header, err);
+        if (r == 0)
+                r = check_kind(t, &header, err);
+        if (r < 0)
+                return r;
+        at = byte_buffer_reserve(&t->in, header.stored_bytes);
+        if (!at)
+                return error_set(err, -ENOMEM, "no memory for a chunk");
+        r = receive(t, at, header.stored_bytes, err);
+        if (r < 0)
+                return r;
+        t->in.used_bytes += header.stored_bytes;
+        r = trace_chunk_decode_body(&header, t->in.data, t->in.data + TRACE_CHUNK_HEADER_BYTES, &t->raw, err);
+        if (r == 0)
+                r = take_chunk(t, &header, err);
+        t->n_chunks += r == 0;
+        return r;
+}
+
+/*
+ * ---- all of it
+ * -----------------------------------------------------------------------------------------
+ */
+
+/* The file's chunks so far, for the index at its end. */
+static int adopt_file(struct relay_intake *t, struct error *err)
+{
+        uint8_t bytes[TRACE_CHUNK_HEADER_BYTES];
+        struct trace_chunk_header header = { .stored_bytes = 0 };
+        size_t got;
+        int r;
+
+        for (uint64_t at = 0; at < t->place.file_bytes;
+             at += TRACE_CHUNK_HEADER_BYTES + (uint64_t)header.stored_bytes) {
+                r = io_pread_full(t->file_fd, bytes, sizeof(bytes), at, &got, err);
+                if (r < 0)
+                        return r;
+                r = trace_chunk_decode_header(bytes, got, &header, err);
+                if (r < 0)
+                        return r;
+                trace_writer_adopt(t->writer, &header);
+        }
+        if (ftruncate(t->file_fd, (off_t)t->place.file_bytes) < 0 ||
+            lseek(t->file_fd, (off_t)t->place.file_bytes, SEEK_SET) < 0)
+                return error_errno(err, "the trace");
+        return 0;
+}
+
+static int relay_intake_take_answer(struct relay_intake *t, const struct relay_hello *asked,
+                                    struct error *err)
+{
+        uint8_t bytes[RELAY_HELLO_BYTES];
+        struct relay_hello answer;
+        int r = receive(t, bytes, sizeof(bytes), err);
+
+        if (r < 0)
+                return r;
+        if (relay_hello_decode(bytes, false, &answer) < 0)
+                return error_set(err, -EBADMSG, "what answers there is no recorder");
+        if (answer.status == RELAY_BUSY)
+                return error_set(err, -EBUSY, "another capture is connected to this recording");
+        if (answer.status == RELAY_STALE)
+                return error_set(err, -ESTALE,
+                                 "the file is of another recording, or another capture has gone on with it");
+        t->is_resumed = answer.status == RELAY_RESUMED;
+        if (t->is_resumed != (asked->recording != 0) || (t->is_resumed && answer.position != asked->position))
+                return error_set(err, -EBADMSG, "the recorder's answer makes no sense");
+        t->place.recording = answer.recording;
+        t->place.generation = answer.generation;
+        return 0;
+}
+
+int relay_intake_begin(struct relay_intake *t, int socket_fd, int file_fd, int place_fd,
+                       const struct relay_place *place, struct error *err)
+{
+        struct relay_hello hello = { .recording = place->recording,
+                                     .generation = place->generation,
+                                     .position = place->position };
+        uint8_t bytes[RELAY_HELLO_BYTES];
+        int r;
+
+        *t = (struct relay_intake){
+                .socket_fd = socket_fd, .file_fd = file_fd, .place_fd = place_fd, .place = *place
+        };
+        t->zones = calloc(ZONES_MAX, sizeof(*t->zones));
+        if (!t->zones)
+                return error_set(err, -ENOMEM, "no memory");
+        relay_hello_encode(&hello, true, bytes);
+        if (send(socket_fd, bytes, sizeof(bytes), MSG_NOSIGNAL) != sizeof(bytes))
+                return error_errno(err, "the connection");
+        r = relay_intake_take_answer(t, &hello, err);
+        if (r == 0)
+                r = trace_writer_reopen(file_fd, &t->writer, err);
+        return r == 0 ? adopt_file(t, err) : r;
+}
+
+int relay_intake_run(struct relay_intake *t, struct error *err)
+{
+        int r = 0;
+
+        while (r == 0 && !t->is_complete) {
+                r = next_chunk(t, err);
+                if (r < 0 || t->has_gap)
+                        continue;
+                t->place.file_bytes = trace_writer_count_bytes(t->writer);
+                r = keep_place(t, err);
+                if (r == 0)
+                        r = send_position(t, t->is_complete ? NULL : err);
+                if (t->is_complete)
+                        r = 0; /* all is here, whatever the other side does */
+        }
+        return r;
+}
+
+void relay_intake_deinit(struct relay_intake *t)
+{
+        trace_writer_free(t->writer);
+        free(t->zones);
+        byte_buffer_deinit(&t->in);
+        byte_buffer_deinit(&t->raw);
+        byte_buffer_deinit(&t->body);
+}

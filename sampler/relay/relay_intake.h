@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/relay/relay_intake.h - a trace that comes over a connection, into a file
+ *
+ * Way of the data:  relay_server -> socket -> [relay_intake] -> trace_writer -> file
+ *
+ * Every chunk is checked before it is written.  Chunks that the recorder does not have any more become
+ * rows of LOSSES, and what is open after them becomes events, so that the file is an ordinary trace.
+ * Beside it lies a small file that says how far it goes: a taker that is killed at any moment leaves both,
+ * and the next one goes on.  The other side may send anything.
+ */
+#ifndef SAMPLER_RELAY_RELAY_INTAKE_H
+#define SAMPLER_RELAY_RELAY_INTAKE_H
+
+#include "base/byte_buffer.h"
+#include "sampler/relay/relay_wire.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct trace_chunk_header;
+struct trace_writer;
+
+#define RELAY_PLACE_BYTES  64
+#define RELAY_PLACE_ENDING ".taking" /* of the name of the small file */
+
+/* How far a file goes. */
+struct relay_place {
+        uint64_t recording;
+        uint32_t generation;
+        uint32_t n_loss_rows; /* in the file, and how many of them are ours */
+        uint32_t n_own_rows;
+        uint32_t reopens;    /* 1 = after a gap: the next STATES chunk says what is open */
+        uint64_t position;   /* in the recorder's stream */
+        uint64_t file_bytes; /* the file's length then */
+};
+
+struct relay_intake {
+        int socket_fd, file_fd, place_fd; /* borrowed */
+        struct relay_place place;
+        struct trace_writer *writer;
+        struct byte_buffer in, raw, body; /* the chunk that comes; scratch */
+        uint64_t *zones;                  /* heap, owned: of a thread that is open; scratch */
+        struct relay_gap gap;             /* that was announced: STATES or the end follow */
+        bool has_gap;
+        bool is_resumed, is_complete;
+        uint64_t n_dropped, n_taken; /* events that are not in the file */
+        uint64_t wire_bytes, n_chunks;
+};
+
+/* Returns 0, or -EBADMSG if the bytes are no place. */
+int relay_place_decode(const uint8_t bytes[RELAY_PLACE_BYTES], struct relay_place *ret);
+
+/*
+ * relay_intake_begin() - says what there is, and hears from where on it goes
+ * @place:  of a file that is to be gone on with; recording 0 = it begins
+ * Returns 0; -EBUSY: another taker is connected; -ESTALE: the file is of another recording, or another
+ * taker has gone on with it; -EBADMSG, -EPIPE, -errno.
+ */
+int relay_intake_begin(struct relay_intake *t, int socket_fd, int file_fd, int place_fd,
+                       const struct relay_place *place, struct error *err);
+
+/* Takes until the end.  Returns 0; -EPIPE if it was cut off, -EBADMSG, -errno of the file, -ENOMEM. */
+int relay_intake_run(struct relay_intake *t, struct error *err);
+void relay_intake_deinit(struct relay_intake *t);
+
+#endif /* SAMPLER_RELAY_RELAY_INTAKE_H */

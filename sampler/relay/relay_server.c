@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/relay/relay_server.h"
+
+#include "base/byte_buffer.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "format/trace_chunk.h"
+#include "format/trace_spec.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define WINDOW_BYTES    (UINT64_C(8) << 20) /* sent and not acknowledged: memory that a slow taker holds */
+#define SEND_AT_ONCE    ((size_t)1 << 20)
+#define READ_AT_ONCE    ((size_t)4 << 20)
+#define HELLO_NS        (5 * NS_PER_S)  /* for a stranger to say who it is */
+#define STALLED_NS      (10 * NS_PER_S) /* of a taker, when the whole trace is in a file anyway */
+#define TCP_TABLE_BYTES ((size_t)1 << 20)
+
+static void tell(struct relay_server *s, enum relay_news news)
+{
+        s->report.news = news;
+        s->report.file_error = s->shelf.file_error;
+        s->report.n_dropped = s->shelf.n_dropped;
+        s->report.n_waiting = relay_shelf_count_waiting(&s->shelf, s->acked);
+        s->report.is_complete = s->shelf.is_complete && (s->acked >= s->shelf.end ||
+                                                         (s->shelf.file_fd >= 0 && s->shelf.file_error == 0));
+        (void)!send(s->control_fd, &s->report, sizeof(s->report), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/*
+ * ---- what comes from the recorder
+ * ----------------------------------------------------------------------
+ */
+
+/* Returns 1 if a part came, 0 if there is nothing now, -errno. */
+static int relay_server_read(struct relay_server *s, uint8_t *to, size_t n)
+{
+        ssize_t got = read(s->input_fd, to, n);
+
+        if (got < 0)
+                return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+        s->input_ended = got == 0;
+        s->n_in += (size_t)got;
+        return got > 0;
+}
+
+static int begin_chunk(struct relay_server *s)
+{
+        int r = trace_chunk_decode_header(s->header_bytes, s->n_in, &s->header, NULL);
+
+        if (r < 0)
+                return r;
+        s->in = malloc(TRACE_CHUNK_HEADER_BYTES + (size_t)s->header.stored_bytes);
+        if (!s->in)
+                return -ENOMEM;
+        memcpy(s->in, s->header_bytes, TRACE_CHUNK_HEADER_BYTES);
+        return 0;
+}
+
+static int end_chunk(struct relay_server *s)
+{
+        uint8_t *bytes = s->in;
+        uint32_t n_bytes = (uint32_t)s->n_in;
+
+        s->in = NULL;
+        s->n_in = 0;
+        s->shelf.told_from = s->acked;
+        s->shelf.told_to = s->next_at > s->sent_to ? s->next_at : s->sent_to;
+        return relay_shelf_add(&s->shelf, &s->header, bytes, n_bytes, s->taker_fd >= 0 ? s->next_at : 0);
+}
+
+/* After the last chunk of a trace some bytes follow, for readers of files. */
+static int pass_trailer(struct relay_server *s)
+{
+        uint8_t bytes[TRACE_TRAILER_BYTES];
+        int r = relay_server_read(s, bytes, sizeof(bytes));
+
+        if (r == 1 && s->shelf.file_fd >= 0 && s->shelf.file_error == 0)
+                s->shelf.file_error = io_write_all(s->shelf.file_fd, bytes, s->n_in, NULL);
+        s->n_in = 0;
+        return r;
+}
+
+static int take_input(struct relay_server *s)
+{
+        int r = 1;
+
+        for (size_t n = 0; r == 1 && n < READ_AT_ONCE && !s->input_ended;) {
+                size_t had = s->n_in;
+
+                if (s->shelf.is_complete) {
+                        r = pass_trailer(s);
+                        continue;
+                }
+                if (!s->in && had < TRACE_CHUNK_HEADER_BYTES)
+                        r = relay_server_read(s, s->header_bytes + had, TRACE_CHUNK_HEADER_BYTES - had);
+                else
+                        r = relay_server_read(s, s->in + had,
+                                              TRACE_CHUNK_HEADER_BYTES + s->header.stored_bytes - had);
+                n += s->n_in - had;
+                if (r == 1 && !s->in && s->n_in == TRACE_CHUNK_HEADER_BYTES)
+                        r = begin_chunk(s) < 0 ? -EBADMSG : 1;
+                if (r == 1 && s->in && s->n_in == TRACE_CHUNK_HEADER_BYTES + (size_t)s->header.stored_bytes)
+                        r = end_chunk(s) < 0 ? -ENOMEM : 1;
+        }
+        return r < 0 ? r : 0;
+}
+
+/*
+ * ---- what goes to the taker
+ * ----------------------------------------------------------------------------
+ */
+
+static int choose_own(struct relay_server *s, uint8_t *bytes, size_t n_bytes)
+{
+        free(s->own);
+        s->own = bytes;
+        s->out = bytes;
+        s->out_left = n_bytes;
+        return 1;
+}
+
+static int choose_gap(struct relay_server *s)
+{
+        struct trace_chunk_header header = { .kind = RELAY_GAP_KIND,
+                                             .first_ns = s->gap.first_ns,
+                                             .last_ns = s->gap.last_ns };
+        struct byte_buffer body = { .data = NULL }, out = { .data = NULL };
+        int r;
+
+        byte_buffer_add_u64(&body, s->gap.n_dropped);
+        byte_buffer_add_u64(&body, s->gap.n_taken);
+        byte_buffer_add_u64(&body, s->next_at);
+        r = body.failed ? -ENOMEM : trace_chunk_encode(&header, body.data, body.used_bytes, 1, &out, NULL);
+        byte_buffer_deinit(&body);
+        if (r < 0) {
+                byte_buffer_deinit(&out);
+                return r;
+        }
+        s->gap = (struct relay_gap){ .n_dropped = 0 };
+        s->has_gap = false;
+        return choose_own(s, out.data, out.used_bytes);
+}
+
+/* Counted as not there: it is gone, or what it needs is. */
+static void pass_over(struct relay_server *s, const struct shelf_chunk *c)
+{
+        bool is_taken = c->state == SHELF_TAKEN && !shelf_chunk_is_there(&s->shelf, c);
+
+        if (is_taken)
+                s->gap.n_taken += c->n_items;
+        else
+                s->gap.n_dropped += c->n_items;
+        if (s->gap.first_ns == 0 || c->first_ns < s->gap.first_ns)
+                s->gap.first_ns = c->first_ns;
+        if (c->last_ns > s->gap.last_ns)
+                s->gap.last_ns = c->last_ns;
+        s->needs_states = s->has_gap = true;
+        s->next_at = c->at + 1;
+}
+
+static int choose_chunk(struct relay_server *s, const struct shelf_chunk *c)
+{
+        uint8_t *bytes;
+        size_t got = 0;
+        int r = 0;
+
+        s->next_at = s->last_end = c->at + c->n_bytes;
+        if (s->next_at > s->sent_to)
+                s->sent_to = s->next_at;
+        if (c->bytes) {
+                s->out = c->bytes;
+                s->out_left = c->n_bytes;
+                return 1;
+        }
+        bytes = malloc(c->n_bytes);
+        r = bytes ? io_pread_full(s->shelf.file_fd, bytes, c->n_bytes, c->at, &got, NULL) : -ENOMEM;
+        if (r == 0 && got == c->n_bytes)
+                return choose_own(s, bytes, c->n_bytes);
+        free(bytes);
+        return r < 0 ? r : -EIO;
+}
+
+int relay_server_choose(struct relay_server *s)
+{
+        uint64_t window = s->shelf.bytes_max / 4 < WINDOW_BYTES ? s->shelf.bytes_max / 4 : WINDOW_BYTES;
+
+        /* One chunk at least, however large; what is gone is not on its way. */
+        if (s->last_end > s->acked && s->last_end - s->acked > window)
+                return 0;
+        for (size_t i = relay_shelf_find(&s->shelf, s->next_at); i < s->shelf.n_chunks; i++) {
+                const struct shelf_chunk *c = &s->shelf.chunks[i];
+                bool is_events = c->kind == TRACE_CHUNK_EVENTS;
+
+                if ((is_events || c->kind == TRACE_CHUNK_STATES) &&
+                    (!shelf_chunk_is_there(&s->shelf, c) || (is_events && s->needs_states))) {
+                        pass_over(s, c);
+                        continue;
+                }
+                if (s->has_gap) { /* at once: the taker counts positions */
+                        s->next_at = c->at;
+                        return choose_gap(s);
+                }
+                if (c->kind == TRACE_CHUNK_STATES)
+                        s->needs_states = false;
+                return choose_chunk(s, c);
+        }
+        return 0;
+}
+
+static void lose_taker(struct relay_server *s)
+{
+        io_close(&s->taker_fd);
+        free(s->own);
+        s->own = NULL;
+        s->out_left = 0;
+        s->n_ack = 0;
+}
+
+static void send_some(struct relay_server *s)
+{
+        for (size_t n = 0; n < SEND_AT_ONCE;) {
+                ssize_t sent;
+
+                if (s->out_left == 0) {
+                        int r = relay_server_choose(s);
+
+                        if (r < 0)
+                                lose_taker(s);
+                        if (r <= 0)
+                                return;
+                }
+                sent = send(s->taker_fd, s->out, s->out_left, MSG_NOSIGNAL | MSG_DONTWAIT);
+                if (sent < 0) {
+                        if (errno != EAGAIN && errno != EINTR)
+                                lose_taker(s);
+                        return;
+                }
+                s->out += sent;
+                s->out_left -= (size_t)sent;
+                if (s->out_left == 0)
+                        s->whole_at = s->next_at;
+                s->report.sent_bytes += (uint64_t)sent;
+                s->progress_ns = clock_raw_ns();
+                n += (size_t)sent;
+        }
+}
+
+/*
+ * ---- what comes from takers
+ * ----------------------------------------------------------------------------
+ */
+
+int relay_server_take_hello(struct relay_server *s, const uint8_t bytes[RELAY_HELLO_BYTES],
+                            struct relay_hello *ret_answer)
+{
+        struct relay_hello hello;
+
+        if (relay_hello_decode(bytes, true, &hello) < 0)
+                return -EBADMSG;
+        *ret_answer = (struct relay_hello){ .recording = s->recording,
+                                            .generation = s->generation,
+                                            .status = RELAY_FRESH };
+        if (s->taker_fd >= 0) {
+                ret_answer->status = RELAY_BUSY;
+        } else if (hello.recording == 0) {
+                ret_answer->generation = ++s->generation;
+                s->next_at = s->sent_to = s->acked = 0;
+        } else if (hello.recording != s->recording || hello.generation != s->generation ||
+                   hello.position < s->acked || hello.position > s->sent_to) {
+                ret_answer->status = RELAY_STALE;
+        } else {
+                ret_answer->status = RELAY_RESUMED;
+                ret_answer->position = hello.position;
+                s->next_at = s->acked = hello.position;
+                relay_shelf_take(&s->shelf, s->acked);
+        }
+        if (ret_answer->status > RELAY_RESUMED)
+                return 0;
+        s->gap = (struct relay_gap){ .n_dropped = 0 };
+        s->whole_at = s->last_end = s->next_at;
+        s->needs_states = s->has_gap = false;
+        return 0;
+}
+
+int relay_server_take_acks(struct relay_server *s, const uint8_t *bytes, size_t n_bytes)
+{
+        for (size_t i = 0; i < n_bytes; i++) {
+                uint64_t position;
+
+                s->ack[s->n_ack++] = bytes[i];
+                if (s->n_ack < RELAY_ACK_BYTES)
+                        continue;
+                s->n_ack = 0;
+                position = relay_position_decode(s->ack);
+                if (position > s->whole_at)
+                        return -EBADMSG;
+                if (position > s->acked)
+                        s->acked = position;
+        }
+        relay_shelf_take(&s->shelf, s->acked);
+        return 0;
+}
+
+static void hear_taker(struct relay_server *s)
+{
+        uint8_t bytes[512];
+        ssize_t n = recv(s->taker_fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                return;
+        if (n <= 0 || relay_server_take_acks(s, bytes, (size_t)n) < 0) {
+                lose_taker(s);
+                return;
+        }
+        s->progress_ns = clock_raw_ns();
+}
+
+static void forget_stranger(struct relay_server *s, size_t i, bool closes)
+{
+        if (closes)
+                io_close(&s->strangers[i].fd);
+        s->n_strangers--;
+        memmove(s->strangers + i, s->strangers + i + 1, (s->n_strangers - i) * sizeof(s->strangers[0]));
+}
+
+static void answer_stranger(struct relay_server *s, size_t i)
+{
+        struct relay_stranger *stranger = &s->strangers[i];
+        uint8_t bytes[RELAY_HELLO_BYTES];
+        struct relay_hello answer;
+        bool is_taker;
+
+        if (relay_server_take_hello(s, stranger->bytes, &answer) < 0) {
+                s->report.n_refused++;
+                forget_stranger(s, i, true);
+                return;
+        }
+        relay_hello_encode(&answer, false, bytes);
+        is_taker = answer.status <= RELAY_RESUMED;
+        s->report.n_refused += !is_taker;
+        if (send(stranger->fd, bytes, sizeof(bytes), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(bytes))
+                is_taker = false;
+        if (is_taker) {
+                s->taker_fd = stranger->fd;
+                s->progress_ns = clock_raw_ns();
+                s->report.n_takers++;
+                tell(s, RELAY_TAKER_CAME);
+        }
+        forget_stranger(s, i, !is_taker);
+}
+
+/* All strangers: what they said, and those that took too long. */
+static void hear_strangers(struct relay_server *s, uint64_t now_ns)
+{
+        for (size_t i = s->n_strangers; i-- > 0;) {
+                struct relay_stranger *stranger = &s->strangers[i];
+                ssize_t n = recv(stranger->fd, stranger->bytes + stranger->n_bytes,
+                                 RELAY_HELLO_BYTES - stranger->n_bytes, MSG_DONTWAIT);
+
+                if (n > 0)
+                        stranger->n_bytes += (size_t)n;
+                if (stranger->n_bytes == RELAY_HELLO_BYTES) {
+                        answer_stranger(s, i);
+                } else if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR) ||
+                           now_ns > stranger->until_ns) {
+                        s->report.n_refused++;
+                        forget_stranger(s, i, true);
+                }
+        }
+}
+
+/*
+ * ---- who they are
+ * --------------------------------------------------------------------------------------
+ */
+
+/* In a line after both addresses: state, queues, timer, retransmissions, and then the user. */
+static bool parse_tcp_user(const char *at, uint32_t *ret_uid)
+{
+        char *end = NULL;
+        unsigned long uid;
+
+        for (unsigned field = 0; field < 4; field++) {
+                at += strspn(at, " ");
+                at += strcspn(at, " ");
+        }
+        uid = strtoul(at, &end, 10);
+        *ret_uid = (uint32_t)uid;
+        return end != at && *end == ' ' && uid <= UINT32_MAX;
+}
+
+/* The user of the other end of a connection within this machine, as the kernel's table has it. */
+static bool find_tcp_user(struct relay_server *s, int fd, uint32_t *ret_uid)
+{
+        struct sockaddr_in own = { .sin_port = 0 }, peer = { .sin_port = 0 };
+        socklen_t n_own = sizeof(own), n_peer = sizeof(peer);
+        char wanted[64], *table;
+        const char *line;
+        bool is_found = false;
+        size_t n = 0;
+
+        if (s->tcp_fd < 0 || getsockname(fd, (struct sockaddr *)&own, &n_own) < 0 ||
+            getpeername(fd, (struct sockaddr *)&peer, &n_peer) < 0)
+                return false;
+        table = malloc(TCP_TABLE_BYTES + 1);
+        if (!table)
+                return false;
+        if (io_pread_full(s->tcp_fd, table, TCP_TABLE_BYTES, 0, &n, NULL) < 0)
+                n = 0;
+        table[n] = '\0';
+        (void)snprintf(wanted, sizeof(wanted), " %08" PRIX32 ":%04X %08" PRIX32 ":%04X ",
+                       peer.sin_addr.s_addr, ntohs(peer.sin_port), own.sin_addr.s_addr, ntohs(own.sin_port));
+        line = strstr(table, wanted);
+        is_found = line && parse_tcp_user(line + strlen(wanted), ret_uid);
+        free(table);
+        return is_found;
+}
+
+static bool is_welcome(struct relay_server *s, int fd)
+{
+        struct ucred peer = { .pid = 0 };
+        socklen_t n = sizeof(peer);
+        int domain = 0;
+        uint32_t uid;
+
+        if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &(socklen_t){ sizeof(domain) }) < 0)
+                return false;
+        if (domain == AF_INET)
+                return find_tcp_user(s, fd, &uid) && (uid == s->uid || uid == 0);
+        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 &&
+               (peer.uid == s->uid || peer.uid == 0);
+}
+
+static void accept_stranger(struct relay_server *s, uint64_t now_ns)
+{
+        static const int one = 1;
+        int fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+        if (fd < 0)
+                return;
+        if (s->n_strangers == RELAY_STRANGERS_MAX || !is_welcome(s, fd)) {
+                s->report.n_refused++;
+                io_close(&fd);
+                return;
+        }
+        (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+        s->strangers[s->n_strangers++] = (struct relay_stranger){ .fd = fd, .until_ns = now_ns + HELLO_NS };
+}
+
+/*
+ * ---- the loop
+ * ------------------------------------------------------------------------------------------
+ */
+
+/* The recorder's process says nothing but that it is enough, or ends. */
+static void hear_recorder(struct relay_server *s)
+{
+        char byte;
+        ssize_t n = recv(s->control_fd, &byte, 1, MSG_DONTWAIT);
+
+        s->quits = s->quits || n >= 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+static bool relay_server_is_done(const struct relay_server *s, uint64_t now_ns)
+{
+        bool is_safe = s->shelf.file_fd >= 0 && s->shelf.file_error == 0;
+
+        if (s->quits)
+                return true;
+        if (!s->input_ended)
+                return false;
+        /* A taker closes when it has the end; of a trace without one, there is no more. */
+        if (s->taker_fd < 0)
+                return is_safe || s->acked >= s->shelf.end;
+        if (!s->shelf.is_complete && s->out_left == 0 && s->acked >= s->shelf.end)
+                return true;
+        return is_safe && now_ns > s->progress_ns + STALLED_NS;
+}
+
+static void wait_for_any(struct relay_server *s, struct pollfd *fds, size_t *ret_n)
+{
+        size_t n = 0;
+        bool has_more = s->taker_fd >= 0 && (s->out_left > 0 || relay_server_choose(s) == 1);
+
+        fds[n++] = (struct pollfd){ .fd = s->control_fd, .events = POLLIN };
+        fds[n++] = (struct pollfd){ .fd = s->input_ended ? -1 : s->input_fd, .events = POLLIN };
+        fds[n++] = (struct pollfd){ .fd = s->listen_fd, .events = POLLIN };
+        fds[n++] = (struct pollfd){ .fd = s->taker_fd, .events = (short)(POLLIN | (has_more ? POLLOUT : 0)) };
+        for (size_t i = 0; i < s->n_strangers; i++)
+                fds[n++] = (struct pollfd){ .fd = s->strangers[i].fd, .events = POLLIN };
+        *ret_n = n;
+        (void)poll(fds, n, s->n_strangers > 0 || s->input_ended ? 100 : -1);
+}
+
+int relay_server_run(struct relay_server *s)
+{
+        struct pollfd fds[4 + RELAY_STRANGERS_MAX];
+        size_t n;
+        int r = 0;
+
+        while (r == 0 && !relay_server_is_done(s, clock_raw_ns())) {
+                wait_for_any(s, fds, &n);
+                if (fds[0].revents)
+                        hear_recorder(s);
+                if (fds[1].revents)
+                        r = take_input(s);
+                if (fds[3].revents & (POLLIN | POLLHUP | POLLERR))
+                        hear_taker(s);
+                if (s->taker_fd >= 0)
+                        send_some(s);
+                hear_strangers(s, clock_raw_ns());
+                if (fds[2].revents)
+                        accept_stranger(s, clock_raw_ns());
+        }
+        lose_taker(s);
+        tell(s, RELAY_ENDED);
+        return r;
+}
