@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -32,6 +33,7 @@
 #include <unistd.h>
 
 #define TRY_AGAIN_MS 100
+#define LOCK_TRIES   50
 #define PATH_BYTES   4096
 #define WORDS_MAX    64
 
@@ -161,6 +163,17 @@ static int cmd_capture_connect(const struct relay_address *a, bool waits, int si
 
 /* ---- the file ------------------------------------------------------------------------------------------ */
 
+/* One capture a file.  One that was killed is gone in a moment.  Returns false if it is still there. */
+static bool own_place(int place_fd)
+{
+        for (int i = 0; i < LOCK_TRIES; i++) {
+                if (flock(place_fd, LOCK_EX | LOCK_NB) == 0)
+                        return true;
+                (void)poll(NULL, 0, TRY_AGAIN_MS);
+        }
+        return false;
+}
+
 /* Opens what an interrupted capture left.  Returns true if there is something to go on with. */
 static bool find_rest(const char *path, const char *place_path, int *ret_file_fd, int *ret_place_fd,
                       struct relay_place *ret)
@@ -170,7 +183,7 @@ static bool find_rest(const char *path, const char *place_path, int *ret_file_fd
         size_t got = 0;
 
         *ret_place_fd = open(place_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-        *ret_file_fd = *ret_place_fd < 0 ? -1 : open(path, O_RDWR | O_CLOEXEC);
+        *ret_file_fd = *ret_place_fd < 0 || !own_place(*ret_place_fd) ? -1 : open(path, O_RDWR | O_CLOEXEC);
         if (*ret_file_fd >= 0 && io_pread_full(*ret_place_fd, bytes, sizeof(bytes), 0, &got, NULL) == 0 &&
             got == sizeof(bytes) && relay_place_decode(bytes, ret) == 0 && ret->file_bytes > 0 &&
             fstat(*ret_file_fd, &status) == 0 && (uint64_t)status.st_size >= ret->file_bytes)
@@ -192,8 +205,9 @@ static int make_files(const char *path, const char *place_path, int *ret_file_fd
                 (void)snprintf(own, sizeof(own), "/proc/self/fd/%d", file.fd);
                 *ret_file_fd = open(own, O_RDWR | O_CLOEXEC);
                 io_close(&file.fd);
-                *ret_place_fd = open(place_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-                if (*ret_file_fd >= 0 && *ret_place_fd >= 0)
+                *ret_place_fd = open(place_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+                if (*ret_file_fd >= 0 && *ret_place_fd >= 0 && own_place(*ret_place_fd) &&
+                    ftruncate(*ret_place_fd, 0) == 0)
                         return EXIT_STATUS_OK;
                 (void)error_errno(&err, "%s", place_path);
         } else if (err.code == 0) {

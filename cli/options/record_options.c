@@ -438,6 +438,16 @@ static bool record_options_is_stdout(const char *path)
         return false;
 }
 
+static int take_max_dumps(struct record_options *options, const char *value)
+{
+        uint64_t number;
+
+        if (record_options_take_number("--max-dumps", value, DUMPS_MAX, &number) < 0)
+                return -EINVAL;
+        options->n_dumps_max = (uint32_t)number;
+        return 0;
+}
+
 static int take_listening(struct record_options *options, int letter, const char *value)
 {
         if (letter == LETTER_BUFFER)
@@ -496,14 +506,8 @@ static int record_options_take_option(void *context, int letter, const char *val
                 return take_flight(options, value);
         case LETTER_TRIGGER:
                 return take_trigger(options, value);
-        case LETTER_MAX_DUMPS: {
-                uint64_t number;
-
-                if (record_options_take_number("--max-dumps", value, DUMPS_MAX, &number) < 0)
-                        return -EINVAL;
-                options->n_dumps_max = (uint32_t)number;
-                return 0;
-        }
+        case LETTER_MAX_DUMPS:
+                return take_max_dumps(options, value);
         case 'p':
                 return take_tasks(options->pids, &options->scope.n_pids, "-p", value);
         case 't':
@@ -539,8 +543,7 @@ static int record_options_take_option(void *context, int letter, const char *val
         }
 }
 
-/* Contradictory options. */
-/* NULL = nothing is. */
+/* Contradictory options about a taker; NULL = none. */
 static const char *find_wrong_listening(const struct record_options *options)
 {
         if (!options->listen)
@@ -557,6 +560,7 @@ static const char *find_wrong_listening(const struct record_options *options)
         return NULL;
 }
 
+/* Contradictory options. */
 static int record_options_check(const struct record_options *options)
 {
         const struct event_scope_request *scope = &options->scope;

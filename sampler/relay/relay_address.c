@@ -20,10 +20,7 @@
 #define QUEUE_LENGTH 8
 #define PORT_MAX     65535
 
-/*
- * ---- words
- * ---------------------------------------------------------------------------------------------
- */
+/* ---- words --------------------------------------------------------------------------------------------- */
 
 static int relay_address_parse_port(const char *text, uint16_t *ret)
 {
@@ -68,10 +65,7 @@ int relay_address_parse(const char *text, struct relay_address *ret, struct erro
         return 0;
 }
 
-/*
- * ---- sockets
- * -------------------------------------------------------------------------------------------
- */
+/* ---- sockets ------------------------------------------------------------------------------------------- */
 
 union any_address {
         struct sockaddr any;

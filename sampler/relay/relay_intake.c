@@ -22,10 +22,7 @@
 #define PLACE_MAGIC UINT64_C(0x3143414c50505948) /* "HYPPLAC1" */
 #define ZONES_MAX   4096                         /* nested: as deep as a recorder follows them */
 
-/*
- * ---- the place
- * -----------------------------------------------------------------------------------------
- */
+/* ---- the place ----------------------------------------------------------------------------------------- */
 
 int relay_place_decode(const uint8_t bytes[RELAY_PLACE_BYTES], struct relay_place *ret)
 {
@@ -69,10 +66,7 @@ static int keep_place(struct relay_intake *t, struct error *err)
         return 0;
 }
 
-/*
- * ---- the other side
- * ------------------------------------------------------------------------------------
- */
+/* ---- the other side ------------------------------------------------------------------------------------ */
 
 /* Returns 0; -EPIPE if it ends before, -errno. */
 static int receive(struct relay_intake *t, void *to, size_t n, struct error *err)
@@ -98,10 +92,7 @@ static int send_position(struct relay_intake *t, struct error *err)
         return error_set(err, -EPIPE, "the connection ended before the recording did");
 }
 
-/*
- * ---- chunks
- * --------------------------------------------------------------------------------------------
- */
+/* ---- chunks -------------------------------------------------------------------------------------------- */
 
 static int put_body(struct relay_intake *t, struct trace_chunk_header header, struct error *err)
 {
@@ -330,10 +321,7 @@ static int next_chunk(struct relay_intake *t, struct error *err)
         return r;
 }
 
-/*
- * ---- all of it
- * -----------------------------------------------------------------------------------------
- */
+/* ---- all of it ----------------------------------------------------------------------------------------- */
 
 /* The file's chunks so far, for the index at its end. */
 static int adopt_file(struct relay_intake *t, struct error *err)

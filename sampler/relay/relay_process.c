@@ -23,10 +23,7 @@
 
 enum { FD_CONTROL, FD_INPUT, FD_LISTEN, FD_TCP, FD_FILE, N_FDS };
 
-/*
- * ---- the child
- * -----------------------------------------------------------------------------------------
- */
+/* ---- the child ----------------------------------------------------------------------------------------- */
 
 static _Noreturn void relay_process_run_child(const struct relay_options *options, int *fds,
                                               uint64_t recording, uint32_t uid)
@@ -49,10 +46,7 @@ static _Noreturn void relay_process_run_child(const struct relay_options *option
         _exit(relay_server_run(s) < 0);
 }
 
-/*
- * ---- the parent
- * ----------------------------------------------------------------------------------------
- */
+/* ---- the parent ---------------------------------------------------------------------------------------- */
 
 /* In the order of the descriptors above. */
 static int relay_process_open(struct relay_process *p, int *fds, struct error *err)

@@ -36,10 +36,7 @@ static void tell(struct relay_server *s, enum relay_news news)
         (void)!send(s->control_fd, &s->report, sizeof(s->report), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/*
- * ---- what comes from the recorder
- * ----------------------------------------------------------------------
- */
+/* ---- what comes from the recorder ---------------------------------------------------------------------- */
 
 /* Returns 1 if a part came, 0 if there is nothing now, -errno. */
 static int relay_server_read(struct relay_server *s, uint8_t *to, size_t n)
@@ -90,7 +87,7 @@ static int pass_trailer(struct relay_server *s)
         return r;
 }
 
-static int take_input(struct relay_server *s)
+static int relay_server_take_input(struct relay_server *s)
 {
         int r = 1;
 
@@ -115,10 +112,7 @@ static int take_input(struct relay_server *s)
         return r < 0 ? r : 0;
 }
 
-/*
- * ---- what goes to the taker
- * ----------------------------------------------------------------------------
- */
+/* ---- what goes to the taker ---------------------------------------------------------------------------- */
 
 static int choose_own(struct relay_server *s, uint8_t *bytes, size_t n_bytes)
 {
@@ -255,28 +249,27 @@ static void send_some(struct relay_server *s)
         }
 }
 
-/*
- * ---- what comes from takers
- * ----------------------------------------------------------------------------
- */
+/* ---- what comes from takers ---------------------------------------------------------------------------- */
 
 int relay_server_take_hello(struct relay_server *s, const uint8_t bytes[RELAY_HELLO_BYTES],
                             struct relay_hello *ret_answer)
 {
         struct relay_hello hello;
+        bool goes_on;
 
         if (relay_hello_decode(bytes, true, &hello) < 0)
                 return -EBADMSG;
         *ret_answer = (struct relay_hello){ .recording = s->recording,
                                             .generation = s->generation,
                                             .status = RELAY_FRESH };
-        if (s->taker_fd >= 0) {
+        goes_on = hello.recording == s->recording && hello.generation == s->generation &&
+                  hello.position >= s->acked && hello.position <= s->sent_to;
+        if (s->taker_fd >= 0 && !goes_on) {
                 ret_answer->status = RELAY_BUSY;
         } else if (hello.recording == 0) {
                 ret_answer->generation = ++s->generation;
                 s->next_at = s->sent_to = s->acked = 0;
-        } else if (hello.recording != s->recording || hello.generation != s->generation ||
-                   hello.position < s->acked || hello.position > s->sent_to) {
+        } else if (!goes_on) {
                 ret_answer->status = RELAY_STALE;
         } else {
                 ret_answer->status = RELAY_RESUMED;
@@ -286,6 +279,7 @@ int relay_server_take_hello(struct relay_server *s, const uint8_t bytes[RELAY_HE
         }
         if (ret_answer->status > RELAY_RESUMED)
                 return 0;
+        lose_taker(s); /* who has its file goes on: its own connection before this one is dead */
         s->gap = (struct relay_gap){ .n_dropped = 0 };
         s->whole_at = s->last_end = s->next_at;
         s->needs_states = s->has_gap = false;
@@ -379,10 +373,7 @@ static void hear_strangers(struct relay_server *s, uint64_t now_ns)
         }
 }
 
-/*
- * ---- who they are
- * --------------------------------------------------------------------------------------
- */
+/* ---- who they are -------------------------------------------------------------------------------------- */
 
 /* In a line after both addresses: state, queues, timer, retransmissions, and then the user. */
 static bool parse_tcp_user(const char *at, uint32_t *ret_uid)
@@ -458,10 +449,7 @@ static void accept_stranger(struct relay_server *s, uint64_t now_ns)
         s->strangers[s->n_strangers++] = (struct relay_stranger){ .fd = fd, .until_ns = now_ns + HELLO_NS };
 }
 
-/*
- * ---- the loop
- * ------------------------------------------------------------------------------------------
- */
+/* ---- the loop ------------------------------------------------------------------------------------------ */
 
 /* The recorder's process says nothing but that it is enough, or ends. */
 static void hear_recorder(struct relay_server *s)
@@ -514,7 +502,7 @@ int relay_server_run(struct relay_server *s)
                 if (fds[0].revents)
                         hear_recorder(s);
                 if (fds[1].revents)
-                        r = take_input(s);
+                        r = relay_server_take_input(s);
                 if (fds[3].revents & (POLLIN | POLLHUP | POLLERR))
                         hear_taker(s);
                 if (s->taker_fd >= 0)

@@ -81,7 +81,10 @@ struct relay_server {
 /* Until all is taken, or the recorder says so.  Returns 0 or -errno: it cannot go on. */
 int relay_server_run(struct relay_server *s);
 
-/* Parts of it, for tests: what a taker sent.  Return 0, or -EBADMSG: the connection is to be closed. */
+/*
+ * Parts of it, for tests: what a taker sent.  Return 0, or -EBADMSG: the connection is to be closed.  A taker
+ * that goes on with its file replaces the one that is connected: the other end of that one may be long dead.
+ */
 int relay_server_take_hello(struct relay_server *s, const uint8_t bytes[RELAY_HELLO_BYTES],
                             struct relay_hello *ret_answer);
 int relay_server_take_acks(struct relay_server *s, const uint8_t *bytes, size_t n_bytes);

@@ -68,6 +68,22 @@ grows() { # name: something has come
         return 1
 }
 
+# The capture and the process in it that takes the trace.
+signal_taker() { # signal
+        local processes
+        read -r -a processes <"/proc/$taker/task/$taker/children" || true # no newline
+        kill "-$1" "$taker" "${processes[@]}"
+}
+
+is_stopped() { # process: it has obeyed SIGSTOP
+        local i
+        for ((i = 0; i < 600; i++)); do
+                grep -q '^State:.T' "/proc/$1/status" && return 0
+                read -r -t 0.02 <> <(:) || true
+        done
+        return 1
+}
+
 count() { "$HYPROF" report --zones --json "$TMPDIR/$1.hyp" | jq "[.zones.rows[] | select(.name == \"$2\") | .count] | add // 0"; }
 lost() { "$HYPROF" dump "$TMPDIR/$1.hyp" | awk -v reason="$2" '/^loss / && $0 ~ "reason=" reason "( |$)" { sub(/.*count=/, ""); n += $1 } END { print n + 0 }'; }
 
@@ -103,12 +119,10 @@ fly unix --listen "$socket"
 holds "capture --wait finds the recorder that comes" tell turns 1 1
 holds "the socket is the user's alone" same 600 "$(stat -c %a "$socket")"
 grows wait
-cp "$TMPDIR/wait.hyp" "$TMPDIR/begin.hyp"
 for ((i = 0; i < 20; i++)); do
-        kill -KILL "$taker"
+        kill -KILL "$taker" 2>/dev/null || true
         wait "$taker" 2>/dev/null || true
         tell flood $((10000 + RANDOM)) >/dev/null
-        total=$((${total:-0} + 1))
         take wait
         read -r -t "0.0$((RANDOM % 100))" <> <(:) || true
 done
@@ -127,14 +141,16 @@ until_it_says "$TMPDIR/slow.err" 'listening'
 take slow
 tell turns 1 1 >/dev/null
 grows slow
-kill -STOP "$taker"
-holds "the program goes on" tell flood 3000000
+signal_taker STOP
+read -r -a processes <"/proc/$taker/task/$taker/children" || true # no newline
+is_stopped "${processes[0]}"
+holds "the program goes on" tell flood 6000000
 for ((i = 0; i < 600; i++)); do # the recorder has it, too
-        [ "$("$HYPROF" ctl "$recorder" status --json | jq .n_zones)" -ge 3000000 ] && break
+        [ "$("$HYPROF" ctl "$recorder" status --json | jq .n_zones)" -ge 6000000 ] && break
         read -r -t 0.05 <> <(:) || true
 done
 tell turns 2 1 >/dev/null
-kill -CONT "$taker"
+signal_taker CONT
 land
 holds "slow: the capture is whole" ended 0 "$taker"
 holds "slow: the recording ends" ended 0 "$recorder"
