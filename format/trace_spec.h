@@ -334,9 +334,13 @@ enum trace_clock_kind {
           "samples in Python code without Python functions: the interpreter was just found, or a ring was full") \
         X(51, PYTHON_CUT, "stacks of Python functions that were cut: more than 256 deep, or not in memory")      \
         X(52, NOT_TAKEN, "events that no capture took in time: the recorder's buffer was full")                  \
-        X(53, TAKEN_BEFORE, "events that an earlier capture of this recording took")
+        X(53, TAKEN_BEFORE, "events that an earlier capture of this recording took")                             \
+        X(54, PYTHON_LATE,                                                                                       \
+          "samples in Python code without Python functions: more than 20 ms old when they could be read")        \
+        X(55, PYTHON_UNFIT,                                                                                      \
+          "samples in Python code without Python functions: read later, they did not fit the native stack")
 
-#define TRACE_LOSS_COUNT 54 /* ids below this are known */
+#define TRACE_LOSS_COUNT 56 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),
@@ -368,10 +372,11 @@ enum trace_loss_reason {
         X(18, PAUSED, "the recording was paused: no samples, and no new zones or other events, meanwhile") \
         X(19, PYTHON_UNKNOWN,                                                                              \
           "a version of Python that is not known: its functions are missing in call stacks")               \
-        X(20, NO_PYTHON,                                                                                   \
-          "no Python functions in call stacks: BPF is not permitted, or this kernel has no bpf_loop()")
+        X(20, NO_PYTHON, "no Python functions in the call stacks of a program")                            \
+        X(21, PYTHON_APPROXIMATE,                                                                          \
+          "Python functions in call stacks are approximate: read a moment after the sample, without BPF")
 
-#define TRACE_NOTICE_COUNT 21
+#define TRACE_NOTICE_COUNT 22
 
 enum trace_notice_id {
 #define X(id, name, words) TRACE_NOTICE_##name = (id),

@@ -77,7 +77,7 @@ int sample_records_take(struct kernel_side *s, const struct perf_record *rec)
         event.sample.event = s->recording->sample_events[spec];
         event.sample.cpu = rec->cpu;
         event.sample.weight = s->counts.leader_weight != 0 ? s->counts.leader_weight : rec->sample.period;
-        r = python_frames_take(s->recording->python, &key);
+        r = python_frames_take(s->recording->python, &key, &rec->sample.stack);
         if (r < 0)
                 return r;
         pending.cut = stack_unwinder_run_waiting(s->recording->unwinder, &rec->sample.stack, thread,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/python/python_frames.h"
 
+#include "base/clock.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/python/python_functions.h"
 #include "sampler/python/python_interpreters.h"
+#include "sampler/python/python_late.h"
 #include "sampler/python/python_merge.h"
 #include "sampler/python/python_source.h"
 #include "sampler/tracks/address_space.h"
@@ -21,6 +23,8 @@
 struct taken_frames {
         uint32_t pid, tid; /* pid 0 = no Python process */
         uint64_t time_ns;
+        enum trace_loss_reason why; /* there are none */
+        bool is_late;               /* read after the sample */
         struct python_stack stack;
 };
 
@@ -28,8 +32,9 @@ struct python_frames {
         const struct recording *recording; /* borrowed */
         struct python_interpreters interpreters;
         struct python_functions *functions; /* owned */
+        struct python_late *late;           /* owned; NULL = BPF reads the frames */
         bool keep_c;
-        struct python_sample sample; /* scratch */
+        struct python_late_sample read; /* scratch */
         struct taken_frames taken;
         struct taken_frames *kept; /* heap, owned: KEPT_MAX, used in turn; NULL = none was needed yet */
         size_t next_kept;
@@ -40,8 +45,9 @@ int python_frames_new(const struct recording *recording, bool keep_c, struct pyt
 {
         struct python_frames *p = calloc(1, sizeof(*p));
 
-        if (!p || python_functions_new(recording->dictionary, &p->functions) < 0) {
-                free(p);
+        if (!p || python_functions_new(recording->dictionary, &p->functions) < 0 ||
+            (!recording->python_source && python_late_new(&p->late) < 0)) {
+                python_frames_free(p);
                 return -ENOMEM;
         }
         p->recording = recording;
@@ -58,6 +64,7 @@ void python_frames_free(struct python_frames *p)
                 return;
         python_interpreters_deinit(&p->interpreters);
         python_functions_free(p->functions);
+        python_late_free(p->late);
         free(p->kept);
         free(p);
 }
@@ -93,14 +100,48 @@ void python_frames_forget(struct python_frames *p, uint32_t pid)
                 return;
         python_interpreters_forget(&p->interpreters, pid);
         python_functions_forget(p->functions, pid);
+        python_late_forget(p->late, pid);
+}
+
+bool python_frames_are_late(const struct python_frames *p)
+{
+        return p && p->late && p->interpreters.n_items > 0;
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------- */
 
-int python_frames_take(struct python_frames *p, const struct python_sample_key *key)
+/* Fills `read`.  Returns false if there is nothing, and says why. */
+static bool read_late(struct python_frames *p, const struct python_interpreter *interpreter,
+                      const struct python_sample_key *key, const struct raw_stack *raw)
+{
+        uint64_t now_ns = clock_raw_ns();
+
+        p->taken.is_late = true;
+        p->taken.why = TRACE_LOSS_PYTHON_LATE;
+        if (now_ns > key->time_ns + PYTHON_LATE_NS_MAX)
+                return false;
+        p->taken.why = TRACE_LOSS_PYTHON_UNFIT;
+        return python_late_read(p->late, &interpreter->process, key->tid, now_ns, &p->read) == 1 &&
+               python_late_fits(&p->read, raw);
+}
+
+static bool read_frames(struct python_frames *p, const struct python_interpreter *interpreter,
+                        const struct python_sample_key *key, const struct raw_stack *raw)
+{
+        p->taken.is_late = false;
+        p->taken.why = TRACE_LOSS_PYTHON_MISSED;
+        if (p->late)
+                return read_late(p, interpreter, key, raw);
+        return python_source_find(p->recording->python_source, key->cpu, key->tid, key->time_ns,
+                                  &p->read.sample) == 1;
+}
+
+int python_frames_take(struct python_frames *p, const struct python_sample_key *key,
+                       const struct raw_stack *raw)
 {
         const struct python_interpreter *interpreter =
                 p ? python_interpreters_find(&p->interpreters, key->pid) : NULL;
+        const struct python_sample *sample = p ? &p->read.sample : NULL;
         struct python_place place = { .pid = key->pid };
         int r = 0;
 
@@ -111,21 +152,20 @@ int python_frames_take(struct python_frames *p, const struct python_sample_key *
         if (!interpreter)
                 return 0;
         p->taken.pid = key->pid;
-        if (python_source_find(p->recording->python_source, key->cpu, key->tid, key->time_ns, &p->sample) ==
-            0)
+        if (!read_frames(p, interpreter, key, raw))
                 return 0;
-        if (p->sample.flags & PYTHON_FLAG_CUT)
+        if (sample->flags & PYTHON_FLAG_CUT)
                 loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_CUT, 1);
         place.objects = &interpreter->layout.objects;
-        for (uint32_t i = 0; r == 0 && i < p->sample.n_frames; i++) {
-                const struct python_raw_frame *raw = &p->sample.frames[i];
+        for (uint32_t i = 0; r == 0 && i < sample->n_frames; i++) {
+                const struct python_raw_frame *frame = &sample->frames[i];
 
-                place.code_avma = raw->code & ~UINT64_C(1);
-                place.instruction_avma = raw->instruction;
-                p->taken.stack.is_entry[i] = (raw->code & 1) != 0;
+                place.code_avma = frame->code & ~UINT64_C(1);
+                place.instruction_avma = frame->instruction;
+                p->taken.stack.is_entry[i] = (frame->code & 1) != 0;
                 r = python_functions_find(p->functions, &place, key->time_ns, &p->taken.stack.frames[i]);
         }
-        p->taken.stack.n_frames = r == 0 ? p->sample.n_frames : 0;
+        p->taken.stack.n_frames = r == 0 ? sample->n_frames : 0;
         return r;
 }
 
@@ -134,6 +174,8 @@ static void copy_taken(struct taken_frames *to, const struct taken_frames *from)
         to->pid = from->pid;
         to->tid = from->tid;
         to->time_ns = from->time_ns;
+        to->why = from->why;
+        to->is_late = from->is_late;
         to->stack.n_frames = from->stack.n_frames;
         memcpy(to->stack.frames, from->stack.frames, from->stack.n_frames * sizeof(from->stack.frames[0]));
         memcpy(to->stack.is_entry, from->stack.is_entry,
@@ -184,11 +226,17 @@ void python_frames_merge(struct python_frames *p, const struct address_space *sp
         merge.module = interpreter->module;
         merge.eval_start_avma = interpreter->eval_start_avma;
         merge.eval_end_avma = interpreter->eval_end_avma;
+        if (p->taken.is_late && p->taken.stack.n_frames > 0 &&
+            !python_merge_fits(&merge, &p->taken.stack, chain))
+                p->taken.stack.n_frames = 0;
         if (p->taken.stack.n_frames > 0) {
                 python_merge_run(&merge, &p->taken.stack, chain, &p->merged);
                 memcpy(chain->frames, p->merged.frames, p->merged.n_frames * sizeof(chain->frames[0]));
                 chain->n_frames = p->merged.n_frames;
+                if (p->taken.is_late &&
+                    (chain->state == TRACE_STACK_COMPLETE || chain->state == TRACE_STACK_STITCHED))
+                        chain->state = TRACE_STACK_APPROXIMATE;
         } else if (python_merge_count_evals(&merge, chain) > 0) {
-                loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_MISSED, 1);
+                loss_counter_add(p->recording->losses, p->taken.why, 1);
         }
 }

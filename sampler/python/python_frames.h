@@ -2,7 +2,7 @@
 /*
  * sampler/python/python_frames.h - Python frames and native frames of a sample -> one call stack
  *
- * Way of the data:  python_source -> [python_frames] -> call_chain (of sample_stacks)
+ * Way of the data:  python_source, or python_late -> [python_frames] -> call_chain (of sample_stacks)
  *
  * The frames of a sample wait here until its native stack is there; python_merge.h makes one of both.
  *
@@ -18,10 +18,14 @@
 struct address_space;
 struct call_chain;
 struct module_landmarks;
+struct raw_stack;
 struct python_frames;
 struct recording;
 
-/* @recording: borrowed; its python_source is there.  @keep_c: nothing is folded.  Returns 0 or -ENOMEM. */
+/*
+ * @recording: borrowed; without a python_source, memory is read later.  @keep_c: nothing is folded.
+ * Returns 0 or -ENOMEM.
+ */
 int python_frames_new(const struct recording *recording, bool keep_c, struct python_frames **ret_frames);
 
 /* NULL is fine, here and below. */
@@ -49,12 +53,17 @@ struct python_sample_key {
         uint64_t time_ns;
 };
 
+/* Is memory read later, so that the rings are to be looked at every PYTHON_LATE_MS? */
+bool python_frames_are_late(const struct python_frames *p);
+
 /*
  * python_frames_take() - the Python frames of a sample that comes now
+ * @raw: its native stack
  * They are merged into the next chain that python_frames_merge() gets, or kept for later.  Returns 0 or
  * -ENOMEM.
  */
-int python_frames_take(struct python_frames *p, const struct python_sample_key *key);
+int python_frames_take(struct python_frames *p, const struct python_sample_key *key,
+                       const struct raw_stack *raw);
 
 /* The sample's native stack waits: what was taken waits with it, until python_frames_recall(). */
 void python_frames_keep(struct python_frames *p, const struct python_sample_key *key);
@@ -63,7 +72,8 @@ void python_frames_recall(struct python_frames *p, uint32_t tid, uint64_t time_n
 /*
  * python_frames_merge() - puts what was taken into a chain
  * @space: of the process at the time of the sample
- * Without Python frames nothing changes; that there should be some is counted.
+ * Without Python frames nothing changes; that there should be some is counted.  A stack with frames that were
+ * read later has the state APPROXIMATE.
  */
 void python_frames_merge(struct python_frames *p, const struct address_space *space,
                          struct call_chain *chain);

@@ -94,9 +94,9 @@ static int python_interpreters_note(struct python_interpreters *p, enum trace_no
         uint32_t id;
         int r = 0;
 
-        if (p->is_noted)
+        if (p->noted & UINT32_C(1) << what)
                 return 0;
-        p->is_noted = true;
+        p->noted |= UINT32_C(1) << what;
         r = trace_dictionary_add_string(p->dictionary, words, strlen(words), &notice.detail);
         if (r == 0)
                 r = trace_dictionary_add(p->dictionary, TRACE_TABLE_NOTICES, &notice, &id);
@@ -110,6 +110,14 @@ static int note_unknown(struct python_interpreters *p, uint64_t version)
         (void)snprintf(words, sizeof(words), "CPython %" PRIu64 ".%" PRIu64 "; 3.11, 3.12 and 3.13 are known",
                        version >> 24 & 0xff, version >> 16 & 0xff);
         return python_interpreters_note(p, TRACE_NOTICE_PYTHON_UNKNOWN, words);
+}
+
+/* @code: why.  One that has ended is nothing to report. */
+static int note_unreadable(struct python_interpreters *p, int code)
+{
+        return code == EPERM ? python_interpreters_note(p, TRACE_NOTICE_NO_PYTHON,
+                                                        "its memory may not be read: record it as root")
+                             : 0;
 }
 
 static int put_interpreter(struct python_interpreters *p, const struct python_interpreter *new)
@@ -138,12 +146,10 @@ int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
         uint64_t version;
         int r;
 
-        if (!p->table)
-                return python_interpreters_note(p, TRACE_NOTICE_NO_PYTHON,
-                                                "root, or CAP_BPF and CAP_PERFMON, on Linux 5.17 or later");
+        errno = 0;
         if (!process_memory_read_all(&memory, landmarks->version_avma, &version, sizeof(version)) ||
             !process_memory_read_all(&memory, landmarks->runtime_avma, head, sizeof(head)))
-                return 0; /* it has ended */
+                return note_unreadable(p, errno);
         if (python_layout_find(version, head, &new.layout) < 0)
                 return note_unknown(p, version);
         process.owner_entry = new.layout.owner_entry;
@@ -152,32 +158,33 @@ int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
         process.offsets = new.layout.walk;
         if (!find_namespace(&process))
                 return 0;
+        new.process = process;
         r = put_interpreter(p, &new);
-        if (r == 0)
-                put_slot(p, &process);
-        return r;
+        if (r < 0)
+                return r;
+        put_slot(p, &process);
+        return p->table ? 0
+                        : python_interpreters_note(
+                                  p, TRACE_NOTICE_PYTHON_APPROXIMATE,
+                                  "exact as root, or with CAP_BPF and CAP_PERFMON, on Linux 5.17 or later");
 }
 
 int python_interpreters_fork(struct python_interpreters *p, uint32_t parent_pid, uint32_t pid)
 {
         const struct python_interpreter *parent = interpreter_of(p, parent_pid);
-        const struct python_process *slot = parent ? slot_for(p, parent_pid, false) : NULL;
         struct python_interpreter child;
-        struct python_process process;
         int r;
 
         if (!parent || interpreter_of(p, pid))
                 return 0;
         child = *parent;
-        child.pid = pid;
+        child.pid = child.process.pid = pid;
+        if (!find_namespace(&child.process))
+                return 0; /* it has ended */
         r = put_interpreter(p, &child);
-        if (r < 0 || !slot)
-                return r;
-        process = *slot;
-        process.pid = pid;
-        if (find_namespace(&process))
-                put_slot(p, &process);
-        return 0;
+        if (r == 0)
+                put_slot(p, &child.process);
+        return r;
 }
 
 void python_interpreters_forget(struct python_interpreters *p, uint32_t pid)

@@ -11,13 +11,13 @@
 #ifndef SAMPLER_PYTHON_PYTHON_INTERPRETERS_H
 #define SAMPLER_PYTHON_PYTHON_INTERPRETERS_H
 
+#include "sampler/bpf/python_record.h"
 #include "sampler/python/python_layout.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct python_processes;
 struct trace_dictionary;
 
 struct python_interpreter {
@@ -25,14 +25,16 @@ struct python_interpreter {
         uint32_t module; /* row of MODULES: libpython, or the program that contains it */
         uint64_t eval_start_avma, eval_end_avma; /* of _PyEval_EvalFrameDefault() */
         struct python_layout layout;
+        struct python_process process; /* as BPF knows it */
 };
 
 struct python_interpreters {
         struct trace_dictionary *dictionary; /* borrowed, for notices */
-        struct python_processes *table;      /* borrowed, shared with the BPF program; NULL = there is none */
-        struct python_interpreter *items;    /* heap, owned */
+        struct python_processes
+                *table; /* borrowed, shared with the BPF program; NULL = memory is read later */
+        struct python_interpreter *items; /* heap, owned */
         size_t n_items, capacity;
-        bool is_noted; /* that there are processes whose Python functions cannot be had */
+        uint32_t noted; /* notices that are there already: a bit each */
 };
 
 /* A file that contains an interpreter, as it is mapped in a process. */
@@ -47,7 +49,8 @@ void python_interpreters_deinit(struct python_interpreters *p);
 
 /*
  * python_interpreters_add() - a process has mapped an interpreter
- * Without a table, and for a version that is not known, there is a notice, once.  Returns 0 or -ENOMEM.
+ * Without a table, for a program that cannot be read, and for a version that is not known there is a notice,
+ * once.  Returns 0 or -ENOMEM.
  */
 int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
                             const struct python_landmarks *landmarks);

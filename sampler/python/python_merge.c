@@ -43,6 +43,14 @@ static uint32_t count_groups(const struct python_stack *stack)
         return n;
 }
 
+bool python_merge_fits(const struct python_merge *m, const struct python_stack *stack,
+                       const struct call_chain *chain)
+{
+        uint32_t n_groups = count_groups(stack), n_evals = python_merge_count_evals(m, chain);
+
+        return chain->state < TRACE_STACK_TRUNCATED ? n_evals == n_groups : n_evals <= n_groups;
+}
+
 static void put(struct call_chain *to, const struct call_frame *frame)
 {
         if (to->n_frames < CALL_CHAIN_FRAMES_MAX)

@@ -42,6 +42,10 @@ struct python_merge {
 /* How many evaluations are in a native stack. */
 uint32_t python_merge_count_evals(const struct python_merge *m, const struct call_chain *chain);
 
+/* Has a native stack as many evaluations as there are groups?  Where its root is missing, at most as many. */
+bool python_merge_fits(const struct python_merge *m, const struct python_stack *stack,
+                       const struct call_chain *chain);
+
 /*
  * python_merge_run() - the call stack of both
  * @ret_chain: overwritten, but for its state; at most CALL_CHAIN_FRAMES_MAX frames

@@ -11,6 +11,8 @@
 #include "sampler/kernel/privileges.h"
 #include "sampler/kernel/thread_priority.h"
 #include "sampler/merge/writer_thread.h"
+#include "sampler/python/python_frames.h"
+#include "sampler/python/python_late.h"
 #include "sampler/python/python_source.h"
 #include "sampler/recording/recording_facts.h"
 
@@ -130,6 +132,8 @@ static int cycle_pause_ms(const struct recorder *r)
              code_keeper_has_parts(r->merge.recording.keeper)) &&
             ms > SLEEP_CUT_MS)
                 ms = SLEEP_CUT_MS;
+        if (python_frames_are_late(r->merge.recording.python) && ms > PYTHON_LATE_MS)
+                ms = PYTHON_LATE_MS;
         if (ms > code_images_pause_ms(r->merge.samples.images))
                 ms = code_images_pause_ms(r->merge.samples.images);
         return ms;

@@ -113,6 +113,27 @@ START_TEST(test_without_a_root_they_match_from_the_leaf)
 }
 END_TEST
 
+/* Frames that were read later. */
+START_TEST(test_as_many_groups_as_evaluations_fit)
+{
+        static struct call_chain chain;
+        const struct python_merge m = { .eval_start_avma = EVAL_AVMA, .eval_end_avma = EVAL_END };
+        const struct python_stack two = { .n_frames = 3, .is_entry = { true, false, true } };
+        const struct python_stack one = { .n_frames = 2, .is_entry = { false, true } };
+        const struct python_stack three = { .n_frames = 3, .is_entry = { true, true, true } };
+
+        chain.n_frames = 2;
+        chain.frames[0] = chain.frames[1] = (struct call_frame){ .avma = EVAL_AVMA };
+        chain.state = TRACE_STACK_COMPLETE;
+        ck_assert(python_merge_fits(&m, &two, &chain));
+        ck_assert(!python_merge_fits(&m, &one, &chain));
+        ck_assert(!python_merge_fits(&m, &three, &chain));
+        chain.state = TRACE_STACK_TRUNCATED; /* outer evaluations are missing */
+        ck_assert(python_merge_fits(&m, &three, &chain));
+        ck_assert(!python_merge_fits(&m, &one, &chain));
+}
+END_TEST
+
 START_TEST(test_frames_that_could_not_be_read_are_left_out)
 {
         static struct call_chain chain, merged;

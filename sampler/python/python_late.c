@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/python/python_late.h"
+
+#include "sampler/kernel/process_memory.h"
+#include "sampler/kernel/raw_stack.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PAGE_BYTES    UINT64_C(4096)
+#define WINDOWS_MAX   32   /* of a stack; frames of a chunk lie together */
+#define KNOWN_THREADS 1024 /* a power of two */
+
+/* Where a thread's state was found last; it is checked each time. */
+struct late_thread {
+        uint32_t pid, tid, own_tid; /* own_tid: in its PID namespace */
+        uint64_t state_avma;        /* 0 = it has none */
+        uint64_t looked_ns;
+};
+
+struct python_late {
+        struct late_thread known[KNOWN_THREADS];
+        dev_t namespace_device; /* of our own PID namespace */
+        ino_t namespace_inode;
+        uint64_t window_avma; /* of what `window` has */
+        size_t window_bytes;
+        uint32_t n_windows; /* of the walk that is under way */
+        uint8_t window[PAGE_BYTES + PYTHON_FRAME_BYTES];
+};
+
+int python_late_new(struct python_late **ret_late)
+{
+        struct python_late *l = calloc(1, sizeof(*l));
+        struct stat status;
+
+        if (!l)
+                return -ENOMEM;
+        if (stat("/proc/self/ns/pid", &status) == 0) {
+                l->namespace_device = status.st_dev;
+                l->namespace_inode = status.st_ino;
+        }
+        *ret_late = l;
+        return 0;
+}
+
+void python_late_free(struct python_late *l)
+{
+        free(l);
+}
+
+/* ---- the thread's state -------------------------------------------------------------------------------- */
+
+/* The last number of its line NSpid: that of the innermost namespace. */
+static uint32_t read_own_tid(uint32_t pid, uint32_t tid)
+{
+        char path[64], line[256];
+        uint32_t own_tid = tid;
+        FILE *file;
+
+        (void)snprintf(path, sizeof(path), "/proc/%" PRIu32 "/task/%" PRIu32 "/status", pid, tid);
+        file = fopen(path, "re");
+        if (!file)
+                return tid;
+        while (fgets(line, sizeof(line), file))
+                if (strncmp(line, "NSpid:", 6) == 0) {
+                        const char *last = strrchr(line, '\t');
+
+                        own_tid = last ? (uint32_t)strtoul(last, NULL, 10) : tid;
+                }
+        (void)fclose(file);
+        return own_tid;
+}
+
+static uint64_t late_word(const struct process_memory *memory, uint64_t avma)
+{
+        uint64_t word = 0;
+
+        return process_memory_read_all(memory, avma, &word, sizeof(word)) ? word : 0;
+}
+
+static bool is_own_state(const struct process_memory *memory, const struct python_process *p, uint64_t state,
+                         uint32_t own_tid)
+{
+        return state != 0 && (uint32_t)late_word(memory, state + p->offsets.thread_native_id) == own_tid;
+}
+
+/* Through the threads of all interpreters.  Returns 0 if it is not among them. */
+static uint64_t find_late_state(const struct process_memory *memory, const struct python_process *p,
+                                uint32_t own_tid)
+{
+        uint64_t interpreter = late_word(memory, p->interpreters_avma), state;
+        unsigned n_steps = 0;
+
+        for (; interpreter != 0 && n_steps < PYTHON_THREADS_MAX; n_steps++) {
+                state = late_word(memory, interpreter + p->offsets.interpreter_threads);
+                for (; state != 0 && n_steps < PYTHON_THREADS_MAX; n_steps++) {
+                        if (is_own_state(memory, p, state, own_tid))
+                                return state;
+                        state = late_word(memory, state + p->offsets.thread_next);
+                }
+                interpreter = late_word(memory, interpreter + p->offsets.interpreter_next);
+        }
+        return 0;
+}
+
+static uint64_t late_state_of(struct python_late *l, const struct process_memory *memory,
+                              const struct python_process *p, uint32_t tid, uint64_t now_ns)
+{
+        struct late_thread *known = &l->known[tid & (KNOWN_THREADS - 1)];
+        bool is_near = p->namespace_device == l->namespace_device && p->namespace_inode == l->namespace_inode;
+
+        if (known->pid != p->pid || known->tid != tid)
+                *known = (struct late_thread){ .pid = p->pid,
+                                               .tid = tid,
+                                               .own_tid = is_near ? tid : read_own_tid(p->pid, tid) };
+        else if (known->state_avma == 0 && now_ns - known->looked_ns < PYTHON_RETRY_NS)
+                return 0;
+        if (is_own_state(memory, p, known->state_avma, known->own_tid))
+                return known->state_avma;
+        known->looked_ns = now_ns;
+        known->state_avma = find_late_state(memory, p, known->own_tid);
+        return known->state_avma;
+}
+
+void python_late_forget(struct python_late *l, uint32_t pid)
+{
+        for (size_t i = 0; l && i < KNOWN_THREADS; i++)
+                if (l->known[i].pid == pid)
+                        l->known[i].pid = 0;
+}
+
+/* ---- frames -------------------------------------------------------------------------------------------- */
+
+/* A frame's bytes: callers lie below it, mostly in the same page.  NULL = they cannot be read. */
+static const uint8_t *late_frame_at(struct python_late *l, const struct process_memory *memory, uint64_t avma)
+{
+        uint64_t start_avma = avma & ~(PAGE_BYTES - 1);
+        size_t wanted = (size_t)(avma - start_avma) + PYTHON_FRAME_BYTES;
+
+        if (avma < l->window_avma || avma - l->window_avma > l->window_bytes ||
+            l->window_bytes - (avma - l->window_avma) < PYTHON_FRAME_BYTES) {
+                if (l->n_windows++ == WINDOWS_MAX)
+                        return NULL;
+                l->window_avma = start_avma;
+                l->window_bytes = process_memory_read_all(memory, start_avma, l->window, wanted) ? wanted : 0;
+        }
+        return l->window_bytes == 0 ? NULL : l->window + (avma - l->window_avma);
+}
+
+static uint64_t member(const uint8_t *frame, uint16_t offset)
+{
+        uint64_t word;
+
+        memcpy(&word, frame + offset, sizeof(word));
+        return word;
+}
+
+static void put_late_frame(const struct python_process *p, const uint8_t *bytes, uint64_t avma,
+                           struct python_late_sample *to)
+{
+        struct python_raw_frame *frame = &to->sample.frames[to->sample.n_frames];
+
+        frame->code = member(bytes, p->offsets.frame_code) & ~UINT64_C(7);
+        frame->instruction = member(bytes, p->offsets.frame_instruction);
+        if (p->offsets.frame_is_entry != PYTHON_NO_OFFSET && bytes[p->offsets.frame_is_entry] != 0)
+                frame->code |= 1;
+        to->frame_avma[to->sample.n_frames++] = avma;
+}
+
+static void walk_late_frames(struct python_late *l, const struct process_memory *memory,
+                             const struct python_process *p, uint64_t at, struct python_late_sample *to)
+{
+        const uint8_t *bytes;
+
+        for (unsigned i = 0; at != 0 && i < PYTHON_FRAMES_MAX + PYTHON_ENTRIES_MAX; i++) {
+                bytes = to->sample.n_frames < PYTHON_FRAMES_MAX ? late_frame_at(l, memory, at) : NULL;
+                if (!bytes)
+                        break;
+                if (bytes[p->offsets.frame_owner] != p->owner_entry)
+                        put_late_frame(p, bytes, at, to);
+                else if (to->sample.n_frames > 0)
+                        to->sample.frames[to->sample.n_frames - 1].code |= 1;
+                at = member(bytes, p->offsets.frame_previous);
+        }
+        if (at != 0)
+                to->sample.flags |= PYTHON_FLAG_CUT;
+}
+
+int python_late_read(struct python_late *l, const struct python_process *process, uint32_t tid,
+                     uint64_t now_ns, struct python_late_sample *ret_sample)
+{
+        const struct process_memory memory = process_memory_of(process->pid);
+        uint64_t state = late_state_of(l, &memory, process, tid, now_ns), at;
+
+        ret_sample->sample.n_frames = 0;
+        ret_sample->sample.flags = 0;
+        if (state == 0)
+                return 0;
+        at = late_word(&memory, state + process->offsets.thread_frame);
+        if (at != 0 && process->offsets.link_frame != PYTHON_NO_OFFSET)
+                at = late_word(&memory, at + process->offsets.link_frame);
+        l->window_bytes = 0;
+        l->n_windows = 0;
+        walk_late_frames(l, &memory, process, at, ret_sample);
+        return ret_sample->sample.n_frames > 0;
+}
+
+/* ---- does it fit --------------------------------------------------------------------------------------- */
+
+static bool has_word(const uint8_t *bytes, size_t n_bytes, uint64_t word)
+{
+        uint64_t found;
+
+        for (size_t i = 0; i + sizeof(found) <= n_bytes; i += sizeof(found)) {
+                memcpy(&found, bytes + i, sizeof(found));
+                if (found == word)
+                        return true;
+        }
+        return false;
+}
+
+bool python_late_fits(const struct python_late_sample *late, const struct raw_stack *raw)
+{
+        bool is_first = true, has_ended = false;
+
+        if (!raw->registers || !raw->copy)
+                return false;
+        for (uint32_t i = 0; i < late->sample.n_frames; i++) {
+                bool is_innermost = i == 0 || (late->sample.frames[i - 1].code & 1) != 0;
+
+                if (!is_innermost)
+                        continue;
+                if (has_word(raw->copy, raw->copy_bytes, late->frame_avma[i]) ||
+                    (is_first && has_word(raw->registers, raw->registers_bytes, late->frame_avma[i]))) {
+                        if (has_ended) /* an outer one is there, so one between is missing */
+                                return false;
+                } else if (is_first || !raw->copy_is_full) {
+                        return false;
+                } else {
+                        has_ended = true;
+                }
+                is_first = false;
+        }
+        return true;
+}

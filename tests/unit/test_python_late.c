@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/python/python_late.c: the frames of a thread in memory, here our own; lists without an end; and
+ * which of them fit a copy of the native stack
+ */
+#include "sampler/kernel/raw_stack.h"
+#include "sampler/python/python_late.h"
+#include "sampler/python/python_layout.h"
+#include "tests/unit/unit_test.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define VERSION_3_11 0x030b02f0
+#define TID          77
+#define N_FRAMES     40  /* on two pages */
+#define FRAME_WORDS  120 /* apart */
+#define SECOND_NS    UINT64_C(1000000000)
+
+/* Words of what CPython 3.11 has in memory. */
+enum {
+        THREADS = 2,
+        NEXT = 1,
+        NATIVE_ID = 20,
+        CFRAME = 7,
+        LINK = 1,
+        CODE = 4,
+        PREVIOUS = 6,
+        INSTRUCTION = 7,
+        IS_ENTRY = 8
+};
+
+struct fixture {
+        struct python_late *late;
+        struct python_process process;
+        struct python_late_sample read;
+        uint64_t first_interpreter, interpreter[16], other[32], thread[32], link[4];
+        uint64_t frames[N_FRAMES][FRAME_WORDS];
+};
+
+static uint64_t avma_of(const void *at)
+{
+        return (uintptr_t)at;
+}
+
+/* Frame 0 is the outermost; every fourth one was called by C. */
+static void fixture_open(struct fixture *f)
+{
+        static const uint8_t head[PYTHON_LAYOUT_HEAD_BYTES];
+        struct python_layout layout;
+        struct stat status;
+
+        memset(f, 0, sizeof(*f));
+        ck_assert_int_eq(python_late_new(&f->late), 0);
+        ck_assert_int_eq(python_layout_find(VERSION_3_11, head, &layout), 0);
+        ck_assert_int_eq(stat("/proc/self/ns/pid", &status), 0);
+        f->process = (struct python_process){ .pid = (uint32_t)getpid(),
+                                              .owner_entry = layout.owner_entry,
+                                              .interpreters_avma = avma_of(&f->first_interpreter),
+                                              .namespace_device = status.st_dev,
+                                              .namespace_inode = status.st_ino,
+                                              .offsets = layout.walk };
+        f->first_interpreter = avma_of(f->interpreter);
+        f->interpreter[THREADS] = avma_of(f->other);
+        f->other[NEXT] = avma_of(f->thread);
+        f->other[NATIVE_ID] = TID + 1;
+        f->thread[NATIVE_ID] = TID;
+        f->thread[CFRAME] = avma_of(f->link);
+        f->link[LINK] = avma_of(f->frames[N_FRAMES - 1]);
+        for (size_t i = 0; i < N_FRAMES; i++) {
+                f->frames[i][CODE] = 0x1000 + 16 * i;
+                f->frames[i][INSTRUCTION] = 0x2000 + i;
+                f->frames[i][PREVIOUS] = i > 0 ? avma_of(f->frames[i - 1]) : 0;
+                if (i % 4 == 0) {
+                        uint8_t yes = 1;
+
+                        memcpy((char *)f->frames[i] + layout.walk.frame_is_entry, &yes, sizeof(yes));
+                }
+        }
+}
+
+static int read_frames(struct fixture *f, uint32_t tid, uint64_t now_ns)
+{
+        return python_late_read(f->late, &f->process, tid, now_ns, &f->read);
+}
+
+START_TEST(test_a_thread_has_its_frames)
+{
+        static struct fixture f;
+
+        fixture_open(&f);
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 1);
+        ck_assert_uint_eq(f.read.sample.n_frames, N_FRAMES);
+        ck_assert_uint_eq(f.read.sample.flags, 0);
+        for (uint32_t i = 0; i < N_FRAMES; i++) {
+                uint32_t number = N_FRAMES - 1 - i;
+
+                ck_assert_uint_eq(f.read.frame_avma[i], avma_of(f.frames[number]));
+                ck_assert_uint_eq(f.read.sample.frames[i].code, (0x1000 + 16 * number) | (number % 4 == 0));
+                ck_assert_uint_eq(f.read.sample.frames[i].instruction, 0x2000 + number);
+        }
+        python_late_free(f.late);
+}
+END_TEST
+
+/* One that is none of Python's is looked for again later; a state that has another's number is not taken. */
+START_TEST(test_a_thread_that_comes_later)
+{
+        static struct fixture f;
+
+        fixture_open(&f);
+        f.thread[NATIVE_ID] = TID + 2;
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 0);
+        f.thread[NATIVE_ID] = TID;
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + PYTHON_RETRY_NS - 1), 0);
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + PYTHON_RETRY_NS), 1);
+        f.thread[NATIVE_ID] = TID + 2;
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 2 * PYTHON_RETRY_NS), 0);
+        python_late_free(f.late);
+}
+END_TEST
+
+START_TEST(test_lists_without_an_end)
+{
+        static struct fixture f;
+
+        fixture_open(&f);
+        f.frames[0][PREVIOUS] = avma_of(f.frames[N_FRAMES - 1]);
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 1);
+        ck_assert_uint_le(f.read.sample.n_frames, PYTHON_FRAMES_MAX);
+        ck_assert_uint_eq(f.read.sample.flags, PYTHON_FLAG_CUT);
+        f.thread[NEXT] = avma_of(f.other);
+        ck_assert_int_eq(read_frames(&f, TID + 5, SECOND_NS), 0);
+        python_late_free(f.late);
+}
+END_TEST
+
+START_TEST(test_memory_that_is_not_there)
+{
+        static struct fixture f;
+
+        fixture_open(&f);
+        f.frames[N_FRAMES - 3][PREVIOUS] = 0xffffffffffffffb0;
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 1);
+        ck_assert_uint_eq(f.read.sample.n_frames, 3);
+        ck_assert_uint_eq(f.read.sample.flags, PYTHON_FLAG_CUT);
+        f.link[LINK] = 8;
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 0);
+        f.process.interpreters_avma = 8;
+        ck_assert_int_eq(read_frames(&f, TID + 9, SECOND_NS), 0);
+        python_late_free(f.late);
+}
+END_TEST
+
+/* Three groups; @registers and @copy: numbers of their innermost frames, of which 0 is no one's. */
+static bool fits(uint64_t in_register, uint64_t second, uint64_t third, bool is_full)
+{
+        static struct python_late_sample late = {
+                .sample = { .n_frames = 4,
+                            .frames = { { .code = 16 }, { .code = 17 }, { .code = 17 }, { .code = 17 } } },
+                .frame_avma = { 10, 20, 30, 40 }
+        };
+        const uint64_t copy[] = { 5, second, 7, third, 20 };
+        const struct raw_stack raw = { .registers = (const uint8_t *)&in_register,
+                                       .registers_bytes = sizeof(in_register),
+                                       .copy = (const uint8_t *)copy,
+                                       .copy_bytes = sizeof(copy),
+                                       .copy_is_full = is_full };
+
+        return python_late_fits(&late, &raw);
+}
+
+START_TEST(test_frames_fit_a_stack_that_has_their_addresses)
+{
+        ck_assert(fits(10, 30, 40, false));
+        ck_assert(fits(10, 40, 30, true)); /* in any order: a callee keeps its caller's as well */
+        ck_assert(!fits(20, 30, 40, false));
+        ck_assert(!fits(30, 10, 8, false));
+        ck_assert(fits(0, 10, 30, true));  /* the copy ends before the third */
+        ck_assert(!fits(0, 10, 40, true)); /* the second is missing between */
+        ck_assert(!fits(0, 30, 40, true));
+}
+END_TEST
+
+START_TEST(test_nothing_fits_what_was_not_copied)
+{
+        const struct python_late_sample late = { .sample = { .n_frames = 1 }, .frame_avma = { 10 } };
+        const struct raw_stack raw = { .ip_avma = 10 };
+
+        ck_assert(!python_late_fits(&late, &raw));
+}
+END_TEST
