@@ -14,7 +14,8 @@ packages_of() {
         test)  echo check linux-perf binutils clang llvm-14 llvm-14-runtime lld dwz xz-utils elfutils \
                     debuginfod libdebuginfod1 curl jq gdb python3 python3-jsonschema git sqlite3 libcap2-bin strace man-db mandoc bash-completion zsh fish \
                     golang-go protobuf-compiler valgrind cmake meson chromium nodejs musl-tools \
-                    python3-setuptools python3-wheel python3-pip python3-venv python3-pytest python3-greenlet python3-numpy python3-flask ;;
+                    python3-setuptools python3-wheel python3-pip python3-venv python3-pytest python3-greenlet python3-numpy python3-flask \
+                    openssh-server openssh-client ;;
         # Programs that open hyprof's exports.  Node.js of another source brings its own npm, and does not go with Debian's.
         consumers) echo chromium; command -v npm >/dev/null || echo npm ;;
         lint)  echo node-typescript clang clang-format clang-tidy cppcheck shellcheck codespell check python3 pyflakes3 mypy ;;
@@ -93,6 +94,13 @@ if [ "$(id -u)" -ne 0 ]; then
         fi
 fi
 echo "Installing:$missing"
+# Tests start an sshd of their own: the machine does not become a server by them.
+case " $missing " in
+*" openssh-server "*)
+        if command -v systemctl >/dev/null && $as_root systemctl mask -q ssh.service ssh.socket 2>/dev/null; then
+                echo "ssh.service is masked; systemctl unmask ssh.service ssh.socket ends that"
+        fi ;;
+esac
 export DEBIAN_FRONTEND=noninteractive
 $as_root apt-get update -q
 # shellcheck disable=SC2086

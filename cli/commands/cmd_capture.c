@@ -228,6 +228,7 @@ static _Noreturn void take_in_child(int *fds, const struct relay_place *place)
         int r = intake ? server_confinement_enter(fds, N_FDS, UINT64_MAX, &err) : -ENOMEM;
 
         if (r == 0) {
+                (void)signal(SIGTERM, SIG_IGN);       /* the parent hears it, and ends this */
                 (void)server_confinement_close(&err); /* where the kernel has no filter the rest holds */
                 r = relay_intake_begin(intake, fds[FD_SOCKET], fds[FD_FILE], fds[FD_PLACE], place, &err);
         }
