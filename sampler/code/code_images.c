@@ -735,9 +735,7 @@ int code_images_pause_ms(const struct code_images *c)
 
         if (c->mapped_ns > 0 && now_ns < c->mapped_ns + SOON_NS)
                 return 1;
-        return landmark_files_wait(&c->files) || (c->mapped_ns > 0 && now_ns < c->mapped_ns + EXPECTING_NS)
-                       ? PAUSE_MS
-                       : INT_MAX;
+        return c->mapped_ns > 0 && now_ns < c->mapped_ns + EXPECTING_NS ? PAUSE_MS : INT_MAX;
 }
 
 void code_images_forget(struct code_images *c, uint32_t pid, uint64_t time_ns)

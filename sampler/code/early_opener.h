@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 /* While the bells are silent: so often it wakes its reader for what is not urgent. */
-#define EARLY_OPENER_REPORT_NS UINT64_C(10000000)
+#define EARLY_OPENER_REPORT_NS UINT64_C(40000000)
 
 struct early_opener;
 struct error;

@@ -83,7 +83,7 @@ int sample_records_take(struct kernel_side *s, const struct perf_record *rec)
         pending.cut = stack_unwinder_run_waiting(s->recording->unwinder, &rec->sample.stack, thread,
                                                  rec->time_ns, &s->chain);
         is_whole = s->chain.state < TRACE_STACK_TRUNCATED;
-        s->has_cuts |= pending.cut != 0;
+        s->has_cuts |= pending.cut != 0 && thread->cuts.n_items > 0; /* not if it waits for a table */
         if (pending.cut == 0)
                 r = sample_stacks_add(s, &thread->process->space, &event);
         else

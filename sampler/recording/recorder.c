@@ -162,18 +162,23 @@ static unsigned wait_for_work(struct recorder *r)
         return reasons;
 }
 
-/* A new region is only opened: whole cycles are for full rings and for time that passed. */
+/*
+ * A new region is only opened, and so are files of young processes: whole cycles are for full rings and for
+ * time that passed.  The more a cycle has to do, the less each record costs.
+ */
 static bool only_opens(const struct recorder *r, unsigned woken, uint64_t now_ns)
 {
         const unsigned looks = 1u << WAKE_TRACKER | 1u << WAKE_REGION | 1u << WAKE_TABLES | 1u << WAKE_CODE;
+        uint64_t pause_ms = woken == 0 && !r->has_new_tables ? (uint64_t)cycle_pause_ms(r) : OPEN_ONLY_MS;
 
-        return woken != 0 && (woken & ~looks) == 0 && now_ns - r->merge.cycled_ns < OPEN_ONLY_MS * NS_PER_MS;
+        return (woken & ~looks) == 0 && now_ns - r->merge.cycled_ns < pause_ms * NS_PER_MS;
 }
 
 static int collect_once(struct recorder *r, unsigned woken, uint64_t now_ns, struct error *err)
 {
         if (only_opens(r, woken, now_ns))
                 return collector_open_regions(&r->merge, err);
+        r->has_new_tables = false;
         return collector_cycle(&r->merge, false, err);
 }
 
@@ -219,8 +224,11 @@ static int recorder_collect(struct recorder *r, struct error *err)
                         r->young_until_ns = now_ns + YOUNG_NS;
                 if (woken & 1u << WAKE_SIGNAL)
                         take_signal(r);
-                if (woken & 1u << WAKE_TABLES && code_tables_take(r->merge.recording.tables) < 0)
-                        return error_set(err, -ENOMEM, "no memory for unwind tables");
+                if (woken & 1u << WAKE_TABLES) {
+                        r->has_new_tables = true;
+                        if (code_tables_take(r->merge.recording.tables) < 0)
+                                return error_set(err, -ENOMEM, "no memory for unwind tables");
+                }
                 if (woken & 1u << WAKE_JOB)
                         stop_with = job_control_next(&r->job, &r->command);
                 code = collect_once(r, woken, now_ns, err);

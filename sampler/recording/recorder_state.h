@@ -73,6 +73,7 @@ struct recorder {
         int signal_fd, epoll_fd, fail_fd;
         uint64_t start_ns, progress_ns;
         uint64_t young_until_ns; /* code was mapped YOUNG_NS before that */
+        bool has_new_tables;     /* since the last cycle: stacks wait for them */
         uint64_t deadline_ns;    /* until then the command is waited for after a signal; 0 = no signal came */
         uint64_t stop_ns;        /* the duration is over; UINT64_MAX = none was given */
         uint64_t cpu_ns;         /* that this process and its children had taken before */

@@ -13,6 +13,7 @@
 #define MEMORY_BITS      14 /* entries of 32 bytes: most stay in the second cache */
 #define FRAME_BITS       13
 #define CACHE_LINE_BYTES 64
+#define EVERY_GENERATION UINT64_MAX
 
 struct memory_entry {
         uint64_t avma, generation;
@@ -57,6 +58,12 @@ static struct stack_memory *stack_memory_new(void)
 static uint32_t kind_of(const struct call_frame *at)
 {
         return (at->in_kernel ? 1U : 0U) | (at->return_address ? 2U : 0U) | (at->is_row ? 4U : 0U);
+}
+
+/* The kernel's frames, and rows, are the same in every process. */
+static uint64_t generation_of(const struct address_space *space, const struct call_frame *at)
+{
+        return at->in_kernel || at->is_row ? EVERY_GENERATION : space->generation;
 }
 
 static struct memory_entry *stack_builder_entry_of(struct stack_memory *memory,
@@ -115,23 +122,23 @@ static int stack_builder_add_frame(struct stack_builder *b, const struct address
 static int stack_builder_find_frame(struct stack_builder *b, const struct address_space *space,
                                     const struct call_frame *at, uint32_t *ret_frame)
 {
+        uint64_t generation = generation_of(space, at);
         struct frame_entry *entry;
         int r;
 
-        if (space->generation == 0 || !b->memory)
+        if (generation == 0 || !b->memory)
                 return stack_builder_add_frame(b, space, at, ret_frame);
         entry = &b->memory->frames[at->avma * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FRAME_BITS)];
-        if (entry->frame != 0 && entry->avma == at->avma && entry->generation == space->generation &&
+        if (entry->frame != 0 && entry->avma == at->avma && entry->generation == generation &&
             entry->kind == kind_of(at)) {
                 *ret_frame = entry->frame;
                 return 0;
         }
         r = stack_builder_add_frame(b, space, at, ret_frame);
         if (r >= 0)
-                *entry = (struct frame_entry){ .avma = at->avma,
-                                               .generation = space->generation,
-                                               .kind = kind_of(at),
-                                               .frame = *ret_frame };
+                *entry = (struct frame_entry){
+                        .avma = at->avma, .generation = generation, .kind = kind_of(at), .frame = *ret_frame
+                };
         return r;
 }
 
@@ -165,11 +172,11 @@ static int stack_builder_find_stack(struct stack_builder *b, const struct addres
                                     const struct call_frame *at, uint32_t parent, bool is_new,
                                     uint32_t *ret_stack)
 {
-        struct memory_entry key = { .generation = space->generation, .parent = parent };
+        struct memory_entry key = { .generation = at ? generation_of(space, at) : 0, .parent = parent };
         struct memory_entry *entry;
         int r;
 
-        if (space->generation == 0 || !b->memory || !at)
+        if (key.generation == 0 || !b->memory)
                 return stack_builder_add_stack(b, space, at, parent, is_new, ret_stack);
         key.avma = at->avma;
         key.kind = kind_of(at);

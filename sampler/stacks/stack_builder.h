@@ -6,7 +6,8 @@
  *
  * Remembers what became of an address below its callers, as long as the address space's `generation` stays:
  * the tables of the dictionary are large, and each look into them is one into memory that no cache has.  The
- * part that a callstack shares with the previous one, from the root on, is not even looked up there.
+ * part that a callstack shares with the previous one, from the root on, is not even looked up there.  The
+ * kernel's addresses are remembered for all address spaces at once.
  */
 #ifndef SAMPLER_STACKS_STACK_BUILDER_H
 #define SAMPLER_STACKS_STACK_BUILDER_H

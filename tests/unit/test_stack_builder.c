@@ -241,6 +241,34 @@ START_TEST(test_mark)
 }
 END_TEST
 
+/* A kernel's frame is remembered beyond the address space, but below its own callers alone. */
+START_TEST(test_kernel_in_every_space)
+{
+        static struct fixture f;
+        uint32_t first, other;
+
+        set_up(&f, 0);
+        f.space.generation = 1;
+        add_frame(&f, UINT64_C(0xffffffff81000010), true);
+        add_frame(&f, CODE_AVMA + 1, false);
+        first = build(&f);
+        f.space.generation = 2; /* as of another process with the same mappings */
+        add_frame(&f, UINT64_C(0xffffffff81000010), true);
+        add_frame(&f, CODE_AVMA + 1, false);
+        ck_assert_uint_eq(build(&f), first);
+
+        (void)add_module(&f, TRACE_MODULE_FILE, CODE_AVMA, CODE_OFFSET + 0x100);
+        f.space.generation = 3;
+        add_frame(&f, UINT64_C(0xffffffff81000010), true);
+        add_frame(&f, CODE_AVMA + 1, false);
+        other = build(&f);
+        ck_assert_uint_ne(other, first);
+        ck_assert_uint_eq(stack_row(&f, other).frame, stack_row(&f, first).frame);
+        ck_assert_uint_eq(frame_of(&f, stack_row(&f, other).parent).offset, CODE_OFFSET + 0x101);
+        tear_down(&f);
+}
+END_TEST
+
 /* Remembered frames are forgotten with the generation: the same address may be of another file. */
 START_TEST(test_memory)
 {
