@@ -12,6 +12,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "sampler/bpf/python_memory.h"
 #include "sampler/bpf/python_record.h"
 #include "sampler/bpf/switch_layout.h"
 #include "sampler/bpf/switch_machine.h"
@@ -64,34 +65,17 @@ struct {
 
 char license_name[] SEC("license") = "Dual MIT/GPL";
 
-static __always_inline __u64 read_user_word(__u64 avma)
-{
-        __u64 word = 0;
-
-        (void)bpf_probe_read_user(&word, sizeof(word), (const void *)avma);
-        return word;
-}
-
-/* Its slot: where its number says, or up to PYTHON_PROBES later. */
 static __always_inline const struct python_process *find_process(__u32 pid)
 {
         __u32 key = 0;
         const struct python_processes *all = bpf_map_lookup_elem(&processes, &key);
 
-        if (!all)
-                return NULL;
-        for (__u32 i = 0; i < PYTHON_PROBES; i++) {
-                const struct python_process *process = &all->slots[(pid + i) & (PYTHON_SLOTS - 1)];
-
-                if (process->pid == pid)
-                        return process;
-        }
-        return NULL;
+        return all ? python_find_process(all, pid) : NULL;
 }
 
 static __always_inline bool is_of_thread(const struct python_process *p, __u64 state, __u32 own_tid)
 {
-        return state != 0 && (__u32)read_user_word(state + p->offsets.thread_native_id) == own_tid;
+        return state != 0 && (__u32)python_read_word(state + p->offsets.thread_native_id) == own_tid;
 }
 
 /* Where search_state() is: numbers only, so that the verifier looks at a step once. */
@@ -109,24 +93,24 @@ static long search_step(__u32 step, struct search *at)
         if (!p || at->interpreter == 0 || is_of_thread(p, at->state, at->own_tid))
                 return 1;
         if (at->state != 0) {
-                at->state = read_user_word(at->state + p->offsets.thread_next);
+                at->state = python_read_word(at->state + p->offsets.thread_next);
                 return 0;
         }
-        at->interpreter = read_user_word(at->interpreter + p->offsets.interpreter_next);
+        at->interpreter = python_read_word(at->interpreter + p->offsets.interpreter_next);
         if (at->interpreter != 0)
-                at->state = read_user_word(at->interpreter + p->offsets.interpreter_threads);
+                at->state = python_read_word(at->interpreter + p->offsets.interpreter_threads);
         return 0;
 }
 
 /* Through the threads of all interpreters.  Returns 0 if it is not among them. */
 static __always_inline __u64 search_state(const struct python_process *p, __u32 own_tid)
 {
-        struct search at = { .interpreter = read_user_word(p->interpreters_avma),
+        struct search at = { .interpreter = python_read_word(p->interpreters_avma),
                              .pid = p->pid,
                              .own_tid = own_tid };
 
         if (at.interpreter != 0)
-                at.state = read_user_word(at.interpreter + p->offsets.interpreter_threads);
+                at.state = python_read_word(at.interpreter + p->offsets.interpreter_threads);
         (void)bpf_loop(PYTHON_THREADS_MAX, search_step, &at, 0);
         return is_of_thread(p, at.state, own_tid) ? at.state : 0;
 }
@@ -141,7 +125,7 @@ static __always_inline __u64 find_python_state(const struct python_process *p, _
         if (bpf_get_ns_current_pid_tgid(p->namespace_device, p->namespace_inode, &own, sizeof(own)) < 0)
                 return 0;
         if (p->current_avma != 0) {
-                known.state_avma = read_user_word(p->current_avma);
+                known.state_avma = python_read_word(p->current_avma);
                 if (is_of_thread(p, known.state_avma, own.pid))
                         return known.state_avma;
         }
@@ -156,10 +140,10 @@ static __always_inline __u64 find_python_state(const struct python_process *p, _
 
 static __always_inline __u64 innermost_frame(const struct python_process *p, __u64 state)
 {
-        __u64 frame = read_user_word(state + p->offsets.thread_frame);
+        __u64 frame = python_read_word(state + p->offsets.thread_frame);
 
         return frame != 0 && p->offsets.link_frame != PYTHON_NO_OFFSET
-                       ? read_user_word(frame + p->offsets.link_frame)
+                       ? python_read_word(frame + p->offsets.link_frame)
                        : frame;
 }
 
@@ -224,6 +208,15 @@ static long walk_step(__u32 step, struct walk *w)
         return 0;
 }
 
+static __always_inline __u64 gil_flag_of(const struct python_process *p, __u64 state)
+{
+        __u64 gil = python_find_gil(p);
+
+        if (gil == 0)
+                return 0;
+        return python_read_holder(p, gil) == state ? PYTHON_FLAG_HAS_GIL : PYTHON_FLAG_NO_GIL;
+}
+
 static __always_inline void put_python_frames(const struct python_process *p, __u32 tid,
                                               struct switch_ring_head *ring)
 {
@@ -242,6 +235,7 @@ static __always_inline void put_python_frames(const struct python_process *p, __
                 (void)bpf_loop(PYTHON_FRAMES_MAX + PYTHON_ENTRIES_MAX, walk_step, &w, 0);
                 if (w.at != 0)
                         w.flags |= PYTHON_FLAG_CUT;
+                w.flags |= gil_flag_of(p, state);
         } else {
                 w.flags = PYTHON_FLAG_NO_THREAD;
         }

@@ -34,8 +34,11 @@ struct python_offsets {
         __u16 thread_frame;                          /* the innermost frame, or what leads to it */
         __u16 link_frame;                            /* of what leads to it; or none */
         __u16 frame_code, frame_previous, frame_instruction, frame_owner;
-        __u16 frame_is_entry; /* 3.11: a byte: C called this frame; or none */
-        __u16 unused;
+        __u16 frame_is_entry;  /* 3.11: a byte: C called this frame; or none */
+        __u16 interpreter_gil; /* of an interpreter: the pointer to its GIL */
+        /* In the GIL: the thread that took it last, whether it is held, how often its holder changed. */
+        __u16 gil_holder, gil_locked, gil_switches;
+        __u16 gil_bytes; /* 0 = there is none */
 };
 
 /* A process that runs Python.  `pid` is written last, and is 0 while the rest changes. */
@@ -45,6 +48,7 @@ struct python_process {
         __u8 unused[3];
         __u64 interpreters_avma; /* of the pointer to the first interpreter */
         __u64 current_avma;      /* of the pointer to the state of the thread that has the lock; or 0 */
+        __u64 gil_avma;          /* of the GIL; or 0: the interpreter has a pointer to it */
         __u64 namespace_device, namespace_inode; /* of its PID namespace: threads have their numbers of it */
         struct python_offsets offsets;
 };
@@ -62,6 +66,8 @@ struct python_raw_frame {
 enum python_record_flag {
         PYTHON_FLAG_CUT = 1,       /* there were more frames, or the next one could not be read */
         PYTHON_FLAG_NO_THREAD = 2, /* this thread is none of Python's */
+        PYTHON_FLAG_HAS_GIL = 4,   /* this thread holds the GIL */
+        PYTHON_FLAG_NO_GIL = 8,    /* it does not; with neither flag it is not known */
 };
 
 /* As struct switch_record_head: a multiple of 8 bytes, the length first. */

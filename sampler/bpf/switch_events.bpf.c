@@ -12,6 +12,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "sampler/bpf/python_memory.h"
 #include "sampler/bpf/switch_layout.h"
 #include "sampler/bpf/switch_machine.h"
 
@@ -101,6 +102,15 @@ struct {
         __type(key, __u32);
         __type(value, __u8);
 } processes SEC(".maps");
+
+/* Processes that run Python: the table of python_frames.bpf, where there is one. */
+struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(map_flags, BPF_F_MMAPABLE);
+        __uint(max_entries, 1);
+        __type(key, __u32);
+        __type(value, struct python_processes);
+} python SEC(".maps");
 
 /* The thread that came last onto this CPU. */
 struct last_task {
@@ -412,6 +422,48 @@ static __always_inline void follow_cpu(struct switch_record_switch *record, stru
         last->sum_ns = sum_ns_of(next);
 }
 
+/* The GIL that a thread waits for, by the address that it sleeps on; 0 = it waits for something else. */
+static __always_inline __u64 awaited_gil(const struct python_process *p, __u64 futex_avma)
+{
+        __u64 gil = python_find_gil(p);
+
+        return gil != 0 && futex_avma - gil < p->offsets.gil_bytes ? gil : 0;
+}
+
+static __always_inline void put_gil(struct switch_ring_head *ring, struct task_struct *task, __u64 now_ns)
+{
+        const struct pt_regs *regs = user_registers(task);
+        const __u64 futex_avma = regs ? MACHINE_FUTEX(regs) : 0;
+        struct switch_record_gil *record;
+        const struct python_processes *all;
+        const struct python_process *p;
+        __u64 gil, holder;
+        __u32 key = 0;
+
+        if (futex_avma == 0 || !(all = bpf_map_lookup_elem(&python, &key)) ||
+            !(p = python_find_process(all, (__u32)task->tgid)) || (gil = awaited_gil(p, futex_avma)) == 0)
+                return;
+        if (!has_room(ring, sizeof(*record))) {
+                ring->n_lost++;
+                return;
+        }
+        holder = python_read_holder(p, gil);
+        record = place_of(ring);
+        record->head.kind = SWITCH_RECORD_GIL;
+        record->head.flags = 0;
+        record->head.state = 0;
+        record->head.n_bytes = sizeof(*record);
+        record->head.time_ns = now_ns;
+        record->pid = p->pid;
+        record->tid = (__u32)task->pid;
+        record->gil_avma = gil;
+        record->n_switches = python_read_word(gil + p->offsets.gil_switches);
+        record->interval_us = python_read_word(gil);
+        record->holder_tid = holder != 0 ? (__u32)python_read_word(holder + p->offsets.thread_native_id) : 0;
+        record->unused = 0;
+        commit(ring, sizeof(*record));
+}
+
 SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
 {
@@ -421,6 +473,7 @@ int on_switch(__u64 *ctx)
         struct switch_ring_head *ring;
         struct thread_slot *slot;
         const struct pt_regs *regs;
+        __u64 now_ns;
         __u32 state, n_bytes = sizeof(*record);
         bool is_prev_wanted = switch_events_is_wanted(prev);
         __u8 flags = is_prev_wanted ? SWITCH_FLAG_OUT : 0;
@@ -432,17 +485,20 @@ int on_switch(__u64 *ctx)
         ring = own_ring();
         if (!ring || ring->is_off)
                 return 0;
+        state = state_of(ctx, prev);
+        if ((bool)ctx[0] || state == 0)
+                flags |= SWITCH_FLAG_PREEMPTED;
+        now_ns = bpf_ktime_get_ns();
+        if (settings.python && (flags & (SWITCH_FLAG_OUT | SWITCH_FLAG_PREEMPTED)) == SWITCH_FLAG_OUT)
+                put_gil(ring, prev, now_ns);
         if (!has_room(ring, sizeof(*record))) {
                 ring->n_lost++;
                 return 0;
         }
-        state = state_of(ctx, prev);
-        if ((bool)ctx[0] || state == 0)
-                flags |= SWITCH_FLAG_PREEMPTED;
         record = place_of(ring);
         record->head.kind = SWITCH_RECORD_SWITCH;
         record->head.state = (__u16)state;
-        record->head.time_ns = bpf_ktime_get_ns();
+        record->head.time_ns = now_ns;
         record->prev_pid = (__u32)prev->tgid;
         record->prev_tid = (__u32)prev->pid;
         record->next_pid = (__u32)next->tgid;

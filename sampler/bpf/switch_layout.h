@@ -37,7 +37,11 @@ struct switch_ring_head {
         __u64 tail; /* written by the reader: what lies before it may be overwritten */
 };
 
-enum switch_record_kind { SWITCH_RECORD_SWITCH = 1, SWITCH_RECORD_WAKEUP = 2 };
+enum switch_record_kind {
+        SWITCH_RECORD_SWITCH = 1,
+        SWITCH_RECORD_WAKEUP = 2,
+        SWITCH_RECORD_GIL = 3, /* before the switch of a thread that waits for the lock of its Python */
+};
 
 enum switch_record_flag {
         SWITCH_FLAG_OUT = 1,       /* of a switch: who went is wanted */
@@ -78,6 +82,17 @@ struct switch_record_wakeup {
         char waker_name[SWITCH_NAME_BYTES];
 };
 
+/* As the lock is while the thread waits; its memory is the program's, which is hostile. */
+struct switch_record_gil {
+        struct switch_record_head head;
+        __u32 pid, tid;    /* who waits */
+        __u64 gil_avma;    /* of the lock */
+        __u64 n_switches;  /* so often its holder has changed */
+        __u64 interval_us; /* after so long the thread wakes, asks for the lock, and waits on */
+        __u32 holder_tid;  /* in the process's PID namespace; 0 = not known */
+        __u32 unused;
+};
+
 /* Follows a record with SWITCH_FLAG_STACK; then the copy, up to the end of the record. */
 struct switch_stack {
         __u32 copy_bytes;   /* 0 = a thread of the kernel's, or nothing could be read */
@@ -106,6 +121,8 @@ struct switch_settings {
         __u32 stacks;
         __u32 n_skipped_frames; /* of the kernel's stack: those of the tracing itself */
         __u32 frame_pointers;   /* the user's frames instead of a copy of the stack */
+        __u32 python;           /* the table of Python's processes is there */
+        __u32 unused;
 };
 
 #endif /* SAMPLER_BPF_SWITCH_LAYOUT_H */

@@ -18,6 +18,7 @@
  * Each machine says:
  *   MACHINE_REGISTER_BYTES                   of struct pt_regs, as far as it is copied
  *   MACHINE_PC, _SP, _IS_32_BIT(regs)        of the user's registers
+ *   MACHINE_FUTEX(regs)                      the address that futex(2) was called with; 0 = it was not
  *   MACHINE_TASK_MEMBERS                     of struct task_struct
  *   MACHINE_IS_INTERRUPT(task, regs, stack)  is this thread only what an interrupt came
  *   into?  @regs may be NULL;
@@ -27,13 +28,14 @@
 #if defined(SWITCH_MACHINE_x86_64)
 
 struct pt_regs {
-        unsigned long orig_ax, ip, cs, sp;
+        unsigned long orig_ax, di, ip, cs, sp;
 } KERNEL_STRUCT;
 
 #define MACHINE_REGISTER_BYTES  (21 * 8)
 #define MACHINE_PC(regs)        ((regs)->ip)
 #define MACHINE_SP(regs)        ((regs)->sp)
 #define MACHINE_IS_32_BIT(regs) ((regs)->cs == 0x23)
+#define MACHINE_FUTEX(regs)     ((regs)->orig_ax == 202 && !MACHINE_IS_32_BIT(regs) ? (regs)->di : 0)
 #define MACHINE_TASK_MEMBERS    void *stack;
 
 /*
@@ -59,7 +61,8 @@ struct pt_regs {
 #if defined(SWITCH_MACHINE_aarch64)
 
 struct pt_regs {
-        __u64 sp, pc, pstate;
+        __u64 sp, pc, pstate, orig_x0;
+        __s32 syscallno;
 } KERNEL_STRUCT;
 
 struct thread_info {
@@ -69,11 +72,12 @@ struct thread_info {
 #define MACHINE_REGISTER_BYTES  (33 * 8)
 #define MACHINE_PC(regs)        ((regs)->pc)
 #define MACHINE_IS_32_BIT(regs) (((regs)->pstate & 0x10) != 0)
+#define MACHINE_FUTEX(regs)     ((regs)->syscallno == 98 && !MACHINE_IS_32_BIT(regs) ? (regs)->orig_x0 : 0)
 
 #else
 
 struct pt_regs {
-        unsigned long epc, sp;
+        unsigned long epc, sp, a7, orig_a0;
 } KERNEL_STRUCT;
 
 struct thread_info {
@@ -83,6 +87,7 @@ struct thread_info {
 #define MACHINE_REGISTER_BYTES  (32 * 8)
 #define MACHINE_PC(regs)        ((regs)->epc)
 #define MACHINE_IS_32_BIT(regs) false
+#define MACHINE_FUTEX(regs)     ((regs)->a7 == 98 ? (regs)->orig_a0 : 0)
 
 #endif
 

@@ -31,6 +31,7 @@ enum perf_record_kind {
         PERF_RECORD_KIND_EXIT,
         PERF_RECORD_KIND_SWITCH,
         PERF_RECORD_KIND_WAKEUP, /* of BPF or a tracepoint, not a kind of the kernel's */
+        PERF_RECORD_KIND_GIL,    /* of BPF: the switch of who waits for it comes next */
         PERF_RECORD_KIND_LOST,
         PERF_RECORD_KIND_LOST_SAMPLES,
         PERF_RECORD_KIND_THROTTLE,
@@ -108,6 +109,12 @@ struct perf_record {
                         bool same_stack;               /* the waker is where it was at its previous wake-up */
                         struct raw_stack stack;        /* of the waker; all zero = not known */
                 } wakeup;                              /* a waker made `tid` ready to run */
+                struct {
+                        uint64_t avma; /* of the lock of a Python interpreter */
+                        uint64_t n_switches;
+                        uint64_t interval_ns; /* after so long who waits looks again */
+                        uint32_t holder_tid;  /* in the process's PID namespace; 0 = not known */
+                } gil;
                 uint64_t n_lost;
         };
 };

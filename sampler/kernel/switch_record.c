@@ -189,6 +189,27 @@ static void decode_wakeup(struct byte_reader *r, uint32_t cpu, struct switch_rec
                 decode_stack(r, w.head.flags, record, &rec->wakeup.stack);
 }
 
+#define GIL_INTERVAL_US_MAX UINT64_C(1000000) /* the value is hostile */
+
+static void decode_gil(struct byte_reader *r, uint32_t cpu, struct switch_record *record)
+{
+        struct switch_record_gil g;
+        const uint8_t *at = bytes_take(r, sizeof(g));
+        struct perf_record *rec;
+
+        if (!at)
+                return;
+        memcpy(&g, at, sizeof(g));
+        rec = add_record(record, PERF_RECORD_KIND_GIL, &g.head, cpu);
+        rec->pid = g.pid;
+        rec->tid = g.tid;
+        rec->gil.avma = g.gil_avma;
+        rec->gil.n_switches = g.n_switches;
+        rec->gil.interval_ns = (g.interval_us < GIL_INTERVAL_US_MAX ? g.interval_us : GIL_INTERVAL_US_MAX) *
+                               UINT64_C(1000);
+        rec->gil.holder_tid = g.holder_tid;
+}
+
 int switch_record_decode(const uint8_t *bytes, size_t n_bytes, uint32_t cpu, struct switch_record *ret_record,
                          struct error *err)
 {
@@ -206,6 +227,8 @@ int switch_record_decode(const uint8_t *bytes, size_t n_bytes, uint32_t cpu, str
                 switch_record_decode_switch(&r, cpu, ret_record);
         else if (head.kind == SWITCH_RECORD_WAKEUP)
                 decode_wakeup(&r, cpu, ret_record);
+        else if (head.kind == SWITCH_RECORD_GIL)
+                decode_gil(&r, cpu, ret_record);
         else
                 return error_set(err, -EBADMSG, "context switch: kind %u is unknown", head.kind);
         if (r.short_read)

@@ -42,6 +42,7 @@ struct cpu_ring {
 };
 
 struct switch_source {
+        int python_fd; /* borrowed while the program is loaded; -1 = none */
         struct bpf_object *object;
         struct bpf_link *links[PROGRAMS_MAX];
         size_t n_links;
@@ -130,6 +131,8 @@ static void choose_settings(struct switch_source *s, const struct switch_source_
         uint64_t ring_bytes = RING_BYTES_MIN;
 
         s->settings.has_prev_state = tells_prev_state();
+        s->settings.python = options->python_fd >= 0;
+        s->python_fd = options->python_fd;
 
         s->settings.frame_pointers = options->stacks && options->copy_bytes == 0;
         if (s->settings.frame_pointers)
@@ -163,6 +166,17 @@ static int size_map(struct switch_source *s, const char *name, uint32_t n_entrie
         return map ? bpf_map__set_max_entries(map, n_entries) : -ENOENT;
 }
 
+/* Without that table the map is not looked into, and any will do. */
+static int share_python(struct switch_source *s)
+{
+        struct bpf_map *map = bpf_object__find_map_by_name(s->object, "python");
+
+        if (!map)
+                return -ENOENT;
+        return s->python_fd >= 0 ? bpf_map__reuse_fd(map, s->python_fd)
+                                 : bpf_map__set_value_size(map, sizeof(uint64_t));
+}
+
 /* Sets sizes and constants, and leaves out unneeded parts. */
 static int configure(struct switch_source *s)
 {
@@ -182,6 +196,8 @@ static int configure(struct switch_source *s)
         if (r != 0)
                 goto done;
         r = size_map(s, "threads", s->settings.stacks ? SWITCH_THREAD_SLOTS : 1);
+        if (r == 0)
+                r = share_python(s);
 
 done:
         if (!s->settings.stacks)

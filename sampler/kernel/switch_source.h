@@ -28,6 +28,7 @@ struct switch_source_options {
         bool stacks;         /* --off-cpu: user and kernel stack at switch-out, the waker's at wake-up */
         uint32_t copy_bytes; /* of the user's stack; 0 = none, but the kernel follows the frame pointers */
         size_t ring_bytes;   /* of all CPUs together, a power of two */
+        int python_fd;       /* the map of Python's processes, see python_source.h; borrowed; -1 = none */
 };
 
 /*
@@ -62,7 +63,7 @@ int switch_source_fd(const struct switch_source *s);
 
 /*
  * switch_source_peek() - the oldest record up to @until_ns, in the order of time over all CPUs
- * @ret_record:  of kind SWITCH or WAKEUP; borrowed until switch_source_consume()
+ * @ret_record:  of kind SWITCH, WAKEUP or GIL; borrowed until switch_source_consume()
  * Returns 1, or 0 if no record is left.
  */
 int switch_source_peek(struct switch_source *s, uint64_t until_ns, const struct perf_record **ret_record);

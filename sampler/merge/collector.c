@@ -17,6 +17,7 @@
 #include "sampler/merge/sample_stacks.h"
 #include "sampler/merge/writer_thread.h"
 #include "sampler/python/python_frames.h"
+#include "sampler/python/python_gil.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/recording.h"
 
@@ -80,6 +81,8 @@ static int make_code(struct collector *m, const struct collector_options *option
                 return r;
         if (options->wants_python)
                 r = python_frames_new(shared, options->keeps_python_c, &shared->python);
+        if (r == 0 && shared->python)
+                r = python_gil_new(shared, &shared->gil);
         if (r < 0)
                 return error_set(err, r, "no memory for Python's frames");
         r = code_regions_new(shared, kernel_side_before_change, &m->samples, &shared->regions, err);
@@ -139,6 +142,7 @@ void collector_deinit(struct collector *m)
         jit_files_free(m->recording.jit);
         code_regions_free(m->recording.regions);
         python_frames_free(m->recording.python);
+        python_gil_free(m->recording.gil);
         code_keeper_free(m->recording.keeper);
         code_tables_free(m->recording.tables);
         zone_merge_deinit(&m->zone_merge);

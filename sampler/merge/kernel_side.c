@@ -21,6 +21,7 @@
 #include "sampler/merge/sample_stacks.h"
 #include "sampler/merge/wait_records.h"
 #include "sampler/python/python_frames.h"
+#include "sampler/python/python_gil.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/kept_copy.h"
 #include "sampler/tracks/loss_counter.h"
@@ -243,6 +244,7 @@ static int take_exec(struct kernel_side *s, const struct perf_record *rec, struc
 
         address_space_clear(&thread->process->space);
         python_frames_forget(s->recording->python, rec->pid);
+        python_gil_forget(s->recording->gil, rec->pid);
         code_images_forget(s->images, rec->pid, rec->time_ns);
         if (r == 0 && s->recording->jit)
                 r = jit_files_note_exec(s->recording->jit, rec->pid, rec->time_ns);
@@ -300,6 +302,7 @@ static int kernel_side_take_fork(struct kernel_side *s, const struct perf_record
 static int take_exit(struct kernel_side *s, const struct perf_record *rec)
 {
         struct thread_track *thread = process_table_find_thread(s->recording->processes, rec->tid);
+        int r;
 
         if (!thread)
                 return 0;
@@ -307,7 +310,10 @@ static int take_exit(struct kernel_side *s, const struct perf_record *rec)
                 code_images_forget(s->images, rec->pid, rec->time_ns);
                 python_frames_forget(s->recording->python, rec->pid);
         }
-        return end_thread(s, thread, rec->time_ns);
+        r = python_gil_end(s->recording->gil, thread, rec->time_ns);
+        if (rec->tid == rec->pid)
+                python_gil_forget(s->recording->gil, rec->pid);
+        return r < 0 ? r : end_thread(s, thread, rec->time_ns);
 }
 
 /* The use of a sample.  An unknown event: NULL. */
@@ -370,6 +376,8 @@ static int kernel_side_take_event(struct kernel_side *s, const struct perf_recor
                 return 0;
         case PERF_RECORD_KIND_WAKEUP:
                 return wait_records_take_wakeup(s, rec);
+        case PERF_RECORD_KIND_GIL:
+                return wait_records_take_gil(s, rec);
         case PERF_RECORD_KIND_THROTTLE:
                 loss_counter_add(s->recording->losses, TRACE_LOSS_THROTTLED, 1);
                 return 0;

@@ -6,6 +6,7 @@
 #include "sampler/merge/kernel_side.h"
 #include "sampler/merge/sample_stacks.h"
 #include "sampler/python/python_frames.h"
+#include "sampler/python/python_gil.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/kept_copy.h"
 #include "sampler/tracks/loss_counter.h"
@@ -49,6 +50,15 @@ static int queue_counts(struct kernel_side *s, struct thread_track *thread,
         return r;
 }
 
+/* As the interpreter said at the sample. */
+static int take_gil_state(const struct kernel_side *s, struct thread_track *thread, uint64_t time_ns)
+{
+        int holds = python_frames_hold_gil(s->recording->python);
+
+        return holds < 0 || thread->exits ? 0
+                                          : python_gil_sample(s->recording->gil, thread, holds == 1, time_ns);
+}
+
 int sample_records_take(struct kernel_side *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SAMPLE, .time_ns = rec->time_ns };
@@ -78,6 +88,8 @@ int sample_records_take(struct kernel_side *s, const struct perf_record *rec)
         event.sample.cpu = rec->cpu;
         event.sample.weight = s->counts.leader_weight != 0 ? s->counts.leader_weight : rec->sample.period;
         r = python_frames_take(s->recording->python, &key, &rec->sample.stack);
+        if (r == 0)
+                r = take_gil_state(s, thread, rec->time_ns);
         if (r < 0)
                 return r;
         pending.cut = stack_unwinder_run_waiting(s->recording->unwinder, &rec->sample.stack, thread,

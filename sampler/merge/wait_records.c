@@ -7,6 +7,7 @@
 #include "sampler/kernel/perf_record.h"
 #include "sampler/merge/kernel_side.h"
 #include "sampler/merge/sample_stacks.h"
+#include "sampler/python/python_gil.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
@@ -145,11 +146,28 @@ static int take_unseen_out(struct kernel_side *s, const struct perf_record *rec)
         return add_unseen_out(s, thread, until_ns <= rec->time_ns ? until_ns : 0, rec->context_switch.ran_ns);
 }
 
+/* Where a thread waits that leaves its CPU. */
+static int find_stack(struct kernel_side *s, struct thread_track *thread, const struct perf_record *rec,
+                      struct thread_stack *ret_stack)
+{
+        int r;
+
+        if (thread->waits_by_sample) {
+                if (!rec->context_switch.preempted)
+                        *ret_stack = thread->waited_at;
+                thread->waits_by_sample = false;
+                return 0;
+        }
+        r = make_stack(s, thread, &rec->context_switch.stack, rec->time_ns, &thread->waited_at, ret_stack);
+        if (rec->context_switch.same_stack)
+                *ret_stack = thread->waited_at;
+        return r;
+}
+
 int wait_records_take_switch(struct kernel_side *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_SWITCH_IN, .time_ns = rec->time_ns };
-        const struct thread_stack nowhere = { .stack = 0 };
-        struct thread_stack at = nowhere;
+        struct thread_stack at = { .stack = 0 };
         struct thread_track *thread;
         int r;
 
@@ -165,14 +183,8 @@ int wait_records_take_switch(struct kernel_side *s, const struct perf_record *re
         }
         if (r < 0)
                 return r;
-        if (rec->context_switch.out && thread->waits_by_sample) {
-                at = rec->context_switch.preempted ? nowhere : thread->waited_at;
-                thread->waits_by_sample = false;
-        } else if (rec->context_switch.out) {
-                r = make_stack(s, thread, &rec->context_switch.stack, rec->time_ns, &thread->waited_at, &at);
-                if (rec->context_switch.same_stack)
-                        at = thread->waited_at;
-        }
+        if (rec->context_switch.out)
+                r = find_stack(s, thread, rec, &at);
         if (r == 0 && s->recording->switches) {
                 if (rec->context_switch.out)
                         r = add_unseen(s, thread, rec);
@@ -189,7 +201,18 @@ int wait_records_take_switch(struct kernel_side *s, const struct perf_record *re
                 event.switch_in.cpu = rec->cpu;
         }
         s->n_switches++;
-        return r < 0 ? r : queue(s, thread, event);
+        if (r == 0)
+                r = queue(s, thread, event);
+        return r < 0 ? r : python_gil_switch(s->recording->gil, thread, rec);
+}
+
+/* The switch of the same thread comes next. */
+int wait_records_take_gil(struct kernel_side *s, const struct perf_record *rec)
+{
+        struct thread_track *thread;
+        int r = kernel_side_find_thread(s, rec, &thread);
+
+        return r < 0 || !thread || thread->exits ? r : python_gil_wait(s->recording->gil, thread, rec);
 }
 
 /* It becomes an event of who was woken. */

@@ -34,6 +34,7 @@ struct python_frames {
         struct python_functions *functions; /* owned */
         struct python_late *late;           /* owned; NULL = BPF reads the frames */
         bool keep_c;
+        uint32_t flags;                 /* of what was taken last */
         struct python_late_sample read; /* scratch */
         struct taken_frames taken;
         struct taken_frames *kept; /* heap, owned: KEPT_MAX, used in turn; NULL = none was needed yet */
@@ -147,6 +148,7 @@ int python_frames_take(struct python_frames *p, const struct python_sample_key *
 
         if (!p)
                 return 0;
+        p->flags = 0;
         p->taken.pid = 0;
         p->taken.stack.n_frames = 0;
         if (!interpreter)
@@ -154,6 +156,7 @@ int python_frames_take(struct python_frames *p, const struct python_sample_key *
         p->taken.pid = key->pid;
         if (!read_frames(p, interpreter, key, raw))
                 return 0;
+        p->flags = sample->flags;
         if (sample->flags & PYTHON_FLAG_CUT)
                 loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_CUT, 1);
         place.objects = &interpreter->layout.objects;
@@ -167,6 +170,13 @@ int python_frames_take(struct python_frames *p, const struct python_sample_key *
         }
         p->taken.stack.n_frames = r == 0 ? sample->n_frames : 0;
         return r;
+}
+
+int python_frames_hold_gil(const struct python_frames *p)
+{
+        if (!p || (p->flags & (PYTHON_FLAG_HAS_GIL | PYTHON_FLAG_NO_GIL)) == 0)
+                return -1;
+        return (p->flags & PYTHON_FLAG_HAS_GIL) != 0;
 }
 
 static void copy_taken(struct taken_frames *to, const struct taken_frames *from)

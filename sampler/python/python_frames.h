@@ -65,6 +65,9 @@ bool python_frames_are_late(const struct python_frames *p);
 int python_frames_take(struct python_frames *p, const struct python_sample_key *key,
                        const struct raw_stack *raw);
 
+/* Did the thread of the sample that was taken last hold the GIL?  1, 0; -1 = not known. */
+int python_frames_hold_gil(const struct python_frames *p);
+
 /* The sample's native stack waits: what was taken waits with it, until python_frames_recall(). */
 void python_frames_keep(struct python_frames *p, const struct python_sample_key *key);
 void python_frames_recall(struct python_frames *p, uint32_t tid, uint64_t time_ns);

@@ -155,6 +155,7 @@ int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
         process.owner_entry = new.layout.owner_entry;
         process.interpreters_avma = landmarks->runtime_avma + new.layout.interpreters;
         process.current_avma = new.layout.current ? landmarks->runtime_avma + new.layout.current : 0;
+        process.gil_avma = new.layout.gil ? landmarks->runtime_avma + new.layout.gil : 0;
         process.offsets = new.layout.walk;
         if (!find_namespace(&process))
                 return 0;

@@ -7,6 +7,8 @@
 #define MINOR_OF(version) ((version) >> 16)
 #define OFFSET_MAX        16384 /* no struct of an interpreter that we read from is larger */
 
+#define GIL_BYTES 208 /* of struct _gil_runtime_state, 3.11 to 3.13 */
+
 static const struct python_layout layout_of_3_11 = {
         .walk = { .interpreter_next = 0,
                   .interpreter_threads = 16,
@@ -18,10 +20,16 @@ static const struct python_layout layout_of_3_11 = {
                   .frame_previous = 48,
                   .frame_instruction = 56,
                   .frame_owner = 69,
-                  .frame_is_entry = 68 },
+                  .frame_is_entry = 68,
+                  .interpreter_gil = PYTHON_NO_OFFSET,
+                  .gil_holder = 8,
+                  .gil_locked = 16,
+                  .gil_switches = 24,
+                  .gil_bytes = GIL_BYTES },
         .owner_entry = 255,
         .interpreters = 40,
         .current = 576,
+        .gil = 360,
         .objects = { .code_file = 112,
                      .code_name = 128,
                      .code_lines = 136,
@@ -46,7 +54,12 @@ static const struct python_layout layout_of_3_12 = {
                   .frame_previous = 8,
                   .frame_instruction = 56,
                   .frame_owner = 70,
-                  .frame_is_entry = PYTHON_NO_OFFSET },
+                  .frame_is_entry = PYTHON_NO_OFFSET,
+                  .interpreter_gil = 384,
+                  .gil_holder = 8,
+                  .gil_locked = 16,
+                  .gil_switches = 24,
+                  .gil_bytes = GIL_BYTES },
         .owner_entry = 3,
         .interpreters = 40,
         .objects = { .code_file = 112,
@@ -70,6 +83,10 @@ enum debug_word {
         WORD_INTERPRETERS = 5,
         WORD_INTERPRETER_NEXT = 8,
         WORD_INTERPRETER_THREADS = 9,
+        WORD_INTERPRETER_GIL = 14,
+        WORD_GIL = 15,
+        WORD_GIL_LOCKED = 17,
+        WORD_GIL_HOLDER = 18,
         WORD_THREAD_NEXT = 21,
         WORD_THREAD_FRAME = 23,
         WORD_THREAD_NATIVE_ID = 25,
@@ -94,12 +111,21 @@ enum debug_word {
 #define WIDE_EXTRA_BYTES \
         16 /* PyCompactUnicodeObject has the length and the pointer of its UTF-8 behind its base */
 
+#define GIL_SWITCHES_AFTER_BYTES 8 /* the count follows `locked`, an int, where it is aligned */
+
 _Static_assert(DEBUG_WORDS * sizeof(uint64_t) <= PYTHON_LAYOUT_HEAD_BYTES, "all of them are in the head");
 
 static uint16_t offset_at(const uint64_t *words, enum debug_word word, uint64_t max, int *wrong)
 {
         *wrong |= words[word] >= max;
         return (uint16_t)words[word];
+}
+
+/* Members of the main interpreter's GIL are given from the beginning of the interpreter. */
+static uint16_t offset_in_gil(const uint64_t *words, enum debug_word word, int *wrong)
+{
+        *wrong |= words[word] < words[WORD_GIL] || words[word] - words[WORD_GIL] >= GIL_BYTES;
+        return (uint16_t)(words[word] - words[WORD_GIL]);
 }
 
 static int read_debug_offsets(const uint8_t *head, struct python_layout *ret_layout)
@@ -127,6 +153,11 @@ static int read_debug_offsets(const uint8_t *head, struct python_layout *ret_lay
         l->walk.frame_instruction = offset_at(words, WORD_FRAME_INSTRUCTION, frame_max, &wrong);
         l->walk.frame_owner = offset_at(words, WORD_FRAME_OWNER, frame_max, &wrong);
         l->walk.frame_is_entry = PYTHON_NO_OFFSET;
+        l->walk.interpreter_gil = offset_at(words, WORD_INTERPRETER_GIL, OFFSET_MAX, &wrong);
+        l->walk.gil_holder = offset_in_gil(words, WORD_GIL_HOLDER, &wrong);
+        l->walk.gil_locked = offset_in_gil(words, WORD_GIL_LOCKED, &wrong);
+        l->walk.gil_switches = (uint16_t)(l->walk.gil_locked + GIL_SWITCHES_AFTER_BYTES);
+        l->walk.gil_bytes = GIL_BYTES;
         l->objects.code_file = offset_at(words, WORD_CODE_FILE, OFFSET_MAX, &wrong);
         l->objects.code_name = offset_at(words, WORD_CODE_NAME, OFFSET_MAX, &wrong);
         l->objects.code_lines = offset_at(words, WORD_CODE_LINES, OFFSET_MAX, &wrong);

@@ -31,6 +31,7 @@ struct python_layout {
         struct python_offsets walk;
         uint8_t owner_entry;
         uint32_t interpreters; /* of _PyRuntime: the pointer to the first interpreter */
+        uint32_t gil;          /* the GIL; 0 = interpreters have pointers to it */
         uint32_t current; /* the pointer to the state of the thread that has the lock; 0 = there is none */
         struct python_objects objects;
 };

@@ -39,6 +39,7 @@ struct python_source {
         size_t map_bytes;
         struct python_processes *processes; /* a mapping, owned */
         int program_fd;                     /* owned; keeps the program, and that its maps */
+        int map_fd;                         /* of the processes; owned; -1 = forgotten */
         struct tick_clock clock;            /* its ticks are nanoseconds of CLOCK_MONOTONIC */
         uint64_t n_garbage;
 };
@@ -114,7 +115,10 @@ static int keep_program(struct python_source *s, struct bpf_object *object)
                 return -ENOMEM;
         s->program_fd = fcntl(bpf_program__fd(bpf_object__find_program_by_name(object, "on_sample")),
                               F_DUPFD_CLOEXEC, 0);
-        return s->program_fd < 0 ? -errno : 0;
+        if (s->program_fd < 0)
+                return -errno;
+        s->map_fd = fcntl(bpf_map__fd(bpf_object__find_map_by_name(object, "processes")), F_DUPFD_CLOEXEC, 0);
+        return s->map_fd < 0 ? -errno : 0;
 }
 
 static int python_source_load(struct python_source *s, struct error *err)
@@ -149,7 +153,7 @@ int python_source_open(size_t ring_bytes, struct python_source **ret_source, str
 
         if (!s)
                 return error_set(err, -ENOMEM, "no memory for Python's frames");
-        s->program_fd = -1;
+        s->program_fd = s->map_fd = -1;
         r = count_rings(s, err);
         if (r == 0) {
                 choose_size(s, ring_bytes);
@@ -171,6 +175,7 @@ void python_source_close(struct python_source *s)
         if (s->processes)
                 (void)munmap(s->processes, sizeof(*s->processes));
         io_close(&s->program_fd);
+        io_close(&s->map_fd);
         free(s->rings);
         free(s);
 }
@@ -178,6 +183,17 @@ void python_source_close(struct python_source *s)
 int python_source_program(const struct python_source *s)
 {
         return s ? s->program_fd : -1;
+}
+
+int python_source_map(const struct python_source *s)
+{
+        return s ? s->map_fd : -1;
+}
+
+void python_source_forget_map(struct python_source *s)
+{
+        if (s)
+                io_close(&s->map_fd);
 }
 
 struct python_processes *python_source_processes(struct python_source *s)

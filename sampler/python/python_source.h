@@ -45,6 +45,10 @@ void python_source_close(struct python_source *s);
 /* A descriptor for PERF_EVENT_IOC_SET_BPF, borrowed; -1 = none. */
 int python_source_program(const struct python_source *s);
 
+/* The map of that table, for another program; borrowed, until python_source_forget_map(); -1 = none. */
+int python_source_map(const struct python_source *s);
+void python_source_forget_map(struct python_source *s);
+
 /* The table that the program looks processes up in: shared with it, so `pid` is to be written last. */
 struct python_processes *python_source_processes(struct python_source *s);
 

@@ -23,6 +23,17 @@ int python_source_program(const struct python_source *s)
         return -1;
 }
 
+int python_source_map(const struct python_source *s)
+{
+        (void)s;
+        return -1;
+}
+
+void python_source_forget_map(struct python_source *s)
+{
+        (void)s;
+}
+
 struct python_processes *python_source_processes(struct python_source *s)
 {
         (void)s;

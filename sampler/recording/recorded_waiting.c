@@ -91,6 +91,7 @@ void recorded_waiting_open(struct recorded_waiting *w, const struct recorded_wai
         struct switch_source_options bpf = {
                 .stacks = options->off_cpu,
                 .copy_bytes = options->copy_bytes,
+                .python_fd = options->python_fd,
                 .ring_bytes = cpu_bytes * (n_cpus > 0 ? (size_t)n_cpus : 1),
         };
 

@@ -33,6 +33,7 @@ struct recorded_waiting_options {
         bool off_cpu;        /* with stacks and wakers */
         bool sees_kernel;    /* perf events of the kernel are permitted */
         uint32_t copy_bytes; /* of a user's stack; 0 = callstacks go by frame pointers */
+        int python_fd;       /* as in struct switch_source_options */
 };
 
 struct recorded_waiting {

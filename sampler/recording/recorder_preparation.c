@@ -131,10 +131,10 @@ static void open_python(struct recorder *r)
 
 static int recorder_open_events(struct recorder *r, struct error *err)
 {
-        const struct recorded_waiting_options waiting = { .no_switches = r->options->no_switches,
-                                                          .off_cpu = r->options->off_cpu,
-                                                          .sees_kernel = r->access.kernel_error == 0,
-                                                          .copy_bytes = r->unwinder.copy_bytes };
+        struct recorded_waiting_options waiting = { .no_switches = r->options->no_switches,
+                                                    .off_cpu = r->options->off_cpu,
+                                                    .sees_kernel = r->access.kernel_error == 0,
+                                                    .copy_bytes = r->unwinder.copy_bytes };
         size_t tracker_bytes = ring_size_of_tracker(r->access.locks_memory, r->options->scope->whole_machine);
         struct event_set_options options = {
                 .attr = { .request = &r->request,
@@ -147,7 +147,9 @@ static int recorder_open_events(struct recorder *r, struct error *err)
 
         open_python(r);
         options.sample_program_fd = python_source_program(r->python);
+        waiting.python_fd = python_source_map(r->python);
         recorded_waiting_open(&r->waiting, &waiting, &r->request);
+        python_source_forget_map(r->python);
         options.attr.switches = r->waiting.by_perf;
         options.attr.ring_bytes = choose_ring_bytes(r, tracker_bytes);
         code = recorded_scope_open_events(&r->scope, records_command(r) ? r->command.pid : 0,

@@ -28,6 +28,7 @@ struct opened_files;
 struct process_filter;
 struct process_table;
 struct python_frames;
+struct python_gil;
 struct python_source;
 struct stack_builder;
 struct stack_unwinder;
@@ -62,6 +63,7 @@ struct recording {
         struct code_regions *regions; /* NULL = code in anonymous memory is always the same */
         struct jit_files *jit;        /* NULL = programs announce no code in files */
         struct python_frames *python; /* NULL = as `python_source` */
+        struct python_gil *gil;       /* NULL = as `python_source` */
 };
 
 #endif /* SAMPLER_TRACKS_RECORDING_H */

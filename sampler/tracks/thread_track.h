@@ -45,6 +45,16 @@ struct pending_event {
         struct kept_copy *copy; /* owned: of a STACK_COPY, whose text it is; else NULL */
 };
 
+/* A thread of Python's and the lock of its interpreter; python_gil's. */
+struct gil_track {
+        uint32_t lock;          /* id in the table LOCKS that it waits for; 0 = none */
+        bool is_next;           /* the switch that comes next begins a wait for it, or goes on with one */
+        bool is_unsure;         /* it runs again, and has the lock or will go on waiting */
+        uint64_t out_ns, in_ns; /* of the last part of the wait */
+        uint64_t n_switches;    /* at its beginning: how often the lock's holder had changed */
+        uint64_t interval_ns;   /* after so long it looks again */
+};
+
 /* A callstack that was made before, for when the kernel says that it is the same. */
 struct thread_stack {
         uint32_t stack; /* id in the table STACKS; 0 = not known */
@@ -77,6 +87,7 @@ struct thread_track {
         uint32_t in_cpu;      /* if `in_ns`: as its last switch told */
         bool waits_by_sample; /* `waited_at` is of a sample, which its switch follows at once */
         struct thread_stack waited_at, woke_at; /* where it last left its CPU, and last woke another thread */
+        struct gil_track gil;
 
         uint64_t last_ns;                            /* of the last event written */
         struct trace_event last_switch, last_sample; /* that were written; an op of 0 = none */

@@ -314,6 +314,36 @@ START_LOOP_TEST(test_lengths_that_lie_are_refused, 0, sizeof(lies) / sizeof(lies
 }
 END_TEST
 
+START_TEST(test_a_wait_for_the_lock_of_python)
+{
+        struct switch_record_gil g = {
+                .head = { .n_bytes = sizeof(g), .kind = SWITCH_RECORD_GIL, .time_ns = 7 },
+                .pid = 10,
+                .tid = 11,
+                .gil_avma = 0x1000,
+                .n_switches = 12,
+                .interval_us = 5000,
+                .holder_tid = 13
+        };
+        struct switch_record record;
+
+        ck_assert_int_eq(switch_record_decode((const uint8_t *)&g, sizeof(g), 2, &record, NULL), 0);
+        ck_assert_uint_eq(record.n_records, 1);
+        ck_assert_int_eq(record.records[0].kind, PERF_RECORD_KIND_GIL);
+        ck_assert_uint_eq(record.records[0].tid, 11);
+        ck_assert_uint_eq(record.records[0].time_ns, 7);
+        ck_assert_uint_eq(record.records[0].gil.n_switches, 12);
+        ck_assert_uint_eq(record.records[0].gil.interval_ns, 5000000);
+        ck_assert_uint_eq(record.records[0].gil.holder_tid, 13);
+        g.interval_us = UINT64_MAX; /* the program's memory may say anything */
+        ck_assert_int_eq(switch_record_decode((const uint8_t *)&g, sizeof(g), 2, &record, NULL), 0);
+        ck_assert_uint_eq(record.records[0].gil.interval_ns, UINT64_C(1000000000));
+        g.head.n_bytes--;
+        ck_assert_int_eq(switch_record_decode((const uint8_t *)&g, sizeof(g) - 1, 2, &record, NULL),
+                         -EBADMSG);
+}
+END_TEST
+
 START_TEST(test_an_unknown_kind_is_refused)
 {
         struct switch_record_switch s = { .head = { .n_bytes = sizeof(s), .kind = 77 } };

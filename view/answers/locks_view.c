@@ -267,6 +267,10 @@ static struct answer_words locks_view_answer(const struct event_names *n, const 
                                                          : "the program reported no locks");
                 return a;
         }
+        if (s->locks[first - 1].waits_ns.n_values == 0) {
+                answer_words_add(&a, "no thread waited for a lock");
+                return a;
+        }
         answer_words_add(&a, "threads waited %s for lock ",
                          text_number_duration(s->locks[first - 1].waits_ns.sum).text);
         answer_words_add_name(&a, locks_view_lock_name(n, s, first));
