@@ -177,7 +177,13 @@ static __always_inline struct python_record *record_at(__u64 position)
 static __always_inline void put_frame(const struct python_process *p, const struct frame_bytes *bytes,
                                       struct python_raw_frame *frame)
 {
+        __u64 words[2];
+
         frame->code = word_at(bytes, p->offsets.frame_code) & ~7ULL;
+        frame->identity = bpf_probe_read_user(words, sizeof(words),
+                                              (const void *)(frame->code + p->offsets.code_identity)) < 0
+                                  ? 0
+                                  : python_identity(words);
         frame->instruction = word_at(bytes, p->offsets.frame_instruction);
         if (p->offsets.frame_is_entry != PYTHON_NO_OFFSET && byte_at(bytes, p->offsets.frame_is_entry) != 0)
                 frame->code |= 1;

@@ -39,6 +39,7 @@ struct python_offsets {
         /* In the GIL: the thread that took it last, whether it is held, how often its holder changed. */
         __u16 gil_holder, gil_locked, gil_switches;
         __u16 gil_bytes; /* 0 = there is none */
+        __u16 code_identity; /* of a code object: two words that another one does not have: its name and lines */
 };
 
 /* A process that runs Python.  `pid` is written last, and is 0 while the rest changes. */
@@ -61,7 +62,14 @@ struct python_processes {
 struct python_raw_frame {
         __u64 code;        /* address of its code object */
         __u64 instruction; /* address of the instruction it is at */
+        __u64 identity;    /* as python_identity(); 0 = it could not be read */
 };
+
+/* Tells a code object from another one that takes its place in memory.  Of its two words; never 0. */
+static inline __u64 python_identity(const __u64 *words)
+{
+        return (words[0] * 31 + words[1]) | 1;
+}
 
 enum python_record_flag {
         PYTHON_FLAG_CUT = 1,       /* there were more frames, or the next one could not be read */

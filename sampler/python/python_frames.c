@@ -144,6 +144,7 @@ int python_frames_take(struct python_frames *p, const struct python_sample_key *
                 p ? python_interpreters_find(&p->interpreters, key->pid) : NULL;
         const struct python_sample *sample = p ? &p->read.sample : NULL;
         struct python_place place = { .pid = key->pid };
+        bool is_cut;
         int r = 0;
 
         if (!p)
@@ -157,17 +158,20 @@ int python_frames_take(struct python_frames *p, const struct python_sample_key *
         if (!read_frames(p, interpreter, key, raw))
                 return 0;
         p->flags = sample->flags;
-        if (sample->flags & PYTHON_FLAG_CUT)
-                loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_CUT, 1);
+        is_cut = (sample->flags & PYTHON_FLAG_CUT) != 0;
         place.objects = &interpreter->layout.objects;
         for (uint32_t i = 0; r == 0 && i < sample->n_frames; i++) {
                 const struct python_raw_frame *frame = &sample->frames[i];
 
                 place.code_avma = frame->code & ~UINT64_C(1);
                 place.instruction_avma = frame->instruction;
+                place.identity = frame->identity;
                 p->taken.stack.is_entry[i] = (frame->code & 1) != 0;
                 r = python_functions_find(p->functions, &place, key->time_ns, &p->taken.stack.frames[i]);
+                is_cut = is_cut || p->taken.stack.frames[i] == 0;
         }
+        if (is_cut)
+                loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_CUT, 1);
         p->taken.stack.n_frames = r == 0 ? sample->n_frames : 0;
         return r;
 }

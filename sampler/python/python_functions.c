@@ -38,7 +38,7 @@ struct function_key {
 
 /* The frame that a place became. */
 struct cached_place {
-        uint64_t code_avma, instruction_avma;
+        uint64_t code_avma, instruction_avma, identity;
         uint32_t pid, version, entry, frame; /* frame 0 = empty */
 };
 
@@ -144,7 +144,7 @@ static int read_references(struct python_functions *f, const struct process_memo
 
 static bool is_same_code(const struct python_code *a, const struct python_code *b)
 {
-        return a->file_avma == b->file_avma && a->name_avma == b->name_avma &&
+        return a->identity == b->identity && a->file_avma == b->file_avma && a->name_avma == b->name_avma &&
                a->lines_avma == b->lines_avma && a->first_line == b->first_line;
 }
 
@@ -172,6 +172,15 @@ static int refresh(struct python_functions *f, const struct python_place *place,
         return r == -ENOMEM ? r : 0;
 }
 
+/* Is it to be read again? */
+static bool is_stale(const struct code_entry *entry, const struct python_place *place, uint64_t now_ns)
+{
+        if (entry->checked_ns == 0)
+                return true;
+        return place->identity != 0 ? entry->code.identity != place->identity
+                                    : now_ns - entry->checked_ns > PYTHON_FUNCTIONS_FRESH_NS;
+}
+
 /* The entry of a code object that was read.  Returns 1, 0 if it is not to be had, or -ENOMEM. */
 static int find_code(struct python_functions *f, const struct python_place *place, uint64_t now_ns,
                      uint32_t *ret_entry)
@@ -193,10 +202,12 @@ static int find_code(struct python_functions *f, const struct python_place *plac
         }
         entry = &f->entries[id - 1];
         r = 0;
-        if (entry->checked_ns == 0 || now_ns - entry->checked_ns > PYTHON_FUNCTIONS_FRESH_NS)
+        if (is_stale(entry, place, now_ns))
                 r = refresh(f, place, entry, now_ns);
         *ret_entry = id - 1;
-        return r < 0 ? r : entry->function != 0;
+        if (r < 0)
+                return r;
+        return entry->function != 0 && (place->identity == 0 || entry->code.identity == place->identity);
 }
 
 /* ---- frames -------------------------------------------------------------------------------------------- */
@@ -241,9 +252,9 @@ static bool is_cached(const struct python_functions *f, const struct cached_plac
                       const struct python_place *place, uint64_t now_ns)
 {
         return cached->frame != 0 && cached->code_avma == place->code_avma && cached->pid == place->pid &&
-               cached->instruction_avma == place->instruction_avma && cached->entry < f->keys.n_items &&
-               f->entries[cached->entry].version == cached->version &&
-               now_ns - f->entries[cached->entry].checked_ns <= PYTHON_FUNCTIONS_FRESH_NS;
+               cached->instruction_avma == place->instruction_avma && cached->identity == place->identity &&
+               cached->entry < f->keys.n_items && f->entries[cached->entry].version == cached->version &&
+               !is_stale(&f->entries[cached->entry], place, now_ns);
 }
 
 int python_functions_find(struct python_functions *f, const struct python_place *place, uint64_t now_ns,
@@ -270,6 +281,7 @@ int python_functions_find(struct python_functions *f, const struct python_place 
         }
         *cached = (struct cached_place){ .code_avma = place->code_avma,
                                          .instruction_avma = place->instruction_avma,
+                                         .identity = place->identity,
                                          .pid = place->pid,
                                          .version = entry->version,
                                          .entry = id,

@@ -11,9 +11,10 @@
  * file and line are
  * known at once, so its row of SYMBOLS is written with it.
  *
- * A code object is read when it is first seen, some milliseconds after the sample, and looked at again
- * each second: a
- * program may free one, and have another at its address.  Everything in it is hostile.
+ * A code object is read when it is first seen, some milliseconds after the sample.  A program may free one,
+ * and have another at its address: so each frame has the identity of its code object, and one that is gone
+ * before it could be read has no function.  Without the identity the object is looked at again each second.
+ * Everything in it is hostile.
  *
  * Used by the collector's thread.
  */
@@ -40,6 +41,7 @@ void python_functions_free(struct python_functions *f);
 struct python_place {
         uint32_t pid;
         uint64_t code_avma, instruction_avma;
+        uint64_t identity;                    /* as python_identity(), at the sample; 0 = not known */
         const struct python_objects *objects; /* borrowed: of the process's version */
 };
 

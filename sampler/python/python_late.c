@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 #define PAGE_BYTES    UINT64_C(4096)
 #define WINDOWS_MAX   32   /* of a stack; frames of a chunk lie together */
 #define KNOWN_THREADS 1024 /* a power of two */
+#define CALLS_MAX     4    /* to read the identities of a stack */
 
 /* Where a thread's state was found last; it is checked each time. */
 struct late_thread {
@@ -166,6 +168,7 @@ static void put_late_frame(const struct python_process *p, const uint8_t *bytes,
 
         frame->code = member(bytes, p->offsets.frame_code) & ~UINT64_C(7);
         frame->instruction = member(bytes, p->offsets.frame_instruction);
+        frame->identity = 0;
         if (p->offsets.frame_is_entry != PYTHON_NO_OFFSET && bytes[p->offsets.frame_is_entry] != 0)
                 frame->code |= 1;
         to->frame_avma[to->sample.n_frames++] = avma;
@@ -190,6 +193,32 @@ static void walk_late_frames(struct python_late *l, const struct process_memory 
                 to->sample.flags |= PYTHON_FLAG_CUT;
 }
 
+/* Of as many as one can read: the kernel stops at the first that is not there, and that one is passed over. */
+static void read_identities(const struct python_process *p, struct python_sample *sample)
+{
+        __u64 words[PYTHON_FRAMES_MAX][2];
+        struct iovec there[PYTHON_FRAMES_MAX], here;
+        uint32_t i = 0;
+
+        for (uint32_t n = 0; n < sample->n_frames; n++) {
+                uint64_t avma = (sample->frames[n].code & ~UINT64_C(1)) + p->offsets.code_identity;
+
+                /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process is only a number here */
+                there[n] = (struct iovec){ .iov_base = (void *)(uintptr_t)avma, .iov_len = sizeof(words[0]) };
+        }
+        for (unsigned n_calls = 0; i < sample->n_frames && n_calls < CALLS_MAX; n_calls++) {
+                size_t n_left = sample->n_frames - i;
+                ssize_t n_bytes;
+
+                here = (struct iovec){ .iov_base = words[i], .iov_len = n_left * sizeof(words[0]) };
+                n_bytes = process_vm_readv((pid_t)p->pid, &here, 1, there + i, n_left, 0);
+                for (uint32_t end = i + (n_bytes > 0 ? (uint32_t)((size_t)n_bytes / sizeof(words[0])) : 0);
+                     i < end; i++)
+                        sample->frames[i].identity = python_identity(words[i]);
+                i++;
+        }
+}
+
 int python_late_read(struct python_late *l, const struct python_process *process, uint32_t tid,
                      uint64_t now_ns, struct python_late_sample *ret_sample)
 {
@@ -206,6 +235,7 @@ int python_late_read(struct python_late *l, const struct python_process *process
         l->window_bytes = 0;
         l->n_windows = 0;
         walk_late_frames(l, &memory, process, at, ret_sample);
+        read_identities(process, &ret_sample->sample);
         return ret_sample->sample.n_frames > 0;
 }
 

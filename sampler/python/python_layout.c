@@ -25,7 +25,8 @@ static const struct python_layout layout_of_3_11 = {
                   .gil_holder = 8,
                   .gil_locked = 16,
                   .gil_switches = 24,
-                  .gil_bytes = GIL_BYTES },
+                  .gil_bytes = GIL_BYTES,
+                  .code_identity = 128 },
         .owner_entry = 255,
         .interpreters = 40,
         .current = 576,
@@ -59,7 +60,8 @@ static const struct python_layout layout_of_3_12 = {
                   .gil_holder = 8,
                   .gil_locked = 16,
                   .gil_switches = 24,
-                  .gil_bytes = GIL_BYTES },
+                  .gil_bytes = GIL_BYTES,
+                  .code_identity = 128 },
         .owner_entry = 3,
         .interpreters = 40,
         .objects = { .code_file = 112,
@@ -158,6 +160,7 @@ static int read_debug_offsets(const uint8_t *head, struct python_layout *ret_lay
         l->walk.gil_locked = offset_in_gil(words, WORD_GIL_LOCKED, &wrong);
         l->walk.gil_switches = (uint16_t)(l->walk.gil_locked + GIL_SWITCHES_AFTER_BYTES);
         l->walk.gil_bytes = GIL_BYTES;
+        l->walk.code_identity = offset_at(words, WORD_CODE_NAME, OFFSET_MAX, &wrong);
         l->objects.code_file = offset_at(words, WORD_CODE_FILE, OFFSET_MAX, &wrong);
         l->objects.code_name = offset_at(words, WORD_CODE_NAME, OFFSET_MAX, &wrong);
         l->objects.code_lines = offset_at(words, WORD_CODE_LINES, OFFSET_MAX, &wrong);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/python/python_objects.h"
 
+#include "sampler/bpf/python_record.h"
 #include "sampler/kernel/process_memory.h"
 #include "sampler/python/python_layout.h"
 
@@ -32,17 +33,20 @@ int python_code_read(const struct process_memory *memory, const struct python_ob
                      struct python_code *ret_code)
 {
         uint8_t bytes[CODE_BYTES_MAX];
+        __u64 words[2];
         size_t n_bytes = objects->code_instructions;
 
         if (n_bytes > sizeof(bytes) || objects->code_file + sizeof(uint64_t) > n_bytes ||
-            objects->code_name + sizeof(uint64_t) > n_bytes ||
+            objects->code_name + 2 * sizeof(uint64_t) > n_bytes ||
             objects->code_lines + sizeof(uint64_t) > n_bytes ||
             objects->code_first_line + sizeof(uint32_t) > n_bytes ||
             !process_memory_read_all(memory, avma, bytes, n_bytes))
                 return -EFAULT;
+        memcpy(words, bytes + objects->code_name, sizeof(words));
         *ret_code = (struct python_code){ .file_avma = word_of(bytes, objects->code_file),
                                           .name_avma = word_of(bytes, objects->code_name),
                                           .lines_avma = word_of(bytes, objects->code_lines),
+                                          .identity = python_identity(words),
                                           .instructions_avma = avma + objects->code_instructions,
                                           .first_line = half_of(bytes, objects->code_first_line) };
         return 0;

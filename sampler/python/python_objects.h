@@ -22,6 +22,7 @@ struct python_objects;
 struct python_code {
         uint64_t file_avma, name_avma, lines_avma; /* of a str, a str, a bytes */
         uint64_t instructions_avma;
+        uint64_t identity; /* as python_identity() */
         uint32_t first_line;
 };
 

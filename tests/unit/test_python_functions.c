@@ -85,16 +85,28 @@ static void fixture_free(struct fixture *f)
         free(f);
 }
 
-static uint32_t find(struct fixture *f, uint64_t code_off, uint64_t now_ns)
+static uint64_t identity_of(const struct fixture *f)
+{
+        return python_identity((const __u64 *)f->code.words + f->layout.walk.code_identity / 8);
+}
+
+/* At a sample at which the object was that of @identity; 0 = not known. */
+static uint32_t find_that(struct fixture *f, uint64_t code_off, uint64_t now_ns, uint64_t identity)
 {
         const struct python_place place = { .pid = (uint32_t)getpid(),
                                             .code_avma = (uintptr_t)&f->code,
                                             .instruction_avma = (uintptr_t)f->code.instructions + code_off,
+                                            .identity = identity,
                                             .objects = &f->layout.objects };
         uint32_t frame = 0;
 
         ck_assert_int_eq(python_functions_find(f->functions, &place, now_ns, &frame), 0);
         return frame;
+}
+
+static uint32_t find(struct fixture *f, uint64_t code_off, uint64_t now_ns)
+{
+        return find_that(f, code_off, now_ns, 0);
 }
 
 static const struct trace_symbol *symbol_of(const struct fixture *f, uint32_t frame)
@@ -151,6 +163,29 @@ START_TEST(test_another_object_at_the_address_is_another_function)
         after = find(f, 0, 3 * SECOND_NS);
         ck_assert_uint_ne(before, after);
         check_text(f, symbol_of(f, after)->function, "other");
+        free(other);
+        fixture_free(f);
+}
+END_TEST
+
+/* Within the second that an object is believed without an identity. */
+START_TEST(test_an_identity_tells_objects_apart_at_once)
+{
+        struct fixture *f = fixture_new();
+        struct text_object *other = calloc(1, sizeof(*other));
+        uint64_t first = identity_of(f);
+        uint32_t before = find_that(f, 0, SECOND_NS, first), after;
+
+        ck_assert_ptr_nonnull(other);
+        set_ascii(other, "other");
+        f->code.words[f->layout.objects.code_name / 8] = (uintptr_t)other;
+        ck_assert_uint_eq(find_that(f, 0, SECOND_NS + 1, first),
+                          before); /* a sample before that, read after it */
+        after = find_that(f, 0, SECOND_NS + 2, identity_of(f));
+        ck_assert_uint_ne(after, 0);
+        check_text(f, symbol_of(f, after)->function, "other");
+        ck_assert_uint_eq(find_that(f, 4, SECOND_NS + 3, first), 0); /* it is gone */
+        ck_assert_uint_eq(find_that(f, 0, 5 * SECOND_NS, identity_of(f)), after);
         free(other);
         fixture_free(f);
 }

@@ -37,6 +37,7 @@ struct fixture {
         struct python_late_sample read;
         uint64_t first_interpreter, interpreter[16], other[32], thread[32], link[4];
         uint64_t frames[N_FRAMES][FRAME_WORDS];
+        uint64_t code[N_FRAMES][24]; /* of every other frame; the others' cannot be read */
 };
 
 static uint64_t avma_of(const void *at)
@@ -69,7 +70,9 @@ static void fixture_open(struct fixture *f)
         f->thread[CFRAME] = avma_of(f->link);
         f->link[LINK] = avma_of(f->frames[N_FRAMES - 1]);
         for (size_t i = 0; i < N_FRAMES; i++) {
-                f->frames[i][CODE] = 0x1000 + 16 * i;
+                f->code[i][layout.walk.code_identity / 8] = 3 * i;
+                f->code[i][layout.walk.code_identity / 8 + 1] = 5 * i;
+                f->frames[i][CODE] = i % 2 == 0 ? avma_of(f->code[i]) : 0x1000 + 16 * i;
                 f->frames[i][INSTRUCTION] = 0x2000 + i;
                 f->frames[i][PREVIOUS] = i > 0 ? avma_of(f->frames[i - 1]) : 0;
                 if (i % 4 == 0) {
@@ -97,8 +100,15 @@ START_TEST(test_a_thread_has_its_frames)
                 uint32_t number = N_FRAMES - 1 - i;
 
                 ck_assert_uint_eq(f.read.frame_avma[i], avma_of(f.frames[number]));
-                ck_assert_uint_eq(f.read.sample.frames[i].code, (0x1000 + 16 * number) | (number % 4 == 0));
+                ck_assert_uint_eq(f.read.sample.frames[i].code, f.frames[number][CODE] | (number % 4 == 0));
                 ck_assert_uint_eq(f.read.sample.frames[i].instruction, 0x2000 + number);
+        }
+        for (uint32_t i = 0; i < N_FRAMES; i++) {
+                const __u64 words[2] = { 3 * (__u64)(N_FRAMES - 1 - i), 5 * (__u64)(N_FRAMES - 1 - i) };
+
+                /* After a few that cannot be read no more are tried. */
+                ck_assert_uint_eq(f.read.sample.frames[i].identity,
+                                  i % 2 == 1 && i < 6 ? python_identity(words) : 0);
         }
         python_late_free(f.late);
 }
