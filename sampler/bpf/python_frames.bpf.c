@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Runs at each sample, before the kernel writes it: where the thread is one of Python's, puts its Python
- * frames into the
- * ring of the CPU.
+ * Runs at each sample, before the kernel writes it, and for stacks of waits when a thread begins to wait or
+ * wakes another: where the thread is one of Python's, puts its Python frames into the ring of the CPU.
  *
  * An interpreter's frames are a list in the program's memory, which is hostile: every address is read with
  * bpf_probe_read_user(), which reads only the user's memory that is there, and every loop is bounded.
@@ -54,6 +53,7 @@ struct {
 /* A frame's bytes, in memory that may be read at an offset. */
 struct frame_bytes {
         __u8 bytes[128];
+        __u64 is_busy; /* a sample may come while a switch is at work: by an NMI */
 };
 
 struct {
@@ -224,10 +224,10 @@ static __always_inline __u64 gil_flag_of(const struct python_process *p, __u64 s
 }
 
 static __always_inline void put_python_frames(const struct python_process *p, __u32 tid,
-                                              struct switch_ring_head *ring)
+                                              struct switch_ring_head *ring, __u32 flags)
 {
         struct python_record *record;
-        struct walk w = { .position = ring->head, .pid = p->pid };
+        struct walk w = { .position = ring->head, .pid = p->pid, .flags = flags };
         __u64 now_ns = bpf_ktime_get_ns(), state;
 
         if (ring->head - ring->tail + sizeof(*record) + PYTHON_FRAMES_MAX * sizeof(record->frames[0]) >
@@ -243,7 +243,7 @@ static __always_inline void put_python_frames(const struct python_process *p, __
                         w.flags |= PYTHON_FLAG_CUT;
                 w.flags |= gil_flag_of(p, state);
         } else {
-                w.flags = PYTHON_FLAG_NO_THREAD;
+                w.flags |= PYTHON_FLAG_NO_THREAD;
         }
         record = record_at(w.position);
         if (!record)
@@ -257,20 +257,55 @@ static __always_inline void put_python_frames(const struct python_process *p, __
         MACHINE_STORE_RELEASE(&ring->head, ring->head + record->n_bytes);
 }
 
+static __always_inline void put_current(__u32 flags)
+{
+        __u64 id = bpf_get_current_pid_tgid();
+        __u32 cpu = bpf_get_smp_processor_id(), key = 0;
+        const struct python_process *p = id >> 32 != 0 ? find_process(id >> 32) : NULL;
+        struct switch_ring_head *ring;
+        struct frame_bytes *work;
+
+        if (!p)
+                return;
+        ring = bpf_map_lookup_elem(&rings, &cpu);
+        work = bpf_map_lookup_elem(&scratch, &key);
+        if (!ring || !work)
+                return;
+        if (work->is_busy) {
+                __sync_fetch_and_add(&ring->n_lost, 1);
+                return;
+        }
+        work->is_busy = 1;
+        __asm__ __volatile__("" : : : "memory");
+        put_python_frames(p, (__u32)id, ring, flags);
+        __asm__ __volatile__("" : : : "memory");
+        work->is_busy = 0;
+}
+
 /* The sample is taken in any case. */
 SEC("perf_event")
 int on_sample(void *ctx)
 {
-        __u64 id = bpf_get_current_pid_tgid();
-        __u32 cpu = bpf_get_smp_processor_id();
-        const struct python_process *p = id >> 32 != 0 ? find_process(id >> 32) : NULL;
-        struct switch_ring_head *ring;
-
         (void)ctx;
-        if (!p)
-                return 1;
-        ring = bpf_map_lookup_elem(&rings, &cpu);
-        if (ring)
-                put_python_frames(p, (__u32)id, ring);
+        put_current(0);
         return 1;
+}
+
+/* The arguments are the tracepoint's.  Interrupts are off, and the thread that leaves is the current one. */
+SEC("raw_tp/sched_switch")
+int on_switch(struct bpf_raw_tracepoint_args *ctx)
+{
+        bool is_preempted = (__u8)ctx->args[0] != 0 || (__u32)ctx->args[3] == 0;
+
+        if (!is_preempted)
+                put_current(PYTHON_FLAG_SWITCH);
+        return 0;
+}
+
+SEC("raw_tp/sched_waking")
+int on_waking(struct bpf_raw_tracepoint_args *ctx)
+{
+        (void)ctx;
+        put_current(PYTHON_FLAG_SWITCH);
+        return 0;
 }

@@ -38,8 +38,8 @@ struct python_offsets {
         __u16 interpreter_gil; /* of an interpreter: the pointer to its GIL */
         /* In the GIL: the thread that took it last, whether it is held, how often its holder changed. */
         __u16 gil_holder, gil_locked, gil_switches;
-        __u16 gil_bytes; /* 0 = there is none */
-        __u16 code_identity; /* of a code object: two words that another one does not have: its name and lines */
+        __u16 gil_bytes;     /* 0 = there is none */
+        __u16 code_identity; /* of a code object: two words, its name and its lines */
 };
 
 /* A process that runs Python.  `pid` is written last, and is 0 while the rest changes. */
@@ -65,7 +65,7 @@ struct python_raw_frame {
         __u64 identity;    /* as python_identity(); 0 = it could not be read */
 };
 
-/* Tells a code object from another one that takes its place in memory.  Of its two words; never 0. */
+/* @words: the two of a code object.  Another one that takes its place has another identity.  Never 0. */
 static inline __u64 python_identity(const __u64 *words)
 {
         return (words[0] * 31 + words[1]) | 1;
@@ -76,13 +76,14 @@ enum python_record_flag {
         PYTHON_FLAG_NO_THREAD = 2, /* this thread is none of Python's */
         PYTHON_FLAG_HAS_GIL = 4,   /* this thread holds the GIL */
         PYTHON_FLAG_NO_GIL = 8,    /* it does not; with neither flag it is not known */
+        PYTHON_FLAG_SWITCH = 16,   /* not of a sample: the thread begins to wait, or wakes another */
 };
 
 /* As struct switch_record_head: a multiple of 8 bytes, the length first. */
 struct python_record {
         __u32 n_bytes; /* all of it */
         __u32 tid;
-        __u64 time_ns; /* CLOCK_MONOTONIC, just before its sample */
+        __u64 time_ns; /* CLOCK_MONOTONIC, just before its sample or switch */
         __u32 n_frames, flags;
         struct python_raw_frame frames[];
 };

@@ -7,6 +7,7 @@
 #include "sampler/merge/sample_stacks.h"
 #include "sampler/python/python_frames.h"
 #include "sampler/python/python_gil.h"
+#include "sampler/python/python_source.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/kept_copy.h"
 #include "sampler/tracks/loss_counter.h"
@@ -87,7 +88,7 @@ int sample_records_take(struct kernel_side *s, const struct perf_record *rec)
         event.sample.event = s->recording->sample_events[spec];
         event.sample.cpu = rec->cpu;
         event.sample.weight = s->counts.leader_weight != 0 ? s->counts.leader_weight : rec->sample.period;
-        r = python_frames_take(s->recording->python, &key, &rec->sample.stack);
+        r = python_frames_take(s->recording->python, &key, 0, &rec->sample.stack);
         if (r == 0)
                 r = take_gil_state(s, thread, rec->time_ns);
         if (r < 0)

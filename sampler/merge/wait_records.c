@@ -7,7 +7,9 @@
 #include "sampler/kernel/perf_record.h"
 #include "sampler/merge/kernel_side.h"
 #include "sampler/merge/sample_stacks.h"
+#include "sampler/python/python_frames.h"
 #include "sampler/python/python_gil.h"
+#include "sampler/python/python_source.h"
 #include "sampler/stacks/stack_unwinder.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
@@ -25,16 +27,29 @@ static int queue(struct kernel_side *s, struct thread_track *thread, struct trac
         return process_table_add_pending(s->recording->processes, thread, &pending);
 }
 
+/* Where a thread stood, and when. */
+struct wait_copy {
+        const struct raw_stack *raw; /* borrowed */
+        uint32_t cpu;
+        uint64_t time_ns;
+};
+
 /* The copy -> a call stack, and @last; 0 for an empty copy. */
-static int make_stack(struct kernel_side *s, struct thread_track *thread, const struct raw_stack *raw,
-                      uint64_t now_ns, struct thread_stack *last, struct thread_stack *ret_stack)
+static int make_stack(struct kernel_side *s, struct thread_track *thread, const struct wait_copy *copy,
+                      struct thread_stack *last, struct thread_stack *ret_stack)
 {
+        const struct python_sample_key key = {
+                .pid = thread->process->pid, .tid = thread->tid, .cpu = copy->cpu, .time_ns = copy->time_ns
+        };
         int r;
 
         *ret_stack = (struct thread_stack){ .stack = 0 };
-        if (!raw->chain && !raw->registers)
+        if (!copy->raw->chain && !copy->raw->registers)
                 return 0;
-        stack_unwinder_run(s->recording->unwinder, raw, thread, now_ns, &s->chain);
+        r = python_frames_take(s->recording->python, &key, PYTHON_FLAG_SWITCH, copy->raw);
+        if (r < 0)
+                return r;
+        stack_unwinder_run(s->recording->unwinder, copy->raw, thread, copy->time_ns, &s->chain);
         r = sample_stacks_build(s, &thread->process->space, ret_stack);
         *last = *ret_stack;
         return r;
@@ -43,6 +58,7 @@ static int make_stack(struct kernel_side *s, struct thread_track *thread, const 
 /* A sample of perf's context-switches: the switch itself comes next. */
 int wait_records_take_sample(struct kernel_side *s, const struct perf_record *rec)
 {
+        const struct wait_copy copy = { &rec->sample.stack, rec->cpu, rec->time_ns };
         struct thread_track *thread;
         struct thread_stack at;
         int r = kernel_side_find_thread(s, rec, &thread);
@@ -50,7 +66,7 @@ int wait_records_take_sample(struct kernel_side *s, const struct perf_record *re
         if (r < 0 || !thread)
                 return r;
         thread->waits_by_sample = true;
-        return make_stack(s, thread, &rec->sample.stack, rec->time_ns, &thread->waited_at, &at);
+        return make_stack(s, thread, &copy, &thread->waited_at, &at);
 }
 
 /*
@@ -150,6 +166,7 @@ static int take_unseen_out(struct kernel_side *s, const struct perf_record *rec)
 static int find_stack(struct kernel_side *s, struct thread_track *thread, const struct perf_record *rec,
                       struct thread_stack *ret_stack)
 {
+        const struct wait_copy copy = { &rec->context_switch.stack, rec->cpu, rec->time_ns };
         int r;
 
         if (thread->waits_by_sample) {
@@ -158,7 +175,7 @@ static int find_stack(struct kernel_side *s, struct thread_track *thread, const 
                 thread->waits_by_sample = false;
                 return 0;
         }
-        r = make_stack(s, thread, &rec->context_switch.stack, rec->time_ns, &thread->waited_at, ret_stack);
+        r = make_stack(s, thread, &copy, &thread->waited_at, ret_stack);
         if (rec->context_switch.same_stack)
                 *ret_stack = thread->waited_at;
         return r;
@@ -219,6 +236,7 @@ int wait_records_take_gil(struct kernel_side *s, const struct perf_record *rec)
 int wait_records_take_wakeup(struct kernel_side *s, const struct perf_record *rec)
 {
         struct trace_event event = { .op = TRACE_OP_WAKEUP, .time_ns = rec->time_ns };
+        const struct wait_copy copy = { &rec->wakeup.stack, rec->cpu, rec->time_ns };
         const char *name = rec->wakeup.waker_name;
         struct thread_track *thread, *waker;
         struct thread_stack at;
@@ -232,7 +250,7 @@ int wait_records_take_wakeup(struct kernel_side *s, const struct perf_record *re
                         ? process_table_find_thread(s->recording->processes, rec->wakeup.waker_tid)
                         : NULL;
         if (waker) {
-                r = make_stack(s, waker, &rec->wakeup.stack, rec->time_ns, &waker->woke_at, &at);
+                r = make_stack(s, waker, &copy, &waker->woke_at, &at);
                 if (rec->wakeup.same_stack)
                         at = waker->woke_at;
                 event.wakeup.waker = waker->thread;

@@ -127,17 +127,16 @@ static bool read_late(struct python_frames *p, const struct python_interpreter *
 }
 
 static bool read_frames(struct python_frames *p, const struct python_interpreter *interpreter,
-                        const struct python_sample_key *key, const struct raw_stack *raw)
+                        const struct python_sample_key *key, uint32_t flag, const struct raw_stack *raw)
 {
         p->taken.is_late = false;
         p->taken.why = TRACE_LOSS_PYTHON_MISSED;
         if (p->late)
                 return read_late(p, interpreter, key, raw);
-        return python_source_find(p->recording->python_source, key->cpu, key->tid, key->time_ns,
-                                  &p->read.sample) == 1;
+        return python_source_find(p->recording->python_source, key, flag, &p->read.sample) == 1;
 }
 
-int python_frames_take(struct python_frames *p, const struct python_sample_key *key,
+int python_frames_take(struct python_frames *p, const struct python_sample_key *key, uint32_t flag,
                        const struct raw_stack *raw)
 {
         const struct python_interpreter *interpreter =
@@ -155,7 +154,7 @@ int python_frames_take(struct python_frames *p, const struct python_sample_key *
         if (!interpreter)
                 return 0;
         p->taken.pid = key->pid;
-        if (!read_frames(p, interpreter, key, raw))
+        if (!read_frames(p, interpreter, key, flag, raw))
                 return 0;
         p->flags = sample->flags;
         is_cut = (sample->flags & PYTHON_FLAG_CUT) != 0;

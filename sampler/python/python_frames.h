@@ -18,8 +18,9 @@
 struct address_space;
 struct call_chain;
 struct module_landmarks;
-struct raw_stack;
 struct python_frames;
+struct python_sample_key;
+struct raw_stack;
 struct recording;
 
 /*
@@ -47,22 +48,17 @@ void python_frames_look(struct python_frames *p);
 int python_frames_fork(struct python_frames *p, uint32_t parent_pid, uint32_t pid);
 void python_frames_forget(struct python_frames *p, uint32_t pid);
 
-/* A sample. */
-struct python_sample_key {
-        uint32_t pid, tid, cpu;
-        uint64_t time_ns;
-};
-
 /* Is memory read later, so that the rings are to be looked at every PYTHON_LATE_MS? */
 bool python_frames_are_late(const struct python_frames *p);
 
 /*
- * python_frames_take() - the Python frames of a sample that comes now
- * @raw: its native stack
+ * python_frames_take() - the Python frames of a sample, or of a switch, that comes now
+ * @flag: PYTHON_FLAG_SWITCH for the stack of a wait or of a wake-up, else 0
+ * @raw:  its native stack
  * They are merged into the next chain that python_frames_merge() gets, or kept for later.  Returns 0 or
  * -ENOMEM.
  */
-int python_frames_take(struct python_frames *p, const struct python_sample_key *key,
+int python_frames_take(struct python_frames *p, const struct python_sample_key *key, uint32_t flag,
                        const struct raw_stack *raw);
 
 /* Did the thread of the sample that was taken last hold the GIL?  1, 0; -1 = not known. */

@@ -193,7 +193,7 @@ static void walk_late_frames(struct python_late *l, const struct process_memory 
                 to->sample.flags |= PYTHON_FLAG_CUT;
 }
 
-/* Of as many as one can read: the kernel stops at the first that is not there, and that one is passed over. */
+/* The kernel stops at the first one that is not there: it is passed over, as often as CALLS_MAX allows. */
 static void read_identities(const struct python_process *p, struct python_sample *sample)
 {
         __u64 words[PYTHON_FRAMES_MAX][2];
@@ -203,7 +203,7 @@ static void read_identities(const struct python_process *p, struct python_sample
         for (uint32_t n = 0; n < sample->n_frames; n++) {
                 uint64_t avma = (sample->frames[n].code & ~UINT64_C(1)) + p->offsets.code_identity;
 
-                /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process is only a number here */
+                /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address elsewhere is a number */
                 there[n] = (struct iovec){ .iov_base = (void *)(uintptr_t)avma, .iov_len = sizeof(words[0]) };
         }
         for (unsigned n_calls = 0; i < sample->n_frames && n_calls < CALLS_MAX; n_calls++) {

@@ -28,6 +28,7 @@
  * in between.
  */
 #define AGE_NS_MAX UINT64_C(5000000)
+#define LINKS_MAX  2              /* programs that run at tracepoints */
 #define EARLY_NS   UINT64_C(2000) /* the conversion of clocks may be wrong by that */
 
 struct python_source {
@@ -40,7 +41,9 @@ struct python_source {
         struct python_processes *processes; /* a mapping, owned */
         int program_fd;                     /* owned; keeps the program, and that its maps */
         int map_fd;                         /* of the processes; owned; -1 = forgotten */
-        struct tick_clock clock;            /* its ticks are nanoseconds of CLOCK_MONOTONIC */
+        struct bpf_link *links[LINKS_MAX];  /* owned */
+        size_t n_links;
+        struct tick_clock clock; /* its ticks are nanoseconds of CLOCK_MONOTONIC */
         uint64_t n_garbage;
 };
 
@@ -106,7 +109,7 @@ static void *map_memory(struct bpf_object *object, const char *name, size_t n_by
         return at == MAP_FAILED ? NULL : at;
 }
 
-/* A recorder has few descriptors to spare: of all that were opened to load the program, one is kept. */
+/* A recorder has few descriptors to spare: of all that were opened to load a program, one is kept. */
 static int keep_program(struct python_source *s, struct bpf_object *object)
 {
         s->map = map_memory(object, "rings", s->map_bytes);
@@ -121,7 +124,30 @@ static int keep_program(struct python_source *s, struct bpf_object *object)
         return s->map_fd < 0 ? -errno : 0;
 }
 
-static int python_source_load(struct python_source *s, struct error *err)
+/* A program that cannot be attached is missing: waits have no Python frames then. */
+static void attach_tracepoints(struct python_source *s, struct bpf_object *object)
+{
+        static const char *const names[LINKS_MAX] = { "on_switch", "on_waking" };
+
+        for (size_t i = 0; i < LINKS_MAX; i++) {
+                struct bpf_program *program = bpf_object__find_program_by_name(object, names[i]);
+                struct bpf_link *link = program ? bpf_program__attach(program) : NULL;
+
+                if (link)
+                        s->links[s->n_links++] = link;
+        }
+}
+
+static void choose_programs(struct bpf_object *object, bool waits)
+{
+        struct bpf_program *program;
+
+        bpf_object__for_each_program(program,
+                                     object) if (bpf_program__type(program) != BPF_PROG_TYPE_PERF_EVENT)(void)
+                bpf_program__set_autoload(program, waits);
+}
+
+static int python_source_load(struct python_source *s, bool waits, struct error *err)
 {
         const struct bpf_object_open_opts options = { .sz = sizeof(options), .object_name = "hyprof_python" };
         struct bpf_object *object;
@@ -131,11 +157,14 @@ static int python_source_load(struct python_source *s, struct error *err)
         object = bpf_object__open_mem(python_program, python_program_bytes, &options);
         if (!object)
                 return python_source_explain(-errno, "read the program for Python", err);
+        choose_programs(object, waits);
         r = set_sizes(s, object);
         if (r == 0)
                 r = bpf_object__load(object);
         if (r == 0)
                 r = keep_program(s, object);
+        if (r == 0 && waits)
+                attach_tracepoints(s, object);
         bpf_object__close(object);
         if (r < 0)
                 return python_source_explain(r, "load the program for Python", err);
@@ -146,7 +175,7 @@ static int python_source_load(struct python_source *s, struct error *err)
         return 0;
 }
 
-int python_source_open(size_t ring_bytes, struct python_source **ret_source, struct error *err)
+int python_source_open(size_t ring_bytes, bool waits, struct python_source **ret_source, struct error *err)
 {
         struct python_source *s = calloc(1, sizeof(*s));
         int r;
@@ -157,7 +186,7 @@ int python_source_open(size_t ring_bytes, struct python_source **ret_source, str
         r = count_rings(s, err);
         if (r == 0) {
                 choose_size(s, ring_bytes);
-                r = python_source_load(s, err);
+                r = python_source_load(s, waits, err);
         }
         if (r < 0)
                 python_source_close(s);
@@ -170,6 +199,8 @@ void python_source_close(struct python_source *s)
 {
         if (!s)
                 return;
+        for (size_t i = 0; i < s->n_links; i++)
+                (void)bpf_link__destroy(s->links[i]);
         if (s->map)
                 (void)munmap(s->map, s->map_bytes);
         if (s->processes)
@@ -227,10 +258,18 @@ static void copy_sample(const uint8_t *bytes, size_t n_bytes, struct python_samp
                ret_sample->n_frames * sizeof(ret_sample->frames[0]));
 }
 
-int python_source_find(struct python_source *s, uint32_t cpu, uint32_t tid, uint64_t time_ns,
+/* Those before it are of samples that were lost. */
+static bool is_record_of(const struct python_record *head, uint64_t at_ns,
+                         const struct python_sample_key *key, uint32_t flag)
+{
+        return head->tid == key->tid && (head->flags & PYTHON_FLAG_SWITCH) == flag &&
+               at_ns + AGE_NS_MAX > key->time_ns;
+}
+
+int python_source_find(struct python_source *s, const struct python_sample_key *key, uint32_t flag,
                        struct python_sample *ret_sample)
 {
-        struct switch_ring *ring = s && cpu < s->n_rings ? &s->rings[cpu] : NULL;
+        struct switch_ring *ring = s && key->cpu < s->n_rings ? &s->rings[key->cpu] : NULL;
         const uint8_t *bytes;
         size_t n_bytes;
         int r, found = 0;
@@ -246,10 +285,9 @@ int python_source_find(struct python_source *s, uint32_t cpu, uint32_t tid, uint
                 }
                 memcpy(&head, bytes, sizeof(head));
                 at_ns = tick_clock_to_ns(&s->clock, head.time_ns);
-                if (at_ns > time_ns + (found ? 0 : EARLY_NS))
+                if (at_ns > key->time_ns + (found ? 0 : EARLY_NS))
                         break;
-                /* The last one counts: those before it are of samples that were lost. */
-                if (head.tid == tid && at_ns + AGE_NS_MAX > time_ns) {
+                if (is_record_of(&head, at_ns, key, flag)) { /* the last one counts */
                         copy_sample(bytes, n_bytes, ret_sample);
                         found = 1;
                 }

@@ -6,10 +6,9 @@
  *                   python_interpreters -> [python_source] (table of processes) -> python_frames.bpf
  *
  * The program runs at each sample, just before the kernel writes that; of processes that are in the table
- * it puts the
- * thread's frames into the ring of its CPU.  So the two come in the same order, and what was read is what
- * was there at
- * that instant.
+ * it puts the thread's frames into the ring of its CPU.  So the two come in the same order, and what was read
+ * is what was there at that instant.  With stacks of waits it runs at switches and wake-ups as well, before
+ * the program that copies their native stacks (switch_source.h), which is therefore opened later.
  *
  * Opened with privileges; everything after that needs none.  Used by the collector's thread.
  */
@@ -18,11 +17,18 @@
 
 #include "sampler/bpf/python_record.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct error;
 struct python_source;
+
+/* A sample, or a switch. */
+struct python_sample_key {
+        uint32_t pid, tid, cpu;
+        uint64_t time_ns;
+};
 
 /* A sample's, copied. */
 struct python_sample {
@@ -33,11 +39,13 @@ struct python_sample {
 /*
  * python_source_open() - load the program; it runs when python_source_program() is attached to an event
  * @ring_bytes: of all CPUs together
+ * @waits:      also where threads begin to wait, and wake others; else, or where that is not permitted, of
+ *              samples only
  * Takes some milliseconds.  Returns 0; -EPERM, -EACCES (not permitted), -ENOTSUP (Linux before 5.17, or
  * built without),
  * -errno.
  */
-int python_source_open(size_t ring_bytes, struct python_source **ret_source, struct error *err);
+int python_source_open(size_t ring_bytes, bool waits, struct python_source **ret_source, struct error *err);
 
 /* NULL is fine, here and below. */
 void python_source_close(struct python_source *s);
@@ -57,10 +65,11 @@ void python_source_look(struct python_source *s);
 
 /*
  * python_source_find() - what was put in for a sample
- * To be asked for the samples of a CPU in the order of time; what is older is passed over.
+ * @flag: 0, or PYTHON_FLAG_SWITCH for a switch or wake-up
+ * To be asked for those of a CPU in the order of time; what is older is passed over.
  * Returns 1, or 0 if there is nothing: the process was not in the table then, or the ring was full.
  */
-int python_source_find(struct python_source *s, uint32_t cpu, uint32_t tid, uint64_t time_ns,
+int python_source_find(struct python_source *s, const struct python_sample_key *key, uint32_t flag,
                        struct python_sample *ret_sample);
 
 /* Samples whose frames found no room, so far. */

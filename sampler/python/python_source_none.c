@@ -5,9 +5,10 @@
 
 #include <errno.h>
 
-int python_source_open(size_t ring_bytes, struct python_source **ret_source, struct error *err)
+int python_source_open(size_t ring_bytes, bool waits, struct python_source **ret_source, struct error *err)
 {
         (void)ring_bytes;
+        (void)waits;
         (void)ret_source;
         return error_set(err, -ENOTSUP, "hyprof was built without BPF");
 }
@@ -45,13 +46,12 @@ void python_source_look(struct python_source *s)
         (void)s;
 }
 
-int python_source_find(struct python_source *s, uint32_t cpu, uint32_t tid, uint64_t time_ns,
+int python_source_find(struct python_source *s, const struct python_sample_key *key, uint32_t flag,
                        struct python_sample *ret_sample)
 {
         (void)s;
-        (void)cpu;
-        (void)tid;
-        (void)time_ns;
+        (void)key;
+        (void)flag;
         (void)ret_sample;
         return 0;
 }

@@ -125,8 +125,8 @@ static bool wants_python(const struct recorder *r)
 static void open_python(struct recorder *r)
 {
         if (wants_python(r))
-                (void)python_source_open(PYTHON_RING_BYTES, &r->python,
-                                         NULL); /* a notice, where there is Python */
+                (void)python_source_open(PYTHON_RING_BYTES, r->options->off_cpu && !r->options->no_switches,
+                                         &r->python, NULL); /* a notice, where there is Python */
 }
 
 static int recorder_open_events(struct recorder *r, struct error *err)

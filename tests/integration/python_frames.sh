@@ -4,7 +4,7 @@
 # all its threads, with C between them; and what only pretends to be Python does no harm
 set -eu
 . tests/tap.sh
-plan 19
+plan 21
 need_sampling
 python=/usr/bin/python3
 [ -x "$python" ] || skip_all "python3 is not installed"
@@ -112,6 +112,33 @@ holds 'beside those of Python' has_python
 holds 'with --python=off' record_work none --python=off
 stacks none
 holds 'there is none of Python' eval '! has_python'
+
+# ---- where threads wait
+cat >"$TMPDIR/wait.py" <<'END'
+import threading, time
+class Worker:
+    def run(self, rounds):
+        for _ in range(rounds): self.hold()
+    def hold(self):
+        with lock: time.sleep(0.005)
+lock = threading.Lock()
+threads = [threading.Thread(target=Worker().run, args=(80,)) for _ in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+END
+record_waits() {
+        rm -f "$TMPDIR/waits.hyp"
+        record waits --off-cpu "$python" "$TMPDIR/wait.py"
+}
+# Each of the two threads sleeps eighty times; the first ones may come before the interpreter is known.
+waits_in() { # functions
+        "$HYPROF" report --off-cpu --limit 0 --json "$TMPDIR/waits.hyp" >"$TMPDIR/waits.json" &&
+                jq -e --arg wanted "$1" '[.places.rows[] | select(.callstack // [] | join("<") | contains($wanted)) | .count] |
+                        add >= 40' "$TMPDIR/waits.json" >"$TMPDIR/out"
+}
+need jq
+holds 'waits are recorded' record_waits
+holds 'threads wait in Python functions, which have their callers' waits_in 'Worker.hold<Worker.run'
 
 # ---- a process that runs already
 "$python" "$TMPDIR/work.py" 60 &
