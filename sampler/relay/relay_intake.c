@@ -168,11 +168,11 @@ static int reopen_thread(struct event_decoder *decoder, uint32_t thread, struct 
                         event_encoder_add(encoder, &gone);
                         is_first = false;
                 }
+                begin.time_ns = event.time_ns; /* of the thread's last event, which a recorder gives to all */
                 if (event.op == TRACE_OP_ZONE_BEGIN) {
                         if (n_open < ZONES_MAX)
                                 locations[n_open] = event.zone_begin.location;
                         n_open++;
-                        begin.time_ns = event.time_ns; /* all are of the thread's last event */
                 } else if (event.op == TRACE_OP_ZONE_END) {
                         n_open -= n_open > 0;
                 } else if (event.op == TRACE_OP_THREAD_NAME || event.op == TRACE_OP_SWITCH_IN ||
@@ -233,14 +233,17 @@ static int put_states(struct relay_intake *t, struct error *err)
 static int take_gap(struct relay_intake *t, const struct trace_chunk_header *header, struct error *err)
 {
         struct byte_reader in = byte_reader_of(t->raw.data, t->raw.used_bytes);
+        struct relay_gap gap = { .first_ns = header->first_ns, .last_ns = header->last_ns };
 
-        t->gap = (struct relay_gap){ .n_dropped = bytes_u64(&in),
-                                     .n_taken = bytes_u64(&in),
-                                     .position = bytes_u64(&in),
-                                     .first_ns = header->first_ns,
-                                     .last_ns = header->last_ns };
-        if (in.short_read || t->gap.position < t->place.position)
+        gap.n_dropped = bytes_u64(&in);
+        gap.n_taken = bytes_u64(&in);
+        gap.position = bytes_u64(&in);
+        if (in.short_read || gap.position < t->place.position ||
+            (t->has_gap && (gap.position < t->gap.position ||
+                            __builtin_add_overflow(gap.n_dropped, t->gap.n_dropped, &gap.n_dropped) ||
+                            __builtin_add_overflow(gap.n_taken, t->gap.n_taken, &gap.n_taken))))
                 return error_set(err, -EBADMSG, "the other side sent a gap that makes no sense");
+        t->gap = gap; /* what was to follow one may be dropped as well, and then there is a second */
         t->has_gap = true;
         return 0;
 }
