@@ -308,15 +308,18 @@ int relay_server_take_acks(struct relay_server *s, const uint8_t *bytes, size_t 
 static void hear_taker(struct relay_server *s)
 {
         uint8_t bytes[512];
-        ssize_t n = recv(s->taker_fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+        ssize_t n;
 
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
-                return;
-        if (n <= 0 || relay_server_take_acks(s, bytes, (size_t)n) < 0) {
-                lose_taker(s);
-                return;
-        }
-        s->progress_ns = clock_raw_ns();
+        do {
+                n = recv(s->taker_fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+                if (n < 0 && (errno == EAGAIN || errno == EINTR))
+                        return;
+                if (n <= 0 || relay_server_take_acks(s, bytes, (size_t)n) < 0) {
+                        lose_taker(s);
+                        return;
+                }
+                s->progress_ns = clock_raw_ns();
+        } while (n == sizeof(bytes));
 }
 
 static void forget_stranger(struct relay_server *s, size_t i, bool closes)
@@ -334,6 +337,8 @@ static void answer_stranger(struct relay_server *s, size_t i)
         struct relay_hello answer;
         bool is_taker;
 
+        if (s->taker_fd >= 0)
+                hear_taker(s); /* it may have ended since poll(): then this one is not a second */
         if (relay_server_take_hello(s, stranger->bytes, &answer) < 0) {
                 s->report.n_refused++;
                 forget_stranger(s, i, true);

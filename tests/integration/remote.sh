@@ -72,7 +72,7 @@ for ((i = 0; i < 20; i++)); do
         n=$((20000 + RANDOM))
         n_zones=$((n_zones + n))
         tell "flood $n" >/dev/null
-        read -r -t "0.0$((RANDOM % 100))" <> <(:) || true
+        read -r -t "0.0$((RANDOM % 10))$((RANDOM % 10))" <> <(:) || true
         kill -KILL "$taker" 2>/dev/null || true
         wait "$taker" 2>/dev/null || true
 done
