@@ -220,13 +220,15 @@ static int make_files(const char *path, const char *place_path, int *ret_file_fd
 
 /* ---- the child ----------------------------------------------------------------------------------------- */
 
-static _Noreturn void take_in_child(int *fds, const struct relay_place *place)
+static _Noreturn void take_in_child(int *fds, const struct relay_place *place, pid_t parent)
 {
         struct relay_intake *intake = calloc(1, sizeof(*intake));
         struct outcome outcome = { .code = -ENOMEM, .words = "no memory" };
         struct error err = ERROR_NONE;
         int r = intake ? server_confinement_enter(fds, N_FDS, UINT64_MAX, &err) : -ENOMEM;
 
+        if (getppid() != parent)
+                _exit(1); /* it was killed before this process was to die with it */
         if (r == 0) {
                 (void)signal(SIGTERM, SIG_IGN);       /* the parent hears it, and ends this */
                 (void)server_confinement_close(&err); /* where the kernel has no filter the rest holds */
@@ -270,14 +272,14 @@ static void wait_for_outcome(int report_fd, int socket_fd, int signal_fd, struct
 static int take_trace(int *fds, const struct relay_place *place, int signal_fd, struct outcome *ret)
 {
         int report[2];
-        pid_t pid;
+        pid_t parent = getpid(), pid;
 
         if (pipe2(report, O_CLOEXEC) < 0)
                 return -errno;
         fds[FD_REPORT] = report[1];
         pid = fork();
         if (pid == 0)
-                take_in_child(fds, place);
+                take_in_child(fds, place, parent);
         io_close(&report[1]);
         if (pid > 0)
                 wait_for_outcome(report[0], fds[FD_SOCKET], signal_fd, ret);

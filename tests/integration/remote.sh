@@ -80,7 +80,8 @@ done
 taker=$!
 processes+=("$taker")
 exec 4>&- 5<&-
-holds "killed 20 times: the last capture has the end" ended 0 "$taker"
+has_end() { ended 0 "$taker" || { cat "$TMPDIR/said" "$TMPDIR/killed.err" && return 1; }; }
+holds "killed 20 times: the last capture has the end" has_end
 holds "killed 20 times: the recording ends as its program" ended 0 "$recorder"
 holds "killed 20 times: the trace is intact" "$HYPROF" check "$TMPDIR/killed.hyp"
 # Chunks that say what is open after a gap hold no events of the program; they begin with zones_gone.
