@@ -150,7 +150,7 @@ PYTHON_DIR   ?= $(PREFIX)/lib/$(word 3,$(PYTHON_FACTS))
 # ------------------------------------------------------------------ sources
 
 MAIN_SRC    := $(wildcard cli/main.c cli/version.c) $(if $(IS_STATIC),boards/static_gaps.c) # what no test is linked with
-LIB_FOLDERS := base format instrument timeline web $(wildcard symbolize/*) unwind $(wildcard sampler/* analyze/* view/* export/* cli/*)
+LIB_FOLDERS := base format instrument merge timeline web $(wildcard symbolize/*) unwind $(wildcard sampler/* analyze/* view/* export/* cli/*)
 NO_BPF_SRC  := sampler/kernel/switch_source_none.c sampler/python/python_source_none.c
 STATIC_SRC  := base/library_loader_none.c base/user_account_files.c web/http_server_none.c
 SHARED_SRC  := base/library_loader.c base/user_account.c web/http_server.c

@@ -21,9 +21,11 @@ struct trace_meta {
 };
 
 struct trace_process {
-        uint32_t pid;      /* in the recorder's PID namespace */
-        uint32_t parent;   /* process; 0 = not recorded */
-        uint64_t start_ns; /* first seen; tells reused PIDs apart */
+        uint32_t pid;       /* in the recorder's PID namespace */
+        uint32_t parent;    /* process; 0 = not recorded */
+        uint64_t start_ns;  /* first seen; tells reused PIDs apart */
+        uint32_t recording; /* 0 = the only one */
+        uint32_t reserved;  /* not in the file */
 };
 
 struct trace_thread {
@@ -53,7 +55,7 @@ struct trace_module {
         uint64_t content;
         uint32_t generation; /* ANONYMOUS: how often code was put over other code there before; FILE: of the
                              * inode; IMAGE: 1 = a JIT announced it */
-        uint32_t reserved;   /* not in the file */
+        uint32_t recording;  /* whose module it is, if nothing says that two of a path are one; else 0 */
 };
 
 struct trace_mapping {
@@ -226,6 +228,22 @@ struct trace_counter {
         uint64_t running_ns; /* did count: if less, the value is to be scaled by enabled / running */
         uint32_t event;      /* sample_event */
         uint32_t reserved;   /* not in the file */
+};
+
+/* A trace that was merged into this one; its processes refer to it.  The table is empty in other traces. */
+struct trace_recording {
+        uint64_t start_ns; /* on this trace's timeline; 0 = unknown, as the next */
+        uint64_t end_ns;
+        uint64_t offset_ns; /* that was added to its times; two's complement */
+        uint64_t error_ns;  /* the times may be wrong by so much against the first recording; see `clock` */
+        uint32_t label;     /* string: for people, each once: "node1", "node1:rank0" */
+        uint32_t hostname;  /* string */
+        uint32_t boot_id;   /* string; 0 = unknown */
+        uint32_t command;   /* string */
+        uint32_t trace;     /* string: the name of its file */
+        uint32_t clock;     /* enum trace_alignment */
+        uint32_t first_cpu; /* was added to the numbers of its CPUs */
+        uint32_t n_cpus;
 };
 
 #endif /* FORMAT_TRACE_ROWS_H */

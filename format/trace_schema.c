@@ -18,6 +18,7 @@
 #define EARLIER(to)  .reference = TRACE_REFERENCE_EARLIER, .table = TRACE_TABLE_##to
 #define PLAIN        .encoding = TRACE_ENCODING_VARINT
 #define LATER        .optional = true
+#define TIME         .is_time = true
 
 static const struct trace_field meta_fields[] = {
         FIELD(trace_meta, 1, key, REQUIRED(STRINGS)),
@@ -26,12 +27,13 @@ static const struct trace_field meta_fields[] = {
 static const struct trace_field process_fields[] = {
         FIELD(trace_process, 1, pid, DELTA),
         FIELD(trace_process, 2, parent, EARLIER(PROCESSES)),
-        FIELD(trace_process, 3, start_ns, DELTA),
+        FIELD(trace_process, 3, start_ns, DELTA, TIME),
+        FIELD(trace_process, 4, recording, OPTIONAL(RECORDINGS), LATER),
 };
 static const struct trace_field thread_fields[] = {
         FIELD(trace_thread, 1, process, REQUIRED(PROCESSES)),
         FIELD(trace_thread, 2, tid, DELTA),
-        FIELD(trace_thread, 3, start_ns, DELTA),
+        FIELD(trace_thread, 3, start_ns, DELTA, TIME),
         FIELD(trace_thread, 4, kind, LATER),
         FIELD(trace_thread, 5, fiber, LATER),
 };
@@ -44,12 +46,13 @@ static const struct trace_field module_fields[] = {
         FIELD(trace_module, 6, inode, PLAIN),
         FIELD(trace_module, 7, content, HEX, LATER),
         FIELD(trace_module, 8, generation, LATER),
+        FIELD(trace_module, 9, recording, OPTIONAL(RECORDINGS), LATER),
 };
 static const struct trace_field mapping_fields[] = {
         FIELD(trace_mapping, 1, start_avma, DELTA, HEX),
         FIELD(trace_mapping, 2, length_bytes, HEX),
         FIELD(trace_mapping, 3, file_offset_bytes, HEX),
-        FIELD(trace_mapping, 4, time_ns, DELTA),
+        FIELD(trace_mapping, 4, time_ns, DELTA, TIME),
         FIELD(trace_mapping, 5, process, REQUIRED(PROCESSES)),
         FIELD(trace_mapping, 6, module, REQUIRED(MODULES)),
 };
@@ -94,7 +97,7 @@ static const struct trace_field loss_fields[] = {
         FIELD(trace_loss, 1, reason, PLAIN),
         FIELD(trace_loss, 2, thread, OPTIONAL(THREADS)),
         FIELD(trace_loss, 3, count, PLAIN),
-        FIELD(trace_loss, 4, time_ns, DELTA),
+        FIELD(trace_loss, 4, time_ns, DELTA, TIME),
 };
 static const struct trace_field notice_fields[] = {
         FIELD(trace_notice, 1, notice, PLAIN),
@@ -102,7 +105,7 @@ static const struct trace_field notice_fields[] = {
 };
 static const struct trace_field clock_fields[] = {
         FIELD(trace_clock, 1, ticks, DELTA),
-        FIELD(trace_clock, 2, raw_ns, DELTA),
+        FIELD(trace_clock, 2, raw_ns, DELTA, TIME),
         FIELD(trace_clock, 3, kind, PLAIN),
         FIELD(trace_clock, 4, error_ns, PLAIN),
 };
@@ -128,7 +131,7 @@ static const struct trace_field device_fields[] = {
 };
 static const struct trace_field device_clock_fields[] = {
         FIELD(trace_device_clock, 1, ticks, DELTA),
-        FIELD(trace_device_clock, 2, raw_ns, DELTA),
+        FIELD(trace_device_clock, 2, raw_ns, DELTA, TIME),
         FIELD(trace_device_clock, 3, device, REQUIRED(DEVICES)),
 };
 static const struct trace_field program_info_fields[] = {
@@ -145,7 +148,7 @@ static const struct trace_field attachment_fields[] = {
 static const struct trace_field code_region_fields[] = {
         FIELD(trace_code_region, 1, start_avma, DELTA, HEX),
         FIELD(trace_code_region, 2, length_bytes, HEX),
-        FIELD(trace_code_region, 3, time_ns, DELTA),
+        FIELD(trace_code_region, 3, time_ns, DELTA, TIME),
         FIELD(trace_code_region, 4, process, REQUIRED(PROCESSES)),
         FIELD(trace_code_region, 5, name, OPTIONAL(STRINGS)),
         FIELD(trace_code_region, 6, attachment, OPTIONAL(ATTACHMENTS)),
@@ -169,6 +172,21 @@ static const struct trace_field counter_fields[] = {
         FIELD(trace_counter, 2, value, PLAIN),
         FIELD(trace_counter, 3, enabled_ns, PLAIN),
         FIELD(trace_counter, 4, running_ns, PLAIN),
+};
+
+static const struct trace_field recording_fields[] = {
+        FIELD(trace_recording, 1, label, OPTIONAL(STRINGS)),
+        FIELD(trace_recording, 2, hostname, OPTIONAL(STRINGS)),
+        FIELD(trace_recording, 3, boot_id, OPTIONAL(STRINGS)),
+        FIELD(trace_recording, 4, command, OPTIONAL(STRINGS)),
+        FIELD(trace_recording, 5, trace, OPTIONAL(STRINGS)),
+        FIELD(trace_recording, 6, start_ns, PLAIN, TIME),
+        FIELD(trace_recording, 7, end_ns, PLAIN, TIME),
+        FIELD(trace_recording, 8, offset_ns, DELTA, .show = TRACE_SHOW_SIGNED),
+        FIELD(trace_recording, 9, error_ns, PLAIN),
+        FIELD(trace_recording, 10, clock, PLAIN),
+        FIELD(trace_recording, 11, first_cpu, PLAIN),
+        FIELD(trace_recording, 12, n_cpus, PLAIN),
 };
 
 #define SCHEMA(id, text, type, list, is_interned)                                                         \
@@ -204,10 +222,11 @@ static const struct trace_schema schemas[TRACE_TABLE_COUNT] = {
         SCHEMA(COUNTERS, "counter", trace_counter, counter_fields, false),
         SCHEMA(MODULE_IMAGES, "module_image", trace_module_image, module_image_fields, false),
         SCHEMA(CODE_LINES, "code_line", trace_code_line, code_line_fields, false),
+        SCHEMA(RECORDINGS, "recording", trace_recording, recording_fields, false),
 };
 
 /* Rows are compared and hashed as bytes, so there must be no padding in them. */
-_Static_assert(sizeof(struct trace_process) == 16, "padding");
+_Static_assert(sizeof(struct trace_process) == 24, "padding");
 _Static_assert(sizeof(struct trace_thread) == 24, "padding");
 _Static_assert(sizeof(struct trace_module) == 48, "padding");
 _Static_assert(sizeof(struct trace_mapping) == 40, "padding");
@@ -229,6 +248,7 @@ _Static_assert(sizeof(struct trace_module_image) == 12, "padding");
 _Static_assert(sizeof(struct trace_code_line) == 16, "padding");
 _Static_assert(sizeof(struct trace_loss) == 24, "padding");
 _Static_assert(sizeof(struct trace_clock) == 24, "padding");
+_Static_assert(sizeof(struct trace_recording) == 64, "padding");
 
 const struct trace_schema *trace_schema_find(uint32_t table)
 {

@@ -51,6 +51,7 @@ struct trace_field {
         uint8_t table;       /* the enum trace_table that it refers to */
         uint8_t show;        /* enum trace_show */
         bool optional;       /* came in a later minor version than the table: absent is 0 */
+        bool is_time;        /* on the trace's timeline */
 };
 
 struct trace_schema {

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define TRACE_VERSION_MAJOR 1 /* a reader refuses another major version */
-#define TRACE_VERSION_MINOR 4 /* a newer minor only adds chunk kinds, columns, ops, reasons */
+#define TRACE_VERSION_MINOR 5 /* a newer minor only adds chunk kinds, columns, ops, reasons */
 
 #define TRACE_CHUNK_MAGIC        UINT32_C(0x43505948) /* "HYPC" */
 #define TRACE_CHUNK_HEADER_BYTES 48
@@ -74,10 +74,11 @@ enum trace_codec {
         X(37, CODE_REGIONS, "code_region")   \
         X(38, COUNTERS, "counter")           \
         X(39, MODULE_IMAGES, "module_image") \
-        X(40, CODE_LINES, "code_line")
+        X(40, CODE_LINES, "code_line")       \
+        X(41, RECORDINGS, "recording")
 
 #define TRACE_TABLE_FIRST 16
-#define TRACE_TABLE_COUNT 25
+#define TRACE_TABLE_COUNT 26
 
 enum trace_chunk_kind {
 #define X(id, name) TRACE_CHUNK_##name = (id),
@@ -190,6 +191,21 @@ enum trace_code_source {
         TRACE_CODE_SOURCES(X)
 #undef X
 };
+
+/* struct trace_recording.clock: how its times came onto this trace's timeline: X(id, NAME, "words") */
+#define TRACE_ALIGNMENTS(X)                                                     \
+        X(1, REFERENCE, "its clock is the timeline")                            \
+        X(2, SAME_BOOT, "exact: the same boot, one monotonic clock")            \
+        X(3, REALTIME, "by CLOCK_REALTIME, which both hosts kept synchronised") \
+        X(4, REALTIME_FREE, "by CLOCK_REALTIME, not known to be synchronised")
+
+enum trace_alignment {
+#define X(id, name, words) TRACE_ALIGNMENT_##name = (id),
+        TRACE_ALIGNMENTS(X)
+#undef X
+};
+
+#define TRACE_ALIGNMENT_COUNT 5 /* ids below this are known */
 
 /* struct trace_plot.format */
 enum trace_plot_format {
@@ -374,9 +390,11 @@ enum trace_loss_reason {
           "a version of Python that is not known: its functions are missing in call stacks")               \
         X(20, NO_PYTHON, "no Python functions in the call stacks of a program")                            \
         X(21, PYTHON_APPROXIMATE,                                                                          \
-          "Python functions in call stacks are approximate: read a moment after the sample, without BPF")
+          "Python functions in call stacks are approximate: read a moment after the sample, without BPF")  \
+        X(22, MERGED_PART, "a merged trace was cut off or damaged: the part before that is here")          \
+        X(23, MERGED_NEWER, "a merged trace has events that this version does not know: they are left out")
 
-#define TRACE_NOTICE_COUNT 22
+#define TRACE_NOTICE_COUNT 24
 
 enum trace_notice_id {
 #define X(id, name, words) TRACE_NOTICE_##name = (id),

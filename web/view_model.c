@@ -9,6 +9,7 @@
 #include "format/trace_spec.h"
 #include "timeline/timeline_index.h"
 #include "view/document/json_value.h"
+#include "view/text/text_number.h"
 #include "web/view_content.h"
 
 #include <errno.h>
@@ -193,10 +194,34 @@ static json_t *list_tracks(const struct timeline_index *index)
         return list;
 }
 
+/* How exact the times of other hosts are. */
+static void view_model_add_unsure_clocks(json_t *list, const struct loaded_trace *t)
+{
+        uint32_t n = trace_dictionary_count(t->dictionary, TRACE_TABLE_RECORDINGS);
+
+        for (uint32_t i = 1; list && i <= n; i++) {
+                const struct trace_recording *row = trace_dictionary_row(t->dictionary,
+                                                                         TRACE_TABLE_RECORDINGS, i);
+                struct text_view label = trace_dictionary_text(t->dictionary, row->label);
+                bool is_bound = row->clock == TRACE_ALIGNMENT_REALTIME;
+
+                if (row->clock == TRACE_ALIGNMENT_REFERENCE || row->clock == TRACE_ALIGNMENT_SAME_BOOT)
+                        continue;
+                (void)append(list,
+                             json_sprintf("%.*s is placed by CLOCK_REALTIME: its times against other hosts "
+                                          "are %s%s%s",
+                                          (int)(label.n_bytes & 0xff), label.n_bytes ? label.bytes : "",
+                                          is_bound ? "within " : "not known to be exact",
+                                          is_bound ? text_number_duration(row->error_ns).text : "",
+                                          is_bound ? " of them" : ""));
+        }
+}
+
 static json_t *list_warnings(const struct view_content *c)
 {
         json_t *list = json_array();
 
+        view_model_add_unsure_clocks(list, c->trace);
         if (list && c->failure[0] != '\0')
                 (void)append(list, json_sprintf("there is no timeline: %s", c->failure));
         if (list && c->trace->ending_words && c->trace->ending_words[0] != '\0')

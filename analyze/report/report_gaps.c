@@ -381,6 +381,21 @@ static int add_throttled(struct report *report, const struct trace_dictionary *d
                 n_throttled);
 }
 
+/* Recordings of other hosts than the first one's. */
+static int report_gaps_add_unsure_clocks(struct report *report, const struct trace_dictionary *d)
+{
+        uint64_t n = 0;
+
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_RECORDINGS); i++) {
+                const struct trace_recording *row = trace_dictionary_row(d, TRACE_TABLE_RECORDINGS, i);
+
+                n += row->clock != TRACE_ALIGNMENT_REFERENCE && row->clock != TRACE_ALIGNMENT_SAME_BOOT;
+        }
+        return report_gaps_add_counted(
+                &report->gaps, "CLOCKS_UNSURE",
+                "recordings are placed by CLOCK_REALTIME; their times against other hosts are not exact", n);
+}
+
 int report_gaps_find(struct report *report, const struct trace_totals *totals)
 {
         const struct trace_dictionary *d = trace_reader_dictionary(report->reader);
@@ -392,6 +407,9 @@ int report_gaps_find(struct report *report, const struct trace_totals *totals)
         if (r != 0)
                 return r;
         r = add_losses(&report->gaps, d);
+        if (r != 0)
+                return r;
+        r = report_gaps_add_unsure_clocks(report, d);
         if (r != 0)
                 return r;
         r = add_throttled(report, d);

@@ -31,6 +31,7 @@ static const struct command_row rows[] = {
         { COMMAND(csv), false, "print zones, messages and plots as tracy-csvexport does" },
         { COMMAND(query), false, "write a trace as an SQLite database" },
         { COMMAND(dump), false, "print a trace as text, one line per record" },
+        { COMMAND(merge), false, "put several traces onto one timeline: ranks, recorders, hosts" },
         { COMMAND(check), false, "check whether a trace is intact; repair one that is cut off" },
         { COMMAND(list), false, "show the events that can be recorded" },
         { COMMAND(doctor), false,

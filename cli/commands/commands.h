@@ -31,6 +31,8 @@ const struct option_table *cmd_csv_options(void);
 /* [ctl] -> control_socket -> recorder_control */
 int cmd_ctl(int argc, char **argv);
 const struct option_table *cmd_ctl_options(void);
+int cmd_merge(int argc, char **argv);
+const struct option_table *cmd_merge_options(void);
 
 /*
  * command line, diff_comparison, diff_view -> [diff] -> standard output

@@ -79,6 +79,23 @@ static void put_process(struct filling *f, struct sqlite_insert *i, uint32_t id)
         sqlite_insert_number(i, row->pid);
         sqlite_insert_id(i, row->parent);
         sqlite_insert_number(i, sqlite_database_since_start(f, row->start_ns));
+        sqlite_insert_id(i, row->recording);
+}
+
+static void put_recording(struct filling *f, struct sqlite_insert *i, uint32_t id)
+{
+        const struct trace_recording *row = trace_dictionary_row(f->d, TRACE_TABLE_RECORDINGS, id);
+
+        sqlite_insert_number(i, id);
+        sqlite_insert_string(i, string_of(f, row->label));
+        sqlite_insert_string(i, string_of(f, row->hostname));
+        sqlite_insert_string(i, string_of(f, row->command));
+        sqlite_insert_string(i, string_of(f, row->trace));
+        sqlite_insert_number(i, row->clock);
+        sqlite_insert_number(i, row->offset_ns);
+        sqlite_insert_number(i, row->error_ns);
+        sqlite_insert_number(i, row->first_cpu);
+        sqlite_insert_number(i, row->n_cpus);
 }
 
 static void sqlite_database_put_thread(struct filling *f, struct sqlite_insert *i, uint32_t id)
@@ -239,7 +256,8 @@ static void fill_paths(struct filling *f)
 static int fill_tables(struct filling *f, struct error *err)
 {
         sqlite_database_fill_table(f, TRACE_TABLE_META, "meta", 2, sqlite_database_put_meta);
-        sqlite_database_fill_table(f, TRACE_TABLE_PROCESSES, "processes", 4, put_process);
+        sqlite_database_fill_table(f, TRACE_TABLE_RECORDINGS, "recordings", 10, put_recording);
+        sqlite_database_fill_table(f, TRACE_TABLE_PROCESSES, "processes", 5, put_process);
         sqlite_database_fill_table(f, TRACE_TABLE_THREADS, "threads", 6, sqlite_database_put_thread);
         sqlite_database_fill_table(f, TRACE_TABLE_MODULES, "modules", 3, sqlite_database_put_module);
         sqlite_database_fill_table(f, TRACE_TABLE_FRAMES, "frames", 4, sqlite_database_put_frame);

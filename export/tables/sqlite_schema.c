@@ -6,7 +6,10 @@
 const char *sqlite_schema_tables(void)
 {
         return "CREATE TABLE meta(key TEXT, value TEXT);\n"
-               "CREATE TABLE processes(id INTEGER PRIMARY KEY, pid INTEGER, parent INTEGER, start_ns INTEGER);\n"
+               "CREATE TABLE recordings(id INTEGER PRIMARY KEY, label TEXT, hostname TEXT, command TEXT, trace TEXT, "
+               "clock INTEGER, offset_ns INTEGER, error_ns INTEGER, first_cpu INTEGER, n_cpus INTEGER);\n"
+               "CREATE TABLE processes(id INTEGER PRIMARY KEY, pid INTEGER, parent INTEGER, start_ns INTEGER, "
+               "recording INTEGER);\n"
                "CREATE TABLE threads(id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER, name TEXT, "
                "is_fiber INTEGER, start_ns INTEGER);\n"
                "CREATE TABLE modules(id INTEGER PRIMARY KEY, path TEXT, build_id TEXT);\n"

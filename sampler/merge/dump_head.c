@@ -89,7 +89,8 @@ static void dump_head_add_number(struct making *m, const char *key, uint64_t val
 /* Facts about the recording's beginning and end do not hold for the dump. */
 static bool is_replaced(const struct making *m, uint32_t key)
 {
-        static const char *const keys[] = { "start_raw_ns", "start_realtime_ns", "end_raw_ns" };
+        static const char *const keys[] = { "start_raw_ns", "start_realtime_ns", "end_raw_ns",
+                                            "end_realtime_ns" };
         size_t n_bytes;
         const char *text = trace_dictionary_string(m->from, key, &n_bytes);
 

@@ -3,6 +3,7 @@
 #include "sampler/kernel/unwind_request.h"
 
 #include "base/byte_buffer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "sampler/events/event_request.h"
@@ -17,6 +18,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/timex.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -99,12 +101,39 @@ int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pi
         return r < 0 ? r : recording_facts_add_text(d, "attached_pids", &numbers, err);
 }
 
+static uint64_t realtime_ns(void)
+{
+        struct timespec now;
+
+        (void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail for this clock */
+        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* CLOCK_REALTIME at @raw_ns of CLOCK_MONOTONIC_RAW, which was a moment ago. */
+static uint64_t realtime_at(uint64_t raw_ns)
+{
+        uint64_t now_ns = clock_raw_ns();
+
+        return realtime_ns() - (now_ns - raw_ns);
+}
+
+/* By how much the kernel says that CLOCK_REALTIME may be wrong; 0 = nothing keeps it synchronised. */
+static uint64_t realtime_error_ns(void)
+{
+        struct timex state = { .modes = 0 };
+        int r = adjtimex(&state);
+
+        if (r < 0 || r == TIME_ERROR || (state.status & STA_UNSYNC) || state.maxerror <= 0)
+                return 0;
+        return (uint64_t)state.maxerror * NS_PER_US;
+}
+
 int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct error *err)
 {
         long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
         char boot_id[TRACE_ORIGIN_BOOT_ID_BYTES];
+        uint64_t error_ns = realtime_error_ns();
         struct utsname system;
-        struct timespec now;
         bool has_names = uname(&system) == 0;
         const struct {
                 const char *key, *value; /* NULL or empty = unknown */
@@ -118,7 +147,6 @@ int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct 
         int r = 0;
 
         trace_origin_read_boot_id(boot_id);
-        (void)clock_gettime(CLOCK_REALTIME, &now);
         for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && r == 0; i++)
                 if (words[i].value && words[i].value[0] != '\0')
                         r = recording_facts_add_meta(d, words[i].key, words[i].value);
@@ -127,8 +155,11 @@ int recording_facts_begin(struct trace_dictionary *d, uint64_t start_ns, struct 
         r = recording_facts_add_number(d, "cpus", n_cpus > 0 ? (uint64_t)n_cpus : 0);
         if (r < 0)
                 goto fail;
-        r = recording_facts_add_number(d, "start_realtime_ns",
-                                       (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+        r = recording_facts_add_number(d, "start_realtime_ns", realtime_at(start_ns));
+        if (r < 0)
+                goto fail;
+        if (error_ns != 0)
+                r = recording_facts_add_number(d, "realtime_error_ns", error_ns);
         if (r < 0)
                 goto fail;
         r = recording_facts_add_number(d, "start_raw_ns", start_ns);
@@ -235,6 +266,8 @@ int recording_facts_end(struct trace_dictionary *d, uint64_t end_ns, int wait_st
         char status[32];
         int r = recording_facts_add_number(d, "end_raw_ns", end_ns);
 
+        if (r == 0)
+                r = recording_facts_add_number(d, "end_realtime_ns", realtime_at(end_ns));
         if (wait_status >= 0 && WIFSIGNALED(wait_status))
                 (void)snprintf(status, sizeof(status), "signal %d", WTERMSIG(wait_status));
         else

@@ -47,6 +47,7 @@ allowed() { # folder -> the other folders and single files that it may include
         analyze/annotate)  echo symbolize analyze/trace analyze/walk analyze/report ;;
 
         timeline)          echo symbolize analyze ;;
+        merge)             echo analyze/trace/meta_value.h ;;
 
         view/text)         ;;
         view/document)     echo view/text ;;
@@ -62,7 +63,7 @@ allowed() { # folder -> the other folders and single files that it may include
         cli/files)         echo symbolize instrument sampler analyze timeline view web cli/terminal cli/options cli/exit_status.h ;;
         cli/views)         echo symbolize analyze view cli/terminal cli/options cli/files cli/exit_status.h ;;
         cli/top)           echo symbolize analyze view cli/terminal cli/options cli/files cli/exit_status.h ;;
-        cli/commands)      echo symbolize unwind instrument sampler analyze timeline view web export cli/terminal cli/options cli/files \
+        cli/commands)      echo symbolize unwind instrument sampler analyze timeline merge view web export cli/terminal cli/options cli/files \
                                 cli/views cli/top cli/exit_status.h cli/version.h ;;
         cli)               echo instrument view/text view/document cli/terminal cli/options cli/commands ;;
         *)                 echo "no such folder: $1" >&2 ;;
@@ -79,7 +80,7 @@ folder_of() { # path -> its folder in the table above
 }
 
 bad=0
-for file in $(find base format symbolize unwind instrument sampler analyze timeline view export web cli -name '*.[ch]' | sort); do
+for file in $(find base format symbolize unwind instrument sampler analyze timeline merge view export web cli -name '*.[ch]' | sort); do
         from=$(folder_of "$file")
         case $from in
         base | instrument/client | instrument/compat) may=$from ;;

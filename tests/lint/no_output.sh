@@ -9,7 +9,7 @@ cd "${1:-.}"
 calls='(printf|vprintf|puts|putchar|perror|psignal|err|errx|warn|warnx|exit|quick_exit|abort)'
 streams='(stdout|stderr)'
 bad=0
-for file in $(find base format symbolize unwind instrument sampler analyze timeline view export web -name '*.[ch]' | sort); do
+for file in $(find base format symbolize unwind instrument sampler analyze timeline merge view export web -name '*.[ch]' | sort); do
         # Comments go first, so that they may speak of these functions.
         text=$(sed -E -e 's@/\*.*\*/@@g' -e '/\/\*/,/\*\//s/.*//' "$file")
         hits=$(printf '%s\n' "$text" | grep -nE "(^|[^A-Za-z0-9_>.])${calls}[ ]*\(|(^|[^A-Za-z0-9_])$streams([^A-Za-z0-9_]|\$)" || true)

@@ -6,7 +6,7 @@ set -eu
 cd "${1:-.}"
 
 # shellcheck disable=SC2016 # the fields are awk's
-find base format symbolize unwind instrument sampler analyze timeline view export web cli python -name '*.c' | sort | xargs awk '
+find base format symbolize unwind instrument sampler analyze timeline merge view export web cli python -name '*.c' | sort | xargs awk '
 /^static [^=;(]*[ *][a-z_0-9]+\(/ {
         name = $0
         sub(/\(.*/, "", name)

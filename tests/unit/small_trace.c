@@ -55,7 +55,11 @@ static void add_first_rows(struct trace_builder *b)
         build_id = add_bytes(b, "\0\1\x7f\x80\xff\n\\", 7);
 
         ROW(b, PROCESSES, trace_process, .pid = 100, .start_ns = BEGIN_NS);
-        ROW(b, PROCESSES, trace_process, .pid = 101, .parent = 1, .start_ns = BEGIN_NS + 5);
+        ROW(b, RECORDINGS, trace_recording, .label = trace_builder_string(b, "node1:rank0"),
+            .hostname = trace_builder_string(b, "node1"), .boot_id = trace_builder_string(b, "0f6e6c8e"),
+            .start_ns = BEGIN_NS, .end_ns = BEGIN_NS + 1000, .offset_ns = (uint64_t)-5, .error_ns = 77,
+            .clock = TRACE_ALIGNMENT_REALTIME, .first_cpu = 8, .n_cpus = 4);
+        ROW(b, PROCESSES, trace_process, .pid = 101, .parent = 1, .start_ns = BEGIN_NS + 5, .recording = 1);
         ROW(b, THREADS, trace_thread, .process = 1, .tid = 100, .start_ns = BEGIN_NS);
         ROW(b, THREADS, trace_thread, .process = 2, .tid = 4294967295, .start_ns = BEGIN_NS + 7);
         ROW(b, MODULES, trace_module, .path = trace_builder_string(b, "/opt/engine"), .build_id = build_id,

@@ -13,6 +13,7 @@
 #include "view/document/view_document.h"
 #include "view/text/text_number.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -124,9 +125,11 @@ static void recording_add_length(struct view_document *d, const struct report *r
         byte_buffer_add_format(line, " in %s process%s", text_number_count(report->n_processes).text,
                                report->n_processes == 1 ? "" : "es");
         if (r->exit_status.n_bytes != 0) {
-                /* "3", or else words: "signal 9" */
-                byte_buffer_add_format(line, recording_is_digits(r->exit_status) ? ", exit status "
-                                                                                 : ", ended by ");
+                /* "3" or "0, 3", or else words: "signal 9" */
+                byte_buffer_add_format(line,
+                                       recording_is_digits((struct text_view){ r->exit_status.bytes, 1 })
+                                               ? ", exit status "
+                                               : ", ended by ");
                 recording_add_name(line, r->exit_status);
         }
         recording_put_line(d, r->range.is_part ? "range" : "lasted", line);
@@ -138,6 +141,86 @@ static void recording_add_length(struct view_document *d, const struct report *r
         view_document_add_string(d, "exit_status", NULL, r->exit_status);
         view_document_add_string(d, "ending", NULL, report_names_words(recording_ending(report->ending)));
         view_document_add_string(d, "ending_words", NULL, report_names_words(report->ending_words));
+}
+
+/* ------------------------------------------------------------------ merged traces */
+
+static const char *const recording_alignments[TRACE_ALIGNMENT_COUNT] = {
+#define X(id, name, words) [id] = (words),
+        TRACE_ALIGNMENTS(X)
+#undef X
+};
+
+static const char *recording_alignment(uint32_t clock)
+{
+        return clock < TRACE_ALIGNMENT_COUNT && recording_alignments[clock] ? recording_alignments[clock]
+                                                                            : "in a way of a newer version";
+}
+
+/* "node2: its times by CLOCK_REALTIME, which both hosts kept synchronised, within 1.2 ms; CPUs from 2 on" */
+static void recording_add_merged(struct view_document *d, const struct trace_dictionary *dictionary,
+                                 struct byte_buffer *line)
+{
+        uint32_t n = trace_dictionary_count(dictionary, TRACE_TABLE_RECORDINGS);
+
+        for (uint32_t i = 1; i <= n; i++) {
+                const struct trace_recording *row = trace_dictionary_row(dictionary, TRACE_TABLE_RECORDINGS,
+                                                                         i);
+
+                recording_add_name(line, trace_dictionary_text(dictionary, row->label));
+                byte_buffer_add_format(line, ": times %s", recording_alignment(row->clock));
+                if (row->error_ns != 0)
+                        byte_buffer_add_format(line, ", %s %s",
+                                               row->clock == TRACE_ALIGNMENT_REALTIME_FREE ? "at least"
+                                                                                           : "within",
+                                               text_number_duration(row->error_ns).text);
+                if (row->n_cpus != 0)
+                        byte_buffer_add_format(line, "; CPUs %" PRIu32 " to %" PRIu64, row->first_cpu,
+                                               (uint64_t)row->first_cpu + row->n_cpus - 1);
+                recording_put_line(d, "merged", line);
+        }
+}
+
+static void recording_add_recordings(struct view_document *d, const struct trace_dictionary *dictionary)
+{
+        static const struct view_column columns[] = {
+                { .key = "label", .type = VIEW_STRING },   { .key = "hostname", .type = VIEW_STRING },
+                { .key = "command", .type = VIEW_STRING }, { .key = "trace", .type = VIEW_STRING },
+                { .key = "clock", .type = VIEW_STRING },   { .key = "offset_ns", .type = VIEW_STRING },
+                { .key = "error_ns", .type = VIEW_COUNT }, { .key = "start_ns", .type = VIEW_COUNT },
+                { .key = "end_ns", .type = VIEW_COUNT },   { .key = "first_cpu", .type = VIEW_COUNT },
+                { .key = "n_cpus", .type = VIEW_COUNT },
+        };
+        static const char *const names[TRACE_ALIGNMENT_COUNT] = {
+#define X(id, name, words) [id] = #name,
+                TRACE_ALIGNMENTS(X)
+#undef X
+        };
+        struct view_table *t = view_document_add_table(d, "recordings", NULL, columns,
+                                                       sizeof(columns) / sizeof(columns[0]));
+        uint32_t n = trace_dictionary_count(dictionary, TRACE_TABLE_RECORDINGS);
+
+        for (uint32_t i = 1; i <= n; i++) {
+                const struct trace_recording *row = trace_dictionary_row(dictionary, TRACE_TABLE_RECORDINGS,
+                                                                         i);
+                char offset[24];
+
+                (void)snprintf(offset, sizeof(offset), "%" PRId64, (int64_t)row->offset_ns);
+                view_table_put_string(d, t, trace_dictionary_text(dictionary, row->label));
+                report_heading_put_name(d, t, trace_dictionary_text(dictionary, row->hostname));
+                report_heading_put_name(d, t, trace_dictionary_text(dictionary, row->command));
+                report_heading_put_name(d, t, trace_dictionary_text(dictionary, row->trace));
+                view_table_put_words(d, t,
+                                     row->clock < TRACE_ALIGNMENT_COUNT && names[row->clock]
+                                             ? names[row->clock]
+                                             : "OTHER");
+                view_table_put_words(d, t, offset);
+                view_table_put_number(d, t, row->error_ns);
+                view_table_put_number(d, t, row->start_ns);
+                view_table_put_number(d, t, row->end_ns);
+                view_table_put_number(d, t, row->first_cpu);
+                view_table_put_number(d, t, row->n_cpus);
+        }
 }
 
 /* ------------------------------------------------------------------ samples */
@@ -362,6 +445,7 @@ void recording_view_add_facts(struct view_document *d, const struct report *repo
         view_document_add_string(d, "filter", "only", report->recording.filter);
         recording_add_place(d, &report->recording, &line);
         recording_add_length(d, report, &line);
+        recording_add_merged(d, report->trace.dictionary, &line);
         recording_add_events(d, report, &line);
         recording_add_stacks(d, &report->callstacks, &line);
         recording_add_sampler(d, &report->recording, &line);
@@ -412,4 +496,5 @@ void recording_view_add_tables(struct view_document *d, const struct report *rep
                 view_table_put_bool(d, t, event == report->event);
         }
         recording_add_states(d, &report->callstacks);
+        recording_add_recordings(d, report->trace.dictionary);
 }

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/commands.h"
+
+#include "base/error.h"
+#include "base/io.h"
+#include "cli/commands/command_frame.h"
+#include "cli/exit_status.h"
+#include "cli/files/replaced_file.h"
+#include "cli/terminal/complaint.h"
+#include "format/trace_writer.h"
+#include "merge/merge_input.h"
+#include "merge/trace_merge.h"
+#include "view/text/text_number.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LETTER_FORCE = OPTION_LONG_ONLY };
+
+struct arguments {
+        const char *output;
+        bool force;
+};
+
+static const struct option_row option_rows[] = {
+        { 'o', "output", "FILE", "write the trace to FILE, - for a pipe; needed" },
+        { LETTER_FORCE, "force", NULL, "replace the file if it exists" },
+        COMMON_ROW_QUIET,
+        COMMON_ROW_HELP,
+};
+
+static const struct option_table table = {
+        .command = "hyprof merge",
+        .operands = "TRACE...",
+        .n_operands_max = TRACE_MERGE_INPUTS_MAX,
+        .about =
+                "Writes one trace with one timeline from several: of the ranks of a job, of several recorders on\n"
+                "one machine, of several hosts.  Recordings of one boot are placed exactly, by the clock that they\n"
+                "share; others by CLOCK_REALTIME, and the reports state how exact that is.\n",
+        .rows = option_rows,
+        .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
+        .closing =
+                "exit status: 0 = written, also if a trace was cut off or damaged: the part before that is in\n"
+                "the result, and reports say so; 1 = a trace cannot be read or placed in time, two hold the same\n"
+                "recording, or FILE cannot be written; 2 = usage\n",
+};
+
+static int cmd_merge_take_option(void *context, int letter, const char *value)
+{
+        struct arguments *args = context;
+
+        if (letter == LETTER_FORCE)
+                args->force = true;
+        else
+                args->output = value;
+        return 0;
+}
+
+/* "exact", "within 1.2 ms", "not known" */
+static void cmd_merge_describe_place(const struct merge_part *part, char *words, size_t n_bytes)
+{
+        bool is_unknown = part->clock == TRACE_ALIGNMENT_REALTIME_FREE;
+
+        if (part->clock == TRACE_ALIGNMENT_REFERENCE || part->clock == TRACE_ALIGNMENT_SAME_BOOT)
+                (void)snprintf(words, n_bytes, "exactly");
+        else
+                (void)snprintf(words, n_bytes, "by CLOCK_REALTIME, %s%s",
+                               is_unknown ? "not known to be synchronised" : "within ",
+                               is_unknown ? "" : text_number_duration(part->error_ns).text);
+}
+
+static void report_inputs(const struct trace_merge *m)
+{
+        for (size_t i = 0; i < m->n_inputs; i++) {
+                const struct merge_input *in = &m->inputs[i];
+                char words[160];
+
+                if (m->damages[i].code != 0)
+                        complain("warning: %s: %s; the part before that is merged", in->path,
+                                 m->damages[i].text);
+                cmd_merge_describe_place(&in->parts[0], words, sizeof(words));
+                complain("%s is %s, placed %s", in->path, in->parts[0].label, words);
+        }
+        if (m->n_unknown != 0)
+                complain("warning: %s of a newer hyprof left out",
+                         text_number_counted(m->n_unknown, "events").text);
+}
+
+static int write_merged(const struct arguments *args, const struct common_options *common,
+                        struct trace_merge *m, int *ret_bad, struct error *err)
+{
+        struct replaced_file file = { .fd = -1, .folder_fd = -1 };
+        struct trace_writer *writer = NULL;
+        int r = replaced_file_open(&file, args->output, !args->force, err);
+
+        if (r < 0)
+                return r;
+        r = trace_writer_new(file.fd, &writer, err);
+        if (r == 0)
+                r = trace_merge_run(m, (const char *const *)common->operands, (size_t)common->n_operands,
+                                    writer, err);
+        *ret_bad = m->n_inputs != 0 ? (int)m->n_inputs - 1 : 0;
+        if (r < 0 && writer && trace_writer_has_failed(writer))
+                (void)error_prefix(err, r, "%s", args->output);
+        if (r == 0)
+                r = replaced_file_commit(&file, err);
+        trace_writer_free(writer);
+        replaced_file_close(&file);
+        return r;
+}
+
+static int cmd_merge_run(void *context, struct common_options *common)
+{
+        const struct arguments *args = context;
+        struct trace_merge m = { .inputs = NULL };
+        struct error err = ERROR_NONE;
+        int bad = 0, r;
+
+        if (common->n_operands < 2 || !args->output) {
+                complain("error: %s", !args->output ? "-o FILE is missing" : "expected two traces or more");
+                complain_try("hyprof merge a.hyp b.hyp -o merged.hyp");
+                return EXIT_STATUS_USAGE;
+        }
+        if (strcmp(args->output, "-") == 0 && isatty(STDOUT_FILENO)) {
+                complain("error: a trace is not written to a terminal");
+                complain_try("hyprof merge a.hyp b.hyp -o merged.hyp");
+                return EXIT_STATUS_USAGE;
+        }
+        r = write_merged(args, common, &m, &bad, &err);
+        if (r == -EEXIST && m.n_inputs == 0) {
+                complain("error: %s", err.text);
+                complain_try("hyprof merge --force, or another FILE");
+        } else if (r < 0) {
+                complain_of_trace(r, common->operands[bad], &err);
+        } else if (!common->quiet) {
+                report_inputs(&m);
+                complain("%s of %zu traces are in %s", text_number_counted(m.n_events, "events").text,
+                         m.n_inputs, args->output);
+        }
+        trace_merge_deinit(&m);
+        return r < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
+}
+
+const struct option_table *cmd_merge_options(void)
+{
+        return &table;
+}
+
+int cmd_merge(int argc, char **argv)
+{
+        struct arguments args = { .output = NULL };
+        const struct command_frame frame = {
+                .table = &table, .take = cmd_merge_take_option, .context = &args, .run = cmd_merge_run
+        };
+
+        return command_frame_run(&frame, argc, argv);
+}

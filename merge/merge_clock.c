@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "merge/merge_clock.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "merge/merge_input.h"
+
+#include <errno.h>
+#include <string.h>
+
+static uint64_t merge_clock_add(uint64_t a, uint64_t b)
+{
+        uint64_t sum;
+
+        return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Hostile numbers end at the limits. */
+static int64_t merge_clock_sum(int64_t a, int64_t b)
+{
+        int64_t sum;
+
+        if (__builtin_add_overflow(a, b, &sum))
+                return a < 0 ? INT64_MIN + 1 : INT64_MAX;
+        return sum;
+}
+
+static bool is_same_boot(const struct merge_part *a, const struct merge_part *b)
+{
+        return a->boot_id.n_bytes != 0 && a->boot_id.n_bytes == b->boot_id.n_bytes &&
+               memcmp(a->boot_id.bytes, b->boot_id.bytes, a->boot_id.n_bytes) == 0;
+}
+
+static uint32_t find_less_sure(uint32_t a, uint32_t b)
+{
+        return a > b ? a : b;
+}
+
+/*
+ * The parts of @in get what they have against the reference.
+ * @exact:              the part by which it was placed, and all others of its boot: they have @error_ns and
+ *                      @clock; the others what they had against it as well.  NULL = it was placed as a whole.
+ */
+static void put_parts(struct merge_input *in, const struct merge_part *exact, uint64_t error_ns,
+                      uint32_t clock)
+{
+        const struct merge_part was = exact ? *exact
+                                            : (struct merge_part){ .clock = TRACE_ALIGNMENT_REFERENCE };
+
+        for (uint32_t i = 0; i < in->n_parts; i++) {
+                struct merge_part *part = &in->parts[i];
+
+                part->offset_ns = merge_clock_sum(part->offset_ns, in->shift_ns);
+                if (is_same_boot(part, &was)) {
+                        part->error_ns = error_ns;
+                        part->clock = clock;
+                        continue;
+                }
+                part->error_ns = merge_clock_add(part->error_ns, merge_clock_add(was.error_ns, error_ns));
+                part->clock = find_less_sure(find_less_sure(part->clock, was.clock), clock);
+        }
+        in->is_placed = true;
+}
+
+/* By a boot that both have a recording of.  Returns whether there is one. */
+static bool place_by_boot(struct merge_input *in, const struct merge_input *placed)
+{
+        for (uint32_t i = 0; i < placed->n_parts; i++) {
+                for (uint32_t j = 0; j < in->n_parts; j++) {
+                        const struct merge_part *there = &placed->parts[i];
+                        struct merge_part *here = &in->parts[j];
+
+                        if (!is_same_boot(there, here))
+                                continue;
+                        in->shift_ns = merge_clock_sum(there->offset_ns, -here->offset_ns);
+                        put_parts(in, here, there->error_ns,
+                                  there->clock == TRACE_ALIGNMENT_REFERENCE ? TRACE_ALIGNMENT_SAME_BOOT
+                                                                            : there->clock);
+                        return true;
+                }
+        }
+        return false;
+}
+
+static void place_by_realtime(struct merge_input *in, const struct merge_input *placed)
+{
+        uint64_t error_ns = merge_clock_add(in->clock_error_ns, placed->clock_error_ns);
+        bool is_known = in->is_synchronised && placed->is_synchronised;
+
+        in->shift_ns = merge_clock_sum(merge_clock_sum(in->realtime_ns, -placed->realtime_ns),
+                                       placed->shift_ns);
+        put_parts(in, NULL, merge_clock_add(error_ns, placed->parts[0].error_ns),
+                  is_known ? TRACE_ALIGNMENT_REALTIME : TRACE_ALIGNMENT_REALTIME_FREE);
+}
+
+/* One more input that shares a boot with one that is placed. */
+static bool place_next_by_boot(struct merge_input *inputs, size_t n_inputs)
+{
+        for (size_t i = 0; i < n_inputs; i++)
+                for (size_t j = 0; j < n_inputs && !inputs[i].is_placed; j++)
+                        if (inputs[j].is_placed && place_by_boot(&inputs[i], &inputs[j]))
+                                return true;
+        return false;
+}
+
+static int place_next_by_realtime(struct merge_input *inputs, size_t n_inputs, struct error *err)
+{
+        const struct merge_input *placed = NULL;
+        struct merge_input *next = NULL;
+
+        for (size_t i = 0; i < n_inputs; i++) {
+                if (inputs[i].is_placed && inputs[i].start_ns != 0 && (!placed || inputs[i].has_realtime))
+                        placed = &inputs[i];
+                if (!inputs[i].is_placed && !next)
+                        next = &inputs[i];
+        }
+        if (!placed || !next || !placed->has_realtime || !next->has_realtime)
+                return error_set(
+                        err, -EINVAL,
+                        "%s: it does not state when it was recorded, so it cannot be placed beside others",
+                        next && placed && placed->has_realtime ? next->path : inputs[0].path);
+        place_by_realtime(next, placed);
+        return 0;
+}
+
+/* No time is before the beginning of the timeline. */
+static void move_all_up(struct merge_input *inputs, size_t n_inputs)
+{
+        int64_t first_ns = INT64_MAX, up_ns;
+
+        for (size_t i = 0; i < n_inputs; i++) {
+                const struct merge_input *in = &inputs[i];
+                uint64_t start_ns = in->first_ns != 0 && in->first_ns < in->start_ns ? in->first_ns
+                                                                                     : in->start_ns;
+                int64_t at_ns = merge_clock_sum(start_ns <= INT64_MAX ? (int64_t)start_ns : INT64_MAX,
+                                                in->shift_ns);
+
+                if (start_ns != 0 && at_ns < first_ns)
+                        first_ns = at_ns;
+        }
+        if (first_ns >= (int64_t)NS_PER_S)
+                return;
+        up_ns = merge_clock_sum((int64_t)NS_PER_S, -first_ns);
+        for (size_t i = 0; i < n_inputs; i++) {
+                inputs[i].shift_ns = merge_clock_sum(inputs[i].shift_ns, up_ns);
+                for (uint32_t j = 0; j < inputs[i].n_parts; j++)
+                        inputs[i].parts[j].offset_ns = merge_clock_sum(inputs[i].parts[j].offset_ns, up_ns);
+        }
+}
+
+/* ---- CPUs ---------------------------------------------------------------------------------------------- */
+
+static uint32_t merge_clock_round_up(uint32_t n_cpus)
+{
+        uint32_t n = 1;
+
+        while (n < n_cpus)
+                n *= 2;
+        return n;
+}
+
+static struct merge_part *find_boot_before(struct merge_input *inputs, size_t i, uint32_t j)
+{
+        for (size_t k = 0; k <= i; k++)
+                for (uint32_t l = 0; l < inputs[k].n_parts && (k < i || l < j); l++)
+                        if (is_same_boot(&inputs[k].parts[l], &inputs[i].parts[j]))
+                                return &inputs[k].parts[l];
+        return NULL;
+}
+
+static uint32_t count_boot_cpus(const struct merge_input *inputs, size_t n_inputs,
+                                const struct merge_part *of)
+{
+        uint32_t n_cpus = of->n_cpus;
+
+        for (size_t i = 0; i < n_inputs; i++)
+                for (uint32_t j = 0; j < inputs[i].n_parts; j++)
+                        if (is_same_boot(&inputs[i].parts[j], of) && inputs[i].parts[j].n_cpus > n_cpus)
+                                n_cpus = inputs[i].parts[j].n_cpus;
+        return merge_clock_round_up(n_cpus);
+}
+
+/* Each boot has numbers of its own: CPU 3 of two hosts is not one CPU. */
+static void number_cpus(struct merge_input *inputs, size_t n_inputs)
+{
+        uint32_t next = 0;
+
+        for (size_t i = 0; i < n_inputs; i++) {
+                for (uint32_t j = 0; j < inputs[i].n_parts; j++) {
+                        const struct merge_part *before = find_boot_before(inputs, i, j);
+                        struct merge_part *part = &inputs[i].parts[j];
+                        uint32_t own = part->first_cpu;
+
+                        part->first_cpu = before ? before->first_cpu : next;
+                        part->cpu_shift = (uint64_t)part->first_cpu - own;
+                        if (!before)
+                                next += count_boot_cpus(inputs, n_inputs, part);
+                }
+        }
+}
+
+/* The first with a time is the reference, those without one are anywhere.  Returns how many are left. */
+static size_t place_first(struct merge_input *inputs, size_t n_inputs)
+{
+        struct merge_input *reference = NULL;
+        size_t n_left = 0;
+
+        for (size_t i = 0; i < n_inputs; i++) {
+                if (inputs[i].start_ns == 0)
+                        inputs[i].is_placed = true;
+                else if (!reference)
+                        reference = &inputs[i];
+                n_left += inputs[i].start_ns != 0;
+        }
+        if (!reference)
+                return 0;
+        reference->is_placed = true;
+        return n_left - 1;
+}
+
+int merge_clock_place(struct merge_input *inputs, size_t n_inputs, struct error *err)
+{
+        for (size_t n_left = place_first(inputs, n_inputs); n_left > 0; n_left--) {
+                int r = place_next_by_boot(inputs, n_inputs) ? 0
+                                                             : place_next_by_realtime(inputs, n_inputs, err);
+
+                if (r < 0)
+                        return r;
+        }
+        move_all_up(inputs, n_inputs);
+        number_cpus(inputs, n_inputs);
+        return 0;
+}

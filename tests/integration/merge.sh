@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# hyprof merge: all events of all traces are in the result, threads apart by recording in every view; what is refused
+set -eu
+. tests/tap.sh
+plan 30
+need jq sqlite3
+need_sampling
+
+record a -- "$WORKLOADS/w_truth" || true
+record b -- "$WORKLOADS/w_two_zones" || true
+a=$TMPDIR/a.hyp b=$TMPDIR/b.hyp c=$TMPDIR/c.hyp
+number() { "$HYPROF" report --json "$1" | jq "$2"; }
+events() { "$HYPROF" check --json "$1" 2>/dev/null | jq '.traces.rows[0].n_events'; }
+ops() { "$HYPROF" dump "$1" | awk '/^(zone_begin|zone_end|sample|switch_in|switch_out|thread_name|thread_exit|message_text|plot_f64) / { print $1 }' | sort | uniq -c; }
+both() { { ops "$a"; ops "$b"; } | awk '{ n[$2] += $1 } END { for (op in n) print n[op], op }' | sort -k 2; }
+
+# ---- two recordings of this machine
+holds "two traces" ends_with 0 "$HYPROF" merge "$a" "$b" -o "$c"
+holds "placed exactly" grep -q 'placed exactly' "$TMPDIR/err"
+holds "intact" "$HYPROF" check "$c"
+holds "every event of both" same "$(($(events "$a") + $(events "$b")))" "$(events "$c")"
+holds "each op as often as in both" same "$(both)" "$(ops "$c" | awk '{ print $1, $2 }' | sort -k 2)"
+holds "zones add up" same "$(($(number "$a" .n_zones) + $(number "$b" .n_zones)))" "$(number "$c" .n_zones)"
+holds "samples add up" same "$(($(number "$a" .n_samples) + $(number "$b" .n_samples)))" "$(number "$c" .n_samples)"
+holds "on-CPU times add up" same \
+        "$(for t in "$a" "$b"; do number "$t" '[.threads.rows[].on_cpu_ns] | add'; done | jq -s add)" \
+        "$(number "$c" '[.threads.rows[].on_cpu_ns] | add')"
+holds "two processes" same 2 "$(number "$c" .n_processes)"
+holds "the head names both" same '2 ["REFERENCE","SAME_BOOT"]' "$(number "$c" '.recordings.rows | "\(length) \(map(.clock))"' | jq -r .)"
+holds "it covers both, one after the other" compare "$(number "$c" .duration_ns)" ">=" "$(number "$a" .duration_ns) + $(number "$b" .duration_ns)"
+
+# ---- threads are called after their recording in every view
+label() { "$HYPROF" report --json "$c" | jq -r ".recordings.rows[$1].label"; }
+"$HYPROF" report "$c" >"$TMPDIR/report"
+holds "report" grep -qF "w_truth@$(label 0)" "$TMPDIR/report"
+"$HYPROF" report --threads "$c" >"$TMPDIR/threads"
+holds "report --threads" grep -qF "w_two_zones@$(label 1)" "$TMPDIR/threads"
+"$HYPROF" export chrome -o "$TMPDIR/c.json" "$c" 2>/dev/null
+holds "an export" grep -qF "w_two_zones@$(label 1)" "$TMPDIR/c.json"
+"$HYPROF" query --sqlite "$TMPDIR/c.db" "$c" 2>/dev/null
+holds "the database: names" compare "$(sqlite3 "$TMPDIR/c.db" "SELECT count(*) FROM threads WHERE name LIKE '%@%:b'")" ">=" 1
+holds "the database: a process of each recording" same "1 1" "$(sqlite3 "$TMPDIR/c.db" \
+        "SELECT (SELECT count(*) FROM processes WHERE recording = 1), (SELECT count(*) FROM processes WHERE recording = 2)" | tr '|' ' ')"
+
+# ---- a trace without events, a merged one, a pipe
+record empty --no-sampling -- true 2>/dev/null || record empty -- true
+holds "with one that has next to nothing" ends_with 0 "$HYPROF" merge "$c" "$TMPDIR/empty.hyp" -o "$TMPDIR/d.hyp"
+holds "intact, too" "$HYPROF" check "$TMPDIR/d.hyp"
+holds "three recordings" same 3 "$(number "$TMPDIR/d.hyp" '.recordings.rows | length')"
+holds "from a pipe into a pipe" sh -c "\"$HYPROF\" merge -q \"$a\" - -o - <\"$b\" | \"$HYPROF\" check -"
+holds "an old trace lies elsewhere: refused" ends_with 1 "$HYPROF" merge "$a" tests/golden/v1.0.hyp -o "$TMPDIR/e.hyp"
+holds "in one line" same 1 "$(grep -c 'error:' "$TMPDIR/err")"
+
+# ---- what is wrong
+head -c "$(($(stat -c %s "$b") * 2 / 3))" "$b" >"$TMPDIR/cut.hyp"
+holds "one that is cut off" ends_with 0 "$HYPROF" merge "$a" "$TMPDIR/cut.hyp" -o "$TMPDIR/f.hyp"
+holds "says so" grep -q 'cut.hyp: cut off' "$TMPDIR/err"
+holds "the result does, too" test "$(number "$TMPDIR/f.hyp" '[.missing.rows[].code] | index("MERGED_PART") != null')" = true
+holds "the result is intact" "$HYPROF" check "$TMPDIR/f.hyp"
+cp "$a" "$TMPDIR/copy.hyp"
+holds "a copy of the same recording is refused" ends_with 1 "$HYPROF" merge "$a" "$TMPDIR/copy.hyp" -o "$TMPDIR/g.hyp"
+holds "and leaves nothing" test ! -e "$TMPDIR/g.hyp"
+holds "a file that exists stays" ends_with 1 "$HYPROF" merge "$a" "$b" -o "$c"
+holds "unless it is said" ends_with 0 "$HYPROF" merge --force "$a" "$b" -o "$c"
