@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Several recorders at once, of one program and of the whole machine: each has samples; who has no zones says so in one line
+set -eu
+. tests/tap.sh
+plan 11
+need jq
+need_sampling
+
+programs=()
+cleanup() {
+        local pid
+        for pid in "${programs[@]}"; do
+                kill -KILL "$pid" 2>/dev/null || true
+        done
+}
+trap cleanup EXIT
+
+"$WORKLOADS/w_two_zones" 600 2 >"$TMPDIR/program.out" &
+program=$!
+programs+=("$program")
+
+start() { # name, options...
+        "$HYPROF" record -o "$TMPDIR/$1.hyp" "${@:2}" -d 1s >"$TMPDIR/$1.out" 2>"$TMPDIR/$1.err" &
+        pids[$1]=$!
+        programs+=("$!")
+}
+declare -A pids
+
+# Sets $statuses to those of all of them.
+wait_for() { # name...
+        local name status
+        statuses=
+        for name; do
+                status=0
+                wait "${pids[$name]}" || status=$?
+                statuses+="${statuses:+ }$status"
+        done
+}
+
+reads() { "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"; }
+samples() { reported "$1" '.functions.rows | map(select((.function // "") | startswith("busy_")) | .total_samples) | add // 0'; }
+has_zones_or_says_why() { # name
+        compare "$(reported "$1" .n_zones)" ">" 0 ||
+                grep -qE "^hyprof: note: process [0-9]+ is being recorded by .*: its zones are missing here" "$TMPDIR/$1.err"
+}
+says_once() { compare "$(grep -c 'is being recorded by' "$TMPDIR/$1.err" || true)" "<=" 1; }
+
+# ---- the same program
+start one -p "$program"
+start two -p "$program"
+wait_for one two
+holds "both end as they should" same "0 0" "$statuses"
+reads one
+reads two
+holds "both have samples of the program" compare "$(samples one) > 0 && $(samples two)" ">" 0
+holds "the first has zones, or says who has them" has_zones_or_says_why one
+holds "the second, too" has_zones_or_says_why two
+holds "one of them has zones" compare "$(reported one .n_zones) + $(reported two .n_zones)" ">" 0
+holds "nothing is said twice" says_once two
+holds "both are one timeline" ends_with 0 "$HYPROF" merge "$TMPDIR/one.hyp" "$TMPDIR/two.hyp" -o "$TMPDIR/both.hyp"
+holds "the program's process is there once for each" same "2 2" "$("$HYPROF" report --json "$TMPDIR/both.hyp" |
+        jq -r '"\(.recordings.rows | length) \([.threads.rows[] | select(.pid == '"$program"') | .name | sub(".*@"; "")] | unique | length)"')"
+
+# ---- the whole machine twice, and the program
+start all_one -a
+start all_two -a
+start third -p "$program"
+wait_for all_one all_two third
+if grep -qE 'not permitted|needs' "$TMPDIR/all_one.err"; then
+        skips_group "the whole machine" "this user may not record it"
+else
+        holds "three at once end as they should" same "0 0 0" "$statuses"
+        reads all_one
+        reads all_two
+        holds "both of the machine have samples of the program" compare "$(samples all_one) > 0 && $(samples all_two)" ">" 0
+        holds "each has zones, or says who has them" eval 'has_zones_or_says_why all_one && has_zones_or_says_why all_two'
+fi
