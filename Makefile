@@ -216,7 +216,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 .DELETE_ON_ERROR:
 .PHONY: all demo test check-asan check-tsan check-clang lint fuzz mutants bench bench-diff bench-memory bench-scale bench-view bench-python bench-why install \
         install-capabilities screenshots \
-        board board-parts check-board uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
+        board board-parts check-board test-riscv64 test-aarch64 uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
 
@@ -396,6 +396,21 @@ check-board: ## make board for each TARGET, and the test of what they are: it ru
 	$(SUBMAKE) all
 	$(Q)for target in $(BOARDS); do $(MAKE) --no-print-directory board TARGET=$$target || exit 1; done
 	$(Q)tests/run_tests.sh $(B) tests/packages/board.sh
+
+# A whole machine, emulated: its kernel, its disk, what hyprof is compiled with and its programs are Debian's packages.
+GUESTS     := test-riscv64 test-aarch64
+GUEST_PARTS = board-parts test-programs $(patsubst %,build/$(TARGET)-guest/examples/%,hello_zones kernel_pool)
+test-riscv64: ## record in an emulated RISC-V machine, read the traces here, run the unit tests there: an hour
+test-aarch64: ## the same for AArch64
+$(GUESTS): TARGET = $(@:test-%=%)
+$(GUESTS):
+	$(Q)tests/install_packages.sh build test board-$(TARGET) guest
+	$(SUBMAKE) all
+	$(Q)tests/guests/image.sh $(TARGET)
+	$(SUBMAKE) B=build/$(TARGET)-guest VARIANT=board CROSS_COMPILE=$(TARGET)-linux-gnu- SYSROOT=build/guest/$(TARGET)/root $(GUEST_PARTS)
+	$(Q)boards/pack.sh build/$(TARGET)-guest $(TARGET)-linux-gnu- $(VERSION)
+	$(Q)tests/guests/image.sh $(TARGET) build/$(TARGET)-guest
+	$(Q)GUEST=$(TARGET) HYPROF_TRIES=1 HYPROF_LIMIT_S=14400 tests/run_tests.sh $(B) tests/guests/machine.sh
 
 clean: ## remove build/
 	rm -rf build

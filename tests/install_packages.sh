@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs what is missing on Debian 12 for: build, test, consumers, lint, fuzz, bench, deb, board.
+# Installs what is missing on Debian 12 for: build, test, consumers, lint, fuzz, bench, deb, board, guest.
 # Usage: install_packages.sh GROUP..., or install_packages.sh --list GROUP... to print their names alone
 #
 # The one list of the packages; docs/extend/dependencies.md says what each is for.  Quick when nothing is missing.
@@ -23,6 +23,7 @@ packages_of() {
         bench) echo libunwind-dev linux-perf jq time python3 git sqlite3 clang chromium nodejs ;;
         deb)   echo dpkg-dev debhelper fakeroot lintian ;;
         board) echo gcc-riscv64-linux-gnu gcc-aarch64-linux-gnu clang debian-archive-keyring qemu-user-static ;;
+        guest) echo qemu-system-misc qemu-system-arm opensbi cpio e2fsprogs openssh-client debian-archive-keyring ;;
         board-*) echo "gcc-${1#board-}-linux-gnu" clang debian-archive-keyring ;;
         *)     echo "install_packages.sh: no group of packages is named $1" >&2; exit 2 ;;
         esac

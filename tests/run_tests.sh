@@ -29,7 +29,7 @@ export CK_DEFAULT_TIMEOUT=60
 export LC_ALL=C.UTF-8
 # Under sudo hyprof would become another user, to whom the folders of the tests are closed.
 unset SUDO_UID SUDO_GID
-limit_s=300
+limit_s=${HYPROF_LIMIT_S:-300} # for slow machines
 under=()
 n_at_once=$(nproc)
 n_tries=${HYPROF_TRIES:-2}

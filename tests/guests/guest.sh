@@ -1,0 +1,62 @@
+# shellcheck shell=bash disable=SC2034 # the scripts use what is set here
+# SPDX-License-Identifier: MIT
+# Starts an emulated machine and talks to it; sourced after tap.sh.  guest_start TARGET sets `guest`, its folder, and
+# `guest_port`; it ends with the script.  The disks of image.sh stay as they are: the guest writes to copies.
+
+guest_processors=${HYPROF_GUEST_PROCESSORS:-2}
+ssh_options=(-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=20
+        -o ServerAliveInterval=15 -o ServerAliveCountMax=20)
+
+in_guest() { # command of its shell; standard input and output are the command's
+        ssh -i "$guest/key" "${ssh_options[@]}" -p "$guest_port" root@127.0.0.1 "$@"
+}
+to_guest() { # folder there, files
+        tar -C "$(dirname "$2")" -c "${@:2}" 2>/dev/null --transform='s,.*/,,' | in_guest "mkdir -p $1 && tar -xC $1"
+}
+from_guest() { # file there, file here
+        in_guest "cat $1" >"$2"
+}
+
+# A port that is free now; where another program takes it first, another one is tried.
+free_port() {
+        python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+guest_stop() {
+        [ -z "${guest_pid:-}" ] || kill "$guest_pid" 2>/dev/null || true
+        guest_pid=
+}
+
+guest_start() { # TARGET
+        local machine tries=0 until
+        guest=build/guest/$1
+        guest_share=$TMPDIR/share
+        mkdir -p "$guest_share"
+        case $1 in
+        # Sscofpmf: counters that interrupt.
+        riscv64) machine=(qemu-system-riscv64 -M virt -cpu "rv64,sscofpmf=true"
+                -bios /usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin) ;;
+        aarch64) machine=(qemu-system-aarch64 -M virt -cpu cortex-a72) ;;
+        esac
+        need "${machine[0]}" ssh
+        trap guest_stop EXIT
+        while :; do
+                guest_port=$(free_port)
+                "${machine[@]}" -smp "$guest_processors" -m 2G -display none -monitor none -serial "file:$TMPDIR/console" -no-reboot \
+                        -kernel "$guest/kernel" -initrd "$guest/initramfs" -append "console=ttyS0 console=ttyAMA0 quiet panic=-1" \
+                        -drive "file=$guest/system.ext4,format=raw,if=none,id=system,snapshot=on" -device virtio-blk-pci,drive=system \
+                        -drive "file=$guest/work.ext4,format=raw,if=none,id=work,snapshot=on" -device virtio-blk-pci,drive=work \
+                        -device virtio-rng-pci -netdev "user,id=net,hostfwd=tcp:127.0.0.1:$guest_port-:22" \
+                        -device virtio-net-pci,netdev=net,romfile= \
+                        -virtfs "local,path=$guest_share,mount_tag=share,security_model=none" >"$TMPDIR/qemu" 2>&1 </dev/null &
+                guest_pid=$!
+                until=$((SECONDS + 300))
+                while [ $SECONDS -lt $until ] && kill -0 "$guest_pid" 2>/dev/null; do
+                        in_guest true 2>/dev/null && return 0
+                        sleep 1
+                done
+                guest_stop
+                tries=$((tries + 1))
+                [ $tries -lt 3 ] || { tail -n 5 "$TMPDIR/qemu" "$TMPDIR/console" && return 1; }
+        done
+}

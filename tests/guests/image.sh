@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Makes what an emulated machine boots from, of Debian's packages alone.  Usage: image.sh TARGET [BUILD]
+#
+# TARGET is riscv64 or aarch64.  In build/guest/TARGET: `root`, the unpacked packages, which is the SYSROOT that hyprof and
+# its tests are compiled with as well; `system.ext4`, the guest's disk; `kernel`, `initramfs`, and `key`, with which ssh
+# enters.  With BUILD, a folder of the Makefile, `work.ext4` too: the tree as a test needs it, with what was built there.
+# None of the target's programs runs here, and nothing needs root.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+target=${1:?} build=${2-}
+guest=build/guest/$target
+root=$guest/root
+case $target in
+riscv64) debian=riscv64 kernel=riscv64 ;;
+aarch64) debian=arm64 kernel=arm64 ;;
+*) echo "image.sh: $target is not a machine that hyprof knows" >&2; exit 2 ;;
+esac
+# All that programs, tests and ssh need there.  Debian 13's kernel: the first release that has RISC-V.
+packages=(check gcc "linux-image-$kernel" linux-perf busybox-static bash coreutils grep gawk sed findutils procps util-linux kmod
+        dropbear-bin binutils libubsan1 libatomic1 jq python3-minimal openssh-client diffutils file libllvm19 libdebuginfod1t64
+        strace bsdextrautils xxd)
+modules=(crc32c_generic virtio_blk ext4 virtio_net virtio_rng 9p 9pnet_virtio)
+
+# Each module after those that it needs: its own words say which.
+add_module() { # name
+        local file needed name
+        [ ! -e "$scratch/initramfs/modules/$1.ko" ] || return 0
+        file=$(find "$root/usr/lib/modules" -name "${1//_/[-_]}.ko.xz" | head -n 1)
+        [ -n "$file" ] || return 0 # built into the kernel
+        xz -dc "$file" >"$scratch/module.$1"
+        needed=$(tr '\0' '\n' <"$scratch/module.$1" | sed -n 's/^depends=//p' | tr ',-' ' _')
+        for name in $needed; do add_module "$name"; done
+        mv "$scratch/module.$1" "$scratch/initramfs/modules/$1.ko"
+        echo "$1" >>"$scratch/initramfs/modules/order"
+}
+
+make_initramfs() {
+        local name
+        mkdir -p "$scratch/initramfs"/{bin,modules,dev,proc,new}
+        cp "$root/usr/bin/busybox" "$scratch/initramfs/bin/"
+        : >"$scratch/initramfs/modules/order"
+        for name in "${modules[@]}"; do add_module "$name"; done
+        cp tests/guests/first_steps "$scratch/initramfs/init"
+        (cd "$scratch/initramfs" && find . | cpio -o -H newc --quiet -R 0:0 | gzip -1) >"$guest/initramfs.new"
+        mv "$guest/initramfs.new" "$guest/initramfs"
+}
+
+make_disk() { # image, folder
+        local kilobytes
+        kilobytes=$(du -sk --apparent-size "$2" | cut -f 1)
+        rm -f "$1.new"
+        mke2fs -q -t ext4 -E lazy_itable_init=1,root_owner=0:0 -O ^has_journal -N 60000 -d "$2" "$1.new" "$((kilobytes * 5 / 4 + 400000))k"
+        mv "$1.new" "$1"
+}
+
+make_system() {
+        local system=$scratch/system
+        mkdir "$system"
+        tar -C "$root" --exclude=./boot --exclude=./usr/share/doc --exclude=./usr/share/man --exclude=./usr/share/locale \
+                --exclude=./usr/lib/modules --no-wildcards-match-slash --exclude='./usr/lib/*-linux-gnu/*.a' --exclude=./.made-of -c . |
+                tar -C "$system" -x --no-same-owner
+        cp "$root"/usr/lib/*-linux-gnu/libc_nonshared.a "$(echo "$system"/usr/lib/*-linux-gnu)"
+        mkdir -p "$system"/{dev,proc,sys,tmp,run,root/.ssh,tree,share,etc/dropbear,var/empty}
+        cp -r tests/guests/etc/. "$system/etc/"
+        chmod 755 "$system/etc/start"
+        ln -sfn busybox "$system/usr/sbin/init.tmp"
+        ln -sfn ../bin/busybox "$system/usr/sbin/init" && rm "$system/usr/sbin/init.tmp"
+        ln -sfn bash "$system/usr/bin/sh"
+        ln -sfn gawk "$system/usr/bin/awk"
+        chmod 700 "$system/root" "$system/root/.ssh"
+        cp "$guest/key.pub" "$system/root/.ssh/authorized_keys"
+        make_disk "$guest/system.ext4" "$system"
+}
+
+make_work() {
+        local work=$scratch/work
+        mkdir -p "$work/$build"
+        cp -r --preserve=mode,timestamps tests examples docs instrument boards "$work/"
+        (cd "$build" && cp -r --preserve=mode,timestamps -t "$OLDPWD/$work/$build" hyprof lib*.so tests workloads examples tools fuzz 2>/dev/null) || true
+        make_disk "$guest/work.ext4" "$work"
+}
+
+# shellcheck disable=SC2046 # a list of words
+boards/sysroot.sh "$debian" "${BOARD_SUITE:-trixie}" "$root" \
+        $(tests/install_packages.sh --list build | tr ' ' '\n' | grep -- '-dev$' | grep -v python) "${packages[@]}"
+scratch=$(mktemp -d -p "$guest")
+trap 'rm -rf "$scratch"' EXIT
+[ -e "$guest/key" ] || ssh-keygen -q -t ed25519 -N '' -C hyprof-guest -f "$guest/key"
+if [ "$guest/system.ext4" -ot "$root/.made-of" ] || [ -n "$(find tests/guests -newer "$guest/system.ext4" -print -quit)" ]; then
+        image=$(compgen -G "$root/boot/vmlinu*")
+        cp "$image" "$guest/kernel"
+        make_initramfs
+        make_system
+fi
+[ -z "$build" ] || make_work

@@ -1,0 +1,188 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Records in an emulated machine, with Debian's kernel, and reads the traces here: `make test-riscv64`, `make test-aarch64`
+#
+# GUEST names the machine.  HYPROF_GUEST_PARTS chooses parts, "units traces" (both).  A whole machine is emulated, so a
+# minute of it takes minutes here: this runs by hand.  Nothing depends on how fast it is: what is asked for are shares.
+# shellcheck disable=SC2154 # of guest.sh
+set -u
+. tests/tap.sh
+. tests/guests/guest.sh
+target=${GUEST:?riscv64 or aarch64}
+made=build/$target-guest
+parts=${HYPROF_GUEST_PARTS:-traces units}
+plan 30
+need jq python3 "$target-linux-gnu-gcc"
+[ -e "build/guest/$target/work.ext4" ] || skip_all "there is no machine for $target: make test-$target makes it"
+
+there=/tree/$made
+holds "$target: boots, and ssh enters" guest_start "$target"
+in_guest true || exit 1
+figure "$(in_guest uname -srm), $guest_processors CPUs"
+in_guest 'mkdir -p /tmp/t'
+# The files of the machine, as they are here.
+mkdir "$TMPDIR/root" && ln -s "$PWD" "$TMPDIR/root/tree"
+
+# NAME.hyp, recorded there and brought here; as tap.sh's record().
+record_there() { # name, options and command...
+        in_guest "cd /tmp/t && $there/hyprof record -o $1.hyp ${*:2} >$1.out 2>$1.err"
+        local status=$?
+        from_guest "/tmp/t/$1.hyp" "$TMPDIR/$1.hyp" && [ $status -eq 0 ] && return 0
+        in_guest "tail -n 5 /tmp/t/$1.err"
+        return 1
+}
+# The same names and counts there and here, but for hints and what is missing, which name files.
+reads_alike() { # name
+        in_guest "cd /tmp/t && $there/hyprof report --json --limit 0 $1.hyp" | jq -S 'del(.missing, .hints, .warnings)' >"$TMPDIR/there.json" &&
+                "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" | jq -S 'del(.missing, .hints, .warnings)' >"$TMPDIR/here.json" || return 1
+        [ -s "$TMPDIR/here.json" ] && diff "$TMPDIR/there.json" "$TMPDIR/here.json" >"$TMPDIR/differ" && return
+        head -n 20 "$TMPDIR/differ"
+        return 1
+}
+# Shares of callstacks that go up to the root.
+is_complete() { # name, target in percent
+        local n complete rest
+        read -r n complete rest < <("$HYPROF" dump "$TMPDIR/$1.hyp" | awk -f tests/complete_stacks.awk)
+        figure "$1: $complete of $n callstacks complete" >&3
+        compare "$n" ">=" 50 && compare "100 * $complete" ">=" "$2 * $n"
+}
+exec 3>&1
+
+# ---- callers: burn() is a leaf without a frame, twenty recurse() deep
+leaves_are_right() { # name
+        local n right
+        read_trace "$1"
+        n=$(n_events "$1" 'kind == "sample" && self == "burn"')
+        right=$(n_events "$1" 'kind == "sample" && self == "burn" && stack ~ /^;_start;.*;main;(recurse;)+round_plain;burn$/ && gsub(/;recurse/, "", stack) == 20')
+        figure "$1: callers of $right of $n samples of the leaf function are right" >&3
+        compare "$n" ">=" 50 && compare "100 * $right" ">=" "99 * $n"
+}
+traces() {
+        local command="$there/workloads/w_unwind plain 30000" loading mode
+        holds "doctor: recording works" in_guest "$there/hyprof doctor | head -n 1 | grep 'works here'"
+        holds "cpu-clock at 100 Hz: recorded" record_there clock -F 100 -e cpu-clock -- "$command"
+        holds "its leaf function's callers are right in 99%" leaves_are_right clock
+        holds "its callstacks are complete in 95%" is_complete clock 95
+        holds "read there and here, it is the same" reads_alike clock
+        holds "its instructions are shown here" shows_instructions clock burn
+
+        # ---- zones: none is missing, each of its length
+        holds "zones: recorded" record_there truth -F 100 -e cpu-clock -- "$there/workloads/w_truth" log 1 2000
+        from_guest /tmp/t/log "$TMPDIR/log"
+        "$HYPROF" report --json "$TMPDIR/truth.hyp" >"$TMPDIR/truth.json"
+        holds "zones: all are there" all_zones
+        holds "zones: read there and here, they are the same" reads_alike truth
+
+        # ---- generated kernels, loaded in both ways; the files are gone when it ends
+        for loading in "" --memory; do
+                holds "kernels ${loading:-by dlopen}: recorded" record_there "pool$loading" -F 100 -e cpu-clock -- \
+                        env CC=gcc "$there/examples/kernel_pool" --kernels 3 --cpu-seconds 4 "$loading"
+                holds "kernels ${loading:-by dlopen}: they have names and lines here" kernels_have_names "pool$loading"
+                holds "kernels ${loading:-by dlopen}: and instructions" shows_instructions "pool$loading" matmul_48_row
+        done
+
+        # ---- IREE's macros in each mode, Tracy's in all libraries
+        for mode in 1 2 3 4; do
+                holds "IREE's macros, mode $mode" iree_mode $mode
+        done
+        holds "Tracy's macros in C++" zones_recorded cpp "$there/workloads/w_tracy_cpp"
+        holds "Tracy's macros in C" zones_recorded c "$there/workloads/w_tracy_c"
+        holds "a binding of Tracy 0.14" tracy_binding hyprof_tracy
+        holds "a binding of Tracy 0.14 with TRACY_ON_DEMAND" tracy_binding hyprof_tracy_ondemand -DON_DEMAND
+        holds "a binding of Tracy 0.13" tracy_binding hyprof_tracy_0.13 -DREVISION=1103
+
+        # ---- counters of the machine
+        if in_guest 'perf stat -e instructions true 2>&1' | grep -q 'not supported'; then
+                skips "cycles and instructions in a group: recorded" "hardware: the emulator counts no instructions"
+                skips "instructions a cycle are those of perf stat within 2%" "hardware: the emulator counts no instructions"
+        else
+                holds "cycles and instructions in a group: recorded" record_there group -F 100 -e "'{cycles,instructions}:S'" -- "$command"
+                holds "instructions a cycle are those of perf stat within 2%" same_as_perf
+        fi
+        holds "a program on 9p has its build-id" has_build_id
+        holds "examples/board/run.sh: records there, reads here" runs_by_script
+}
+shows_instructions() { # name, function
+        "$HYPROF" annotate --asm --sysroot "$TMPDIR/root" "$TMPDIR/$1.hyp" "$2" >"$TMPDIR/annotated" || return 1
+        grep -Eq '[0-9.]+ ?%.*\b(add|addi|sub|subs|fmadd|fmul|flw|ldr|bnez|mul|c\.|b\.|cb|ld|bne|bgeu|bltu)' "$TMPDIR/annotated" ||
+                { head -n 30 "$TMPDIR/annotated"; return 1; }
+}
+all_zones() {
+        nothing_lost truth && same "$(wc -l <"$TMPDIR/log")" "$(reported truth '.zones.rows[] | select(.name == "logged") | .count')"
+}
+kernels_have_names() { # name
+        local n named
+        read_trace "$1"
+        n=$(n_events "$1" "$in_kernel")
+        named=$(n_events "$1" "$in_kernel && $named_kernel && source_line ~ /:[1-9]/")
+        figure "$1: $named of $n samples in kernels have name and line" >&3
+        compare "$n" ">" 10 && compare "$named" "==" "$n"
+}
+. tests/kernels.sh
+named_kernel=$named
+
+target_gcc() { "$target-linux-gnu-gcc" -O2 -fno-omit-frame-pointer -I. "$@"; }
+iree_mode() { # number
+        local header=$PWD/instrument/client/include/hyprof/compat/iree/hyprof_iree_provider.h
+        target_gcc -std=gnu11 "-DIREE_TRACING_PROVIDER_H=\"$header\"" "-DIREE_TRACING_MODE=$1" tests/workloads/w_iree.c \
+                "$made/libhyprof_iree.a" -pthread -o "$TMPDIR/iree$1" && to_guest /tmp/t "$TMPDIR/iree$1" &&
+                zones_recorded "iree$1" "./iree$1"
+}
+# All that the program said is there; a slow machine may have lost samples.
+zones_recorded() { # name, command
+        record_there "$1" -F 100 -e cpu-clock -- "${@:2}" && reads_alike "$1" && nothing_lost "$1" &&
+                compare "$(reported "$1" '[.zones.rows[].count] | add')" ">=" 3
+}
+nothing_lost() { # name
+        "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json" || return 1
+        same "" "$(lost "$1" | grep -Ev '^(THROTTLED|KERNEL_RING_FULL|SAMPLES_LOST|SWITCHES_LOST) ')"
+}
+tracy_binding() { # library, flags...
+        mkdir -p "$TMPDIR/lib"
+        ln -sf "$PWD/$made"/libhyprof*.so "$TMPDIR/lib/"
+        target_gcc "${@:2}" tests/workloads/w_tracy_foreign.c -Iinstrument/client/include -L"$TMPDIR/lib" -Wl,--no-as-needed "-l$1" -lhyprof \
+                -o "$TMPDIR/foreign" && to_guest /tmp/t "$TMPDIR/foreign" &&
+                in_guest "cd $there && for l in libhyprof*.so; do ln -sf $there/\$l /tmp/t/\$l.1; done" &&
+                zones_recorded "foreign_$1" env LD_LIBRARY_PATH=/tmp/t ./foreign
+}
+# Both run it alone: no other program has a counter then.
+same_as_perf() {
+        local found wanted
+        wanted=$(in_guest "perf stat -x, -e cycles,instructions $there/workloads/w_unwind plain 20000 2>&1 >/dev/null" |
+                awk -F, '/cycles/ { c = $1 } /instructions/ { i = $1 } END { print c ? i / c : 0 }')
+        found=$("$HYPROF" report --json "$TMPDIR/group.hyp" | jq '.function_counters.rows[] | select(.function == "[all]") | .ipc')
+        figure "instructions a cycle: $found, perf stat $wanted" >&3
+        compare "$wanted" ">" 0 && compare "$found" "<=" "1.02 * $wanted" && compare "$found" ">=" "0.98 * $wanted"
+}
+# 9p gives the kernel no build-id with a mapping: the recorder reads the file's own.
+has_build_id() {
+        local wanted
+        cp "$made/examples/hello_zones" "$guest_share/" && record_there on9p /share/hello_zones || return 1
+        wanted=$("$target-linux-gnu-readelf" -n "$made/examples/hello_zones" | sed -n 's/.*Build ID: //p')
+        "$HYPROF" modules --json "$TMPDIR/on9p.hyp" | jq -r '.modules.rows[] | select(.path | endswith("hello_zones")) | .build_id' >"$TMPDIR/found"
+        same "$wanted" "$(cat "$TMPDIR/found")"
+}
+# Nothing of the program is where it was: names come from the folder here, by its build-id.
+runs_by_script() {
+        local status=0
+        in_guest "cp $there/examples/hello_zones /root/hello && strip /root/hello" &&
+                mkdir -p "$TMPDIR/debug" && cp "$made/examples/hello_zones" "$TMPDIR/debug/hello" &&
+                HYPROF_SSH="ssh -i $guest/key ${ssh_options[*]} -p $guest_port" examples/board/run.sh -o "$TMPDIR/board.hyp" \
+                        -b "$(compgen -G "$made/hyprof-*-$target.tar.gz")" -d "$TMPDIR/debug" root@127.0.0.1 -F 100 -e cpu-clock -- ./hello \
+                        >"$TMPDIR/script" 2>&1 || status=$?
+        same 0 $status && grep -q '^2262$' "$TMPDIR/script" && grep -Eq 'f[0-9]+ .*count_primes .*hello' "$TMPDIR/script" && return
+        tail -n 40 "$TMPDIR/script"
+        return 1
+}
+# But those of the disassembler, which a static hyprof has not.
+units() {
+        local left_out='test_(annotation|disassembler|listing_process)$'
+        in_guest "cd /tree && HYPROF_TRIES=1 HYPROF_LIMIT_S=1800 CK_TIMEOUT_MULTIPLIER=20 HOME=/root TMPDIR=/tmp LC_ALL=C \
+                bash tests/run_tests.sh $made \$(ls -d $made/tests/test_* | grep -Ev '$left_out')" >"$TMPDIR/units" 2>&1
+        figure "unit tests: $(tail -n 1 "$TMPDIR/units")" >&3
+        ! grep -E '^(FAIL|failed:)' "$TMPDIR/units" || return 1
+        grep -Eq '^[0-9]+ passed, 0 failed' "$TMPDIR/units"
+}
+
+case " $parts " in *" traces "*) traces ;; *) skips_group "traces" "hardware: not chosen" ;; esac
+case " $parts " in *" units "*) holds "unit tests" units ;; *) skips_group "unit tests" "hardware: not chosen" ;; esac
