@@ -67,6 +67,8 @@ static uint32_t leaf_of(const struct annotation *a, const struct sample_key *key
 
         if (key->stack == 0)
                 return 0;
+        if (a->is_python)
+                return sampled_trace_python_frame(a->trace, key->stack);
         stack = trace_dictionary_row(a->trace->dictionary, TRACE_TABLE_STACKS, key->stack);
         return stack->frame;
 }
@@ -216,13 +218,20 @@ static bool is_self(const struct annotation *a, uint32_t frame)
         return symbol->function == a->function.name;
 }
 
+static bool is_innermost(const struct annotation *a, uint32_t stack, uint32_t frame)
+{
+        const struct trace_stack *row = trace_dictionary_row(a->trace->dictionary, TRACE_TABLE_STACKS, stack);
+
+        return row->frame == frame;
+}
+
 static void annotation_add_sample(struct annotation *a, const struct sample_key *key,
                                   const struct sample_sum *sum, uint32_t index)
 {
         uint32_t frame = leaf_of(a, key);
 
         if (key->event == a->event) {
-                if (is_self(a, frame))
+                if (is_self(a, frame) && (!a->is_python || is_innermost(a, key->stack, frame)))
                         sample_sum_add(&a->self, sum);
                 sample_sum_add(index == UINT32_MAX ? &a->elsewhere : &a->instructions[index].sum, sum);
                 if (index != UINT32_MAX)
@@ -351,6 +360,14 @@ static void annotation_find_counters(struct annotation *a)
         report_counters_find_group(&a->counters, d, row->leader != 0 ? row->leader : a->event);
 }
 
+static bool is_python_module(const struct sampled_trace *trace, uint32_t module)
+{
+        const struct trace_module *row =
+                module != 0 ? trace_dictionary_row(trace->dictionary, TRACE_TABLE_MODULES, module) : NULL;
+
+        return row && row->kind == TRACE_MODULE_PYTHON;
+}
+
 int annotation_init(struct annotation *a, const struct sampled_trace *trace,
                     const struct chosen_function *function, uint32_t event,
                     const struct annotation_options *options)
@@ -360,6 +377,7 @@ int annotation_init(struct annotation *a, const struct sampled_trace *trace,
         int r;
 
         *a = (struct annotation){ .trace = trace, .function = *function, .event = event };
+        a->is_python = is_python_module(trace, function->module);
         code_listing_init(&a->listing);
         annotation_find_counters(a);
         r = annotation_find_places(a, &places, &n_places);

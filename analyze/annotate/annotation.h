@@ -61,6 +61,7 @@ struct annotation {
         uint32_t event;
         struct code_listing
                 listing; /* without code: the sampled places alone, with lines as the trace has them */
+        bool is_python;  /* it has lines alone, and what they called in C or in the kernel is theirs */
         bool has_code;
         bool is_kept;                               /* the code is the trace's own */
         struct error no_code;                       /* the reason why it has no code */

@@ -155,11 +155,15 @@ static int function_choice_add_samples(struct search *s)
         for (uint32_t i = 0; i < sample_stats_count(samples) && r == 0; i++) {
                 const struct sample_key *key = sample_stats_key(samples, i);
                 const struct trace_stack *stack;
+                uint32_t python;
 
                 if (key->event != s->request->event || key->stack == 0)
                         continue;
                 stack = trace_dictionary_row(s->trace->dictionary, TRACE_TABLE_STACKS, key->stack);
                 r = function_choice_add_frame(s, stack->frame, &samples->sums[i]);
+                python = sampled_trace_python_frame(s->trace, key->stack);
+                if (r == 0 && python != 0 && python != stack->frame)
+                        r = function_choice_add_frame(s, python, &samples->sums[i]);
         }
         return r;
 }

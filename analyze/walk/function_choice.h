@@ -6,7 +6,8 @@
  *
  * A function's own code counts before the places where it was inlined into others.  An exact name counts
  * before a part of one, and "name" is exact for "name(int)" as well.  "[no symbol]" is the code of a
- * module that nothing names.
+ * module that nothing names.  For a Python function, samples in C and in the kernel that its lines called
+ * count as well.
  */
 #ifndef ANALYZE_WALK_FUNCTION_CHOICE_H
 #define ANALYZE_WALK_FUNCTION_CHOICE_H

@@ -117,6 +117,56 @@ static int index_symbols(struct sampled_trace *t)
         return 0;
 }
 
+bool sampled_trace_is_python(const struct sampled_trace *t, uint32_t frame)
+{
+        const struct trace_frame *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_FRAMES, frame);
+        const struct trace_module *module = row->module != 0
+                                                    ? trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES,
+                                                                           row->module)
+                                                    : NULL;
+
+        return module && module->kind == TRACE_MODULE_PYTHON;
+}
+
+static bool has_python(const struct sampled_trace *t)
+{
+        uint32_t n = trace_dictionary_count(t->dictionary, TRACE_TABLE_MODULES);
+
+        for (uint32_t id = 1; id <= n; id++) {
+                const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, id);
+
+                if (row->kind == TRACE_MODULE_PYTHON)
+                        return true;
+        }
+        return false;
+}
+
+/* The stack of a caller has an earlier row. */
+static int find_python_frames(struct sampled_trace *t)
+{
+        uint32_t n = trace_dictionary_count(t->dictionary, TRACE_TABLE_STACKS);
+
+        if (!has_python(t))
+                return 0;
+        t->python_frames = calloc((size_t)n + 1, sizeof(*t->python_frames));
+        if (!t->python_frames)
+                return -ENOMEM;
+        for (uint32_t id = 1; id <= n; id++) {
+                const struct trace_stack *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_STACKS, id);
+
+                if (sampled_trace_is_python(t, row->frame))
+                        t->python_frames[id - 1] = row->frame;
+                else if (row->parent != 0 && row->parent < id)
+                        t->python_frames[id - 1] = t->python_frames[row->parent - 1];
+        }
+        return 0;
+}
+
+uint32_t sampled_trace_python_frame(const struct sampled_trace *t, uint32_t stack)
+{
+        return t->python_frames && stack != 0 ? t->python_frames[stack - 1] : 0;
+}
+
 int sampled_trace_load(struct sampled_trace *t, const char *path, const struct trace_filter_request *filter,
                        struct error *err)
 {
@@ -135,7 +185,7 @@ int sampled_trace_load(struct sampled_trace *t, const char *path, const struct t
         r = read_wanted(t, filter, err);
         if (r < 0)
                 return error_prefix_once(err, r, path);
-        if (sum_events(t) < 0 || index_symbols(t) < 0)
+        if (sum_events(t) < 0 || index_symbols(t) < 0 || find_python_frames(t) < 0)
                 return error_set(err, -ENOMEM, "%s: no memory for its symbols", path);
         t->ending = trace_reader_ending(t->reader, &t->ending_words, NULL);
         return 0;
@@ -148,6 +198,7 @@ void sampled_trace_deinit(struct sampled_trace *t)
         sample_stats_deinit(&t->samples);
         free(t->events);
         free(t->first_symbols);
+        free(t->python_frames);
         loaded_trace_close(&t->trace);
 }
 

@@ -15,6 +15,7 @@
 #include "format/trace_reader.h"
 #include "symbolize/symbols/image_spool.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct trace_dictionary;
@@ -33,6 +34,8 @@ struct sampled_trace {
         /* heap: id of the first of the rows of SYMBOLS that count, by frame - 1; 0 = none */
         uint32_t *first_symbols;
         uint32_t n_symbols; /* rows of SYMBOLS */
+        /* heap: by stack - 1, its innermost frame of Python; 0 = none; NULL = the trace has no such frames */
+        uint32_t *python_frames;
         enum trace_ending ending;
         const char *ending_words;
 };
@@ -64,5 +67,14 @@ uint32_t sampled_trace_symbols(const struct sampled_trace *t, uint32_t frame, ui
  * inlined into; 0 = unknown.
  */
 uint32_t sampled_trace_function(const struct sampled_trace *t, uint32_t frame);
+
+/* Does the frame stand for Python code, which has lines and no instructions? */
+bool sampled_trace_is_python(const struct sampled_trace *t, uint32_t frame);
+
+/*
+ * The innermost Python function of a call stack, whose line called all that is further inwards, in C or in
+ * the kernel.  A row of FRAMES; 0 = there is none.
+ */
+uint32_t sampled_trace_python_frame(const struct sampled_trace *t, uint32_t stack);
 
 #endif /* ANALYZE_WALK_SAMPLED_TRACE_H */

@@ -385,12 +385,13 @@ static struct annotation_view_options cmd_annotate_choose_rows(const struct anno
 {
         bool is_short = args->context == CONTEXT_UNSET && a->listing.n_instructions <= ROWS_MAX;
         bool is_text = args->output.document.format == DOCUMENT_TEXT;
+        bool only_lines = args->source || (is_text && a->is_python);
 
         return (struct annotation_view_options){
                 .with_source = !args->assembly || args->source,
                 /* Lines of CSV are one of its sections; text has them between the instructions. */
-                .with_lines = !is_text || (args->source && !args->assembly),
-                .with_code = !args->source || args->assembly,
+                .with_lines = !is_text || (only_lines && !args->assembly),
+                .with_code = !only_lines || args->assembly,
                 .show_all = is_short || args->context == CONTEXT_ALL,
                 .n_context = args->context == CONTEXT_UNSET ? CONTEXT_DEFAULT : args->context,
                 .share_hot = args->share_hot,
@@ -425,7 +426,7 @@ static int cmd_annotate_show(struct sampled_trace *trace, const struct arguments
         int r = annotation_init(&a, trace, &choice->rows[0], event, &options);
 
         filter_options_describe(&args->filter, &words);
-        if (r == 0 && !a.has_code && a.no_code.code != 0)
+        if (r == 0 && !a.has_code && !a.is_python && a.no_code.code != 0)
                 complain("warning: no instructions: %s", a.no_code.text);
         if (r == 0 && args->whole_files)
                 r = annotation_files_fill(&a, &trace->sources);

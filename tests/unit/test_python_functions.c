@@ -109,6 +109,38 @@ static uint32_t find(struct fixture *f, uint64_t code_off, uint64_t now_ns)
         return find_that(f, code_off, now_ns, 0);
 }
 
+/* The head of _PyRuntime in 3.13, as far as the GIL is concerned. */
+static void set_debug_offsets(uint8_t *head, uint64_t locked, uint64_t holder)
+{
+        uint64_t words[73] = { [14] = 16, [15] = 7752, [17] = locked, [18] = holder };
+
+        memcpy(head, words, sizeof(words));
+        memcpy(head, "xdebugpy", 8);
+}
+
+/* Its members are given from the beginning of the interpreter; numbers that lie outside of it are refused. */
+START_TEST(test_the_gil_is_where_the_version_says)
+{
+        uint8_t head[PYTHON_LAYOUT_HEAD_BYTES] = { 0 };
+        struct python_layout layout;
+
+        ck_assert_int_eq(python_layout_find(VERSION_3_11, head, &layout), 0);
+        ck_assert_uint_eq(layout.gil, 360);
+        ck_assert_uint_eq(layout.walk.gil_holder, 8);
+        set_debug_offsets(head, 7752 + 16, 7752 + 8);
+        ck_assert_int_eq(python_layout_find(UINT64_C(0x030d00f0), head, &layout), 0);
+        ck_assert_uint_eq(layout.gil, 0);
+        ck_assert_uint_eq(layout.walk.interpreter_gil, 16);
+        ck_assert_uint_eq(layout.walk.gil_holder, 8);
+        ck_assert_uint_eq(layout.walk.gil_locked, 16);
+        ck_assert_uint_eq(layout.walk.gil_switches, 24);
+        set_debug_offsets(head, 7752 + 16, 7752 - 8);
+        ck_assert_int_eq(python_layout_find(UINT64_C(0x030d00f0), head, &layout), -EBADMSG);
+        set_debug_offsets(head, 7752 + 65536, 7752 + 8);
+        ck_assert_int_eq(python_layout_find(UINT64_C(0x030d00f0), head, &layout), -EBADMSG);
+}
+END_TEST
+
 static const struct trace_symbol *symbol_of(const struct fixture *f, uint32_t frame)
 {
         for (uint32_t i = 1; i <= trace_dictionary_count(&f->dictionary, TRACE_TABLE_SYMBOLS); i++) {

@@ -605,9 +605,12 @@ static void annotation_view_add_facts(struct view_document *d, const struct anno
         annotation_view_add_string(d, "filter", "only", filter);
         view_document_add_bool(d, "is_inlined", NULL, a->function.is_inlined);
         add_sums(d, a);
-        annotation_view_add_words(d, "code", "code", !a->has_code ? "none" : a->is_kept ? "trace" : "file");
+        annotation_view_add_words(d, "code", a->is_python ? NULL : "code",
+                                  !a->has_code ? "none"
+                                  : a->is_kept ? "trace"
+                                               : "file");
         if (!a->has_code)
-                annotation_view_add_words(d, "why_no_code", "because", a->no_code.text);
+                annotation_view_add_words(d, "why_no_code", a->is_python ? NULL : "because", a->no_code.text);
         else
                 view_document_add_unknown(d, "why_no_code", "because", VIEW_STRING);
 }
@@ -620,7 +623,7 @@ static void add_warnings_and_hints(struct view_document *d, const struct annotat
         if (a->elsewhere.n_samples != 0)
                 view_document_warn(d, "%" PRIu64 " samples of it are at places that are not shown",
                                    a->elsewhere.n_samples);
-        if (!a->has_code)
+        if (!a->has_code && !a->is_python)
                 view_document_warn(d, "no instructions: %s; sampled addresses alone", a->no_code.text);
         if (a->n_short_files != 0)
                 view_document_warn(d,

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Optional, Type
 
 from hyprof import _native
+from hyprof._garbage import garbage
 
 if TYPE_CHECKING:
     from hyprof._filters import Filter
@@ -43,12 +44,14 @@ class _Calls:
             self._start_monitoring()
         else:
             self._start_hooks()
+        garbage.start()
         self.is_on = True
 
     def stop(self) -> None:
         if not self.is_on:
             return
         self.is_on = False
+        garbage.stop()
         _native.calls_stop()
         _native.task_steps_set_all(False)
         if _native.HAS_MONITORING:
