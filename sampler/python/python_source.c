@@ -9,6 +9,7 @@
 #include "sampler/kernel/monotonic_clock.h"
 #include "sampler/kernel/switch_ring.h"
 #include "sampler/python/python_program.h"
+#include "sampler/python/python_ring.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -23,13 +24,8 @@
 #define RING_BYTES_MAX (UINT64_C(1) << 22)
 #define PAGE_BYTES     UINT64_C(4096)
 #define RECORD_MAX     (sizeof(struct python_record) + PYTHON_FRAMES_MAX * sizeof(struct python_raw_frame))
-/*
- * The program runs some microseconds before its sample is stamped; a virtual machine may be stopped
- * in between.
- */
-#define AGE_NS_MAX UINT64_C(5000000)
-#define LINKS_MAX  2              /* programs that run at tracepoints */
-#define EARLY_NS   UINT64_C(2000) /* the conversion of clocks may be wrong by that */
+
+#define LINKS_MAX 2 /* programs that run at tracepoints */
 
 struct python_source {
         struct switch_ring *rings; /* heap, owned; by CPU */
@@ -243,57 +239,16 @@ void python_source_look(struct python_source *s)
         monotonic_clock_pair(&s->clock); /* each record lies before this reading */
 }
 
-/* Its frames, as far as the record has them. */
-static void copy_sample(const uint8_t *bytes, size_t n_bytes, struct python_sample *ret_sample)
-{
-        struct python_record head;
-        size_t n_fit = (n_bytes - sizeof(head)) / sizeof(struct python_raw_frame);
-
-        memcpy(&head, bytes, sizeof(head));
-        ret_sample->flags = head.flags;
-        ret_sample->n_frames = head.n_frames < n_fit ? head.n_frames : (uint32_t)n_fit;
-        if (ret_sample->n_frames > PYTHON_FRAMES_MAX)
-                ret_sample->n_frames = PYTHON_FRAMES_MAX;
-        memcpy(ret_sample->frames, bytes + sizeof(head),
-               ret_sample->n_frames * sizeof(ret_sample->frames[0]));
-}
-
-/* Those before it are of samples that were lost. */
-static bool is_record_of(const struct python_record *head, uint64_t at_ns,
-                         const struct python_sample_key *key, uint32_t flag)
-{
-        return head->tid == key->tid && (head->flags & PYTHON_FLAG_SWITCH) == flag &&
-               at_ns + AGE_NS_MAX > key->time_ns;
-}
-
 int python_source_find(struct python_source *s, const struct python_sample_key *key, uint32_t flag,
                        struct python_sample *ret_sample)
 {
-        struct switch_ring *ring = s && key->cpu < s->n_rings ? &s->rings[key->cpu] : NULL;
-        const uint8_t *bytes;
-        size_t n_bytes;
-        int r, found = 0;
+        int r = s && key->cpu < s->n_rings
+                        ? python_ring_find(&s->rings[key->cpu], &s->clock, key, flag, ret_sample)
+                        : 0;
 
-        while (ring && (r = switch_ring_peek(ring, &bytes, &n_bytes, NULL)) != 0) {
-                struct python_record head;
-                uint64_t at_ns;
-
-                if (r < 0 || n_bytes < sizeof(head)) { /* nothing in it can be found any more */
-                        s->n_garbage++;
-                        switch_ring_clear(ring);
-                        break;
-                }
-                memcpy(&head, bytes, sizeof(head));
-                at_ns = tick_clock_to_ns(&s->clock, head.time_ns);
-                if (at_ns > key->time_ns + (found ? 0 : EARLY_NS))
-                        break;
-                if (is_record_of(&head, at_ns, key, flag)) { /* the last one counts */
-                        copy_sample(bytes, n_bytes, ret_sample);
-                        found = 1;
-                }
-                switch_ring_consume(ring, n_bytes);
-        }
-        return found;
+        if (r < 0)
+                s->n_garbage++;
+        return r > 0;
 }
 
 uint64_t python_source_count_lost(const struct python_source *s)

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/python/python_ring.h"
+
+#include "instrument/tick_clock.h"
+#include "sampler/kernel/switch_ring.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Its frames, as far as the record has them. */
+static void copy_sample(const uint8_t *bytes, size_t n_bytes, struct python_sample *ret_sample)
+{
+        struct python_record head;
+        size_t n_fit = (n_bytes - sizeof(head)) / sizeof(struct python_raw_frame);
+
+        memcpy(&head, bytes, sizeof(head));
+        ret_sample->flags = head.flags;
+        ret_sample->n_frames = head.n_frames < n_fit ? head.n_frames : (uint32_t)n_fit;
+        if (ret_sample->n_frames > PYTHON_FRAMES_MAX)
+                ret_sample->n_frames = PYTHON_FRAMES_MAX;
+        memcpy(ret_sample->frames, bytes + sizeof(head),
+               ret_sample->n_frames * sizeof(ret_sample->frames[0]));
+}
+
+static bool is_of_key(const struct python_record *head, const struct python_sample_key *key, uint32_t flag)
+{
+        return head->tid == key->tid && (head->flags & PYTHON_FLAG_SWITCH) == flag;
+}
+
+int python_ring_find(struct switch_ring *ring, struct tick_clock *clock, const struct python_sample_key *key,
+                     uint32_t flag, struct python_sample *ret_sample)
+{
+        uint64_t distance_ns = PYTHON_RING_BEFORE_NS; /* of what was found */
+        const uint8_t *bytes;
+        size_t n_bytes;
+        int r, found = 0;
+
+        while ((r = switch_ring_peek(ring, &bytes, &n_bytes, NULL)) != 0) {
+                struct python_record head;
+                uint64_t at_ns;
+
+                if (r < 0 || n_bytes < sizeof(head)) { /* nothing in it can be found any more */
+                        switch_ring_clear(ring);
+                        return found ? found : -EBADMSG;
+                }
+                memcpy(&head, bytes, sizeof(head));
+                at_ns = tick_clock_to_ns(clock, head.time_ns);
+                if (at_ns > key->time_ns) {
+                        if (!is_of_key(&head, key, flag) || at_ns - key->time_ns >= distance_ns ||
+                            at_ns - key->time_ns > PYTHON_RING_AFTER_NS)
+                                break; /* of a later sample */
+                        copy_sample(bytes, n_bytes, ret_sample);
+                        switch_ring_consume(ring, n_bytes);
+                        return 1;
+                }
+                if (is_of_key(&head, key, flag) && key->time_ns - at_ns < distance_ns) {
+                        copy_sample(bytes, n_bytes, ret_sample);
+                        distance_ns = key->time_ns - at_ns;
+                        found = 1;
+                }
+                switch_ring_consume(ring, n_bytes);
+        }
+        return found;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/python/python_ring.c: a sample gets the record of its thread that is nearest in time, and no other;
+ * what a record says of itself is not believed
+ */
+#include "instrument/client_abi.h"
+#include "instrument/tick_clock.h"
+#include "sampler/bpf/switch_layout.h"
+#include "sampler/kernel/switch_ring.h"
+#include "sampler/python/python_ring.h"
+#include "tests/unit/unit_test.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define RING_BYTES 8192
+#define ROOM_BYTES 16384
+#define TID        7
+#define OTHER_TID  8
+#define AT_NS      UINT64_C(10000000000)
+#define US         UINT64_C(1000)
+
+struct ring_fixture {
+        struct switch_ring ring;
+        struct tick_clock clock;
+        struct python_sample sample;
+        _Alignas(64) uint8_t memory[SWITCH_RING_HEAD_BYTES + ROOM_BYTES];
+};
+
+static struct ring_fixture fixture;
+
+static void setup(void)
+{
+        memset(&fixture, 0, sizeof(fixture));
+        switch_ring_init(&fixture.ring, fixture.memory, RING_BYTES, ROOM_BYTES);
+        tick_clock_add(&fixture.clock, 1, 1, 0);
+        tick_clock_add(&fixture.clock, 2 * AT_NS, 2 * AT_NS, 0);
+}
+
+UNIT_TEST_PLAN(.setup = setup);
+
+static void *first_head(void)
+{
+        return fixture.memory;
+}
+
+static void *first_record(void)
+{
+        return fixture.memory + SWITCH_RING_HEAD_BYTES;
+}
+
+/* A record of one frame, whose code is @code. */
+static void put_record(uint32_t tid, uint64_t time_ns, uint32_t flags, uint64_t code)
+{
+        const struct python_raw_frame frame = { .code = code };
+        const struct python_record record = { .n_bytes = sizeof(record) + sizeof(frame),
+                                              .tid = tid,
+                                              .time_ns = time_ns,
+                                              .n_frames = 1,
+                                              .flags = flags };
+        struct switch_ring_head *head = first_head();
+
+        memcpy((uint8_t *)first_record() + head->head, &record, sizeof(record));
+        memcpy((uint8_t *)first_record() + head->head + sizeof(record), &frame, sizeof(frame));
+        head->head += record.n_bytes;
+}
+
+/* The code of the frame that a sample gets; 0 = it gets none. */
+static uint64_t find_at(uint64_t time_ns, uint32_t flag)
+{
+        const struct python_sample_key key = { .pid = TID, .tid = TID, .time_ns = time_ns };
+        int r;
+
+        switch_ring_look(&fixture.ring);
+        r = python_ring_find(&fixture.ring, &fixture.clock, &key, flag, &fixture.sample);
+        ck_assert_int_ge(r, 0);
+        return r == 1 ? fixture.sample.frames[0].code : 0;
+}
+
+START_TEST(test_before_or_after_its_sample)
+{
+        put_record(TID, AT_NS - 5 * US, 0, 16);
+        put_record(TID, AT_NS + 1000 * US, 0, 32);
+        ck_assert_uint_eq(find_at(AT_NS, 0), 16);
+        ck_assert_uint_eq(find_at(AT_NS + 990 * US, 0), 32);
+        ck_assert_uint_eq(find_at(AT_NS + 2000 * US, 0), 0);
+}
+END_TEST
+
+START_TEST(test_another_threads_is_not_taken)
+{
+        put_record(OTHER_TID, AT_NS - 5 * US, 0, 16);
+        ck_assert_uint_eq(find_at(AT_NS, 0), 0);
+        put_record(OTHER_TID, AT_NS + 105 * US, 0, 32);
+        ck_assert_uint_eq(find_at(AT_NS + 100 * US, 0), 0);
+}
+END_TEST
+
+START_TEST(test_one_that_is_too_old_is_not_taken)
+{
+        put_record(TID, AT_NS - PYTHON_RING_BEFORE_NS, 0, 16);
+        ck_assert_uint_eq(find_at(AT_NS, 0), 0);
+        put_record(TID, AT_NS + 1 * US, 0, 32);
+        ck_assert_uint_eq(find_at(AT_NS + PYTHON_RING_BEFORE_NS, 0), 32);
+}
+END_TEST
+
+START_TEST(test_one_that_is_too_late_is_left_to_the_next_sample)
+{
+        put_record(TID, AT_NS + PYTHON_RING_AFTER_NS + 1, 0, 16);
+        ck_assert_uint_eq(find_at(AT_NS, 0), 0);
+        ck_assert_uint_eq(find_at(AT_NS + PYTHON_RING_AFTER_NS, 0), 16);
+}
+END_TEST
+
+/* The sample before was lost. */
+START_TEST(test_the_nearest_one_is_taken)
+{
+        put_record(TID, AT_NS - 1000 * US, 0, 16);
+        put_record(TID, AT_NS + 3 * US, 0, 32);
+        put_record(TID, AT_NS + 50 * US, 0, 48);
+        ck_assert_uint_eq(find_at(AT_NS, 0), 32);
+        ck_assert_uint_eq(find_at(AT_NS + 48 * US, 0), 48);
+        put_record(TID, AT_NS + 9000 * US, 0, 64);
+        put_record(TID, AT_NS + 9090 * US, 0, 80);
+        ck_assert_uint_eq(find_at(AT_NS + 9001 * US, 0), 64);
+        ck_assert_uint_eq(find_at(AT_NS + 9091 * US, 0), 80);
+}
+END_TEST
+
+START_TEST(test_samples_and_switches_are_told_apart)
+{
+        put_record(TID, AT_NS - 2 * US, PYTHON_FLAG_SWITCH, 16);
+        ck_assert_uint_eq(find_at(AT_NS, 0), 0);
+        put_record(TID, AT_NS + 500 * US, PYTHON_FLAG_SWITCH, 32);
+        ck_assert_uint_eq(find_at(AT_NS + 501 * US, PYTHON_FLAG_SWITCH), 32);
+}
+END_TEST
+
+START_TEST(test_a_number_of_frames_is_not_believed)
+{
+        struct python_record *record = first_record();
+
+        put_record(TID, AT_NS, 0, 16);
+        record->n_frames = UINT32_MAX;
+        ck_assert_uint_eq(find_at(AT_NS, 0), 16);
+        ck_assert_uint_eq(fixture.sample.n_frames, 1);
+}
+END_TEST
+
+START_TEST(test_a_corrupt_ring_is_emptied)
+{
+        const struct python_sample_key key = { .pid = TID, .tid = TID, .time_ns = AT_NS };
+        struct python_record *record = first_record();
+
+        put_record(TID, AT_NS, 0, 16);
+        record->n_bytes = 8;
+        switch_ring_look(&fixture.ring);
+        ck_assert_int_eq(python_ring_find(&fixture.ring, &fixture.clock, &key, 0, &fixture.sample), -EBADMSG);
+        ck_assert_int_eq(python_ring_find(&fixture.ring, &fixture.clock, &key, 0, &fixture.sample), 0);
+}
+END_TEST
