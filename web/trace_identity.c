@@ -13,10 +13,14 @@ static struct trace_identity identity_of(const struct stat *status)
                                         .modified_ns = status->st_mtim.tv_nsec };
 }
 
-static bool is_same(const struct trace_identity *a, const struct trace_identity *b)
+static bool is_same(const struct trace_identity *now, const struct trace_identity *before)
 {
-        return a->device == b->device && a->inode == b->inode && a->size_bytes == b->size_bytes &&
-               a->modified_s == b->modified_s && a->modified_ns == b->modified_ns;
+        if (now->device != before->device || now->inode != before->inode)
+                return false;
+        if (before->grows)
+                return now->size_bytes >= before->size_bytes;
+        return now->size_bytes == before->size_bytes && now->modified_s == before->modified_s &&
+               now->modified_ns == before->modified_ns;
 }
 
 int trace_identity_read(struct trace_identity *ret, int fd)

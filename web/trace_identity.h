@@ -14,6 +14,7 @@
 struct trace_identity {
         uint64_t device, inode, size_bytes;
         int64_t modified_s, modified_ns;
+        bool grows; /* set by who follows it: a larger one is the same file still */
 };
 
 /* Reads that of an open file.  Returns 0 or -errno. */

@@ -3,6 +3,8 @@
 
 #include "analyze/walk/loaded_trace.h"
 #include "base/error.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_spec.h"
 #include "timeline/timeline_index.h"
 #include "timeline/timeline_query.h"
 #include "view/document/json_value.h"
@@ -31,6 +33,17 @@ int view_content_set_trace(struct view_content *c, struct loaded_trace *trace, s
         int r = view_names_init(&c->names, trace->dictionary);
 
         c->trace = trace;
+        return r < 0 ? error_set(err, r, "no memory for the names of functions") : 0;
+}
+
+int view_content_read_names(struct view_content *c, struct error *err)
+{
+        int r;
+
+        if (trace_dictionary_count(c->trace->dictionary, TRACE_TABLE_FRAMES) == c->names.n_frames)
+                return 0;
+        view_names_deinit(&c->names);
+        r = view_names_init(&c->names, c->trace->dictionary);
         return r < 0 ? error_set(err, r, "no memory for the names of functions") : 0;
 }
 
@@ -138,6 +151,10 @@ int view_content_put_strings(struct view_content *c, const struct web_request *r
 
 int view_content_put_stack(struct view_content *c, uint32_t stack, struct byte_buffer *out, struct error *err)
 {
+        int r = c->is_live ? view_content_read_names(c, err) : 0;
+
+        if (r < 0)
+                return r;
         return view_model_print(json_pack("{s:o*}", "frames", view_names_list_stack(&c->names, stack)), out,
                                 err);
 }

@@ -53,6 +53,9 @@ struct view_front {
         struct running_answer answers[ANSWER_JOBS_RUNNING_MAX];
         struct browser_page page;
         bool is_ready, is_over;
+        bool is_deaf;      /* the server has closed its channel: its end says why */
+        bool follows;      /* the trace grows still */
+        bool is_live_over; /* the server that follows it has said that it does not any more */
 };
 
 /*
@@ -157,6 +160,7 @@ static int view_front_start_server(struct view_front *f, struct error *err)
                                                        .trace = f->options->trace,
                                                        .cache = f->options->cache,
                                                        .has_before = f->options->before != NULL,
+                                                       .follows = f->follows,
                                                        .listen_fd = f->listen_fd,
                                                        .channel_fd = pair[1] };
 
@@ -164,7 +168,9 @@ static int view_front_start_server(struct view_front *f, struct error *err)
         }
         io_close(&pair[1]);
         f->channel_fd = pair[0];
-        io_close(&f->listen_fd);
+        f->is_deaf = false;
+        if (!f->follows) /* else the next server listens there too */
+                io_close(&f->listen_fd);
         if (f->server > 0)
                 return 0;
         f->server = 0;
@@ -175,6 +181,7 @@ static int view_front_begin(struct view_front *f, struct error *err)
 {
         int r = read_identity(&f->trace, &f->index, f->options->trace, err);
 
+        f->follows = f->trace.grows = f->options->follows;
         if (r == 0 && f->options->before)
                 r = read_identity(&f->before, NULL, f->options->before, err);
         if (r == 0)
@@ -338,6 +345,9 @@ static int take_message(struct view_front *f, const struct web_message *message,
                 if (f->options->cache)
                         timeline_cache_end(f->options->cache, &f->index, (long)f->server, true);
                 return 0;
+        case WEB_MESSAGE_LIVE_OVER:
+                f->is_live_over = f->follows;
+                return 0;
         case WEB_MESSAGE_CANCEL:
                 answer = find_answer(f, message->id);
                 if (answer)
@@ -372,13 +382,35 @@ static int judge_server(int wait_status, struct error *err)
         return error_set(err, -EPROTO, "the server ended with status %d", WEXITSTATUS(wait_status));
 }
 
+/* The trace that was followed is read again from its beginning, with all names, by another server. */
+static int restart_server(struct view_front *f, struct error *err)
+{
+        int r;
+
+        for (size_t i = 0; i < ANSWER_JOBS_RUNNING_MAX; i++)
+                (void)answer_process_stop(&f->answers[i].process); /* its requests are gone */
+        f->follows = f->is_live_over = false;
+        io_close(&f->channel_fd);
+        r = read_identity(&f->trace, &f->index, f->options->trace, err);
+        return r < 0 ? r : view_front_start_server(f, err);
+}
+
+static int judge_end(struct view_front *f, int wait_status, struct error *err)
+{
+        int r = view_front_take_messages(f, err);
+
+        if (r < 0)
+                return r;
+        return f->is_live_over ? restart_server(f, err) : judge_server(wait_status, err);
+}
+
 static int reap(struct view_front *f, struct error *err)
 {
         int status;
 
         if (f->server != 0 && waitpid(f->server, &status, WNOHANG) == f->server) {
                 f->server = 0;
-                return view_front_take_messages(f, err) < 0 ? err->code : judge_server(status, err);
+                return judge_end(f, status, err);
         }
         for (size_t i = 0; i < ANSWER_JOBS_RUNNING_MAX; i++) {
                 struct running_answer *answer = &f->answers[i];
@@ -413,12 +445,13 @@ static int view_front_serve(struct view_front *f, struct error *err)
         int r = 0;
 
         while (r == 0 && !f->is_over) {
+                fds[1].fd = f->is_deaf ? -1 : f->channel_fd;
                 if (poll(fds, 2, -1) < 0 && errno != EINTR)
                         return error_errno(err, "poll of the viewer");
                 if (fds[1].revents)
                         r = view_front_take_messages(f, err);
                 if (fds[1].revents & POLLHUP)
-                        fds[1].fd = -1;
+                        f->is_deaf = true;
                 if (r == 0 && fds[0].revents)
                         r = view_front_take_signals(f, err);
         }

@@ -26,6 +26,7 @@ struct view_front_options {
         const struct timeline_cache *cache; /* where indexes are kept; NULL = nowhere */
         uint16_t port;                      /* 0 = any */
         bool opens_browser;
+        bool follows; /* `trace` is still being written, and shown as it grows */
         const struct web_answers *answers;
         /* Called once, when the address works.  `url` has the token in it. */
         void (*ready)(void *context, const char *url, uint16_t port);

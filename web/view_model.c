@@ -238,9 +238,9 @@ json_t *view_model_make(const struct view_content *c)
 {
         const struct loaded_trace *t = c->trace;
 
-        return json_pack("{s:s,s:b,s:o*,s:o*,s:o*,s:o*,s:f,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*}",
-                         "schema", SCHEMA, "has_before", (int)c->has_before, "title",
-                         json_value_string(loaded_trace_meta(t, "command")), "command",
+        return json_pack("{s:s,s:b,s:b,s:o*,s:o*,s:o*,s:o*,s:f,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*}",
+                         "schema", SCHEMA, "has_before", (int)c->has_before, "is_live", (int)c->is_live,
+                         "title", json_value_string(loaded_trace_meta(t, "command")), "command",
                          json_value_string(loaded_trace_meta(t, "command")), "host",
                          json_value_string(loaded_trace_meta(t, "hostname")), "duration_ns",
                          json_value_number(t->end_ns - t->start_ns), "progress", c->progress, "warnings",

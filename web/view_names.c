@@ -37,7 +37,7 @@ int view_names_init(struct view_names *n, const struct trace_dictionary *diction
         uint32_t n_frames = trace_dictionary_count(dictionary, TRACE_TABLE_FRAMES);
         int r;
 
-        *n = (struct view_names){ .dictionary = dictionary };
+        *n = (struct view_names){ .dictionary = dictionary, .n_frames = n_frames };
         r = function_table_init(&n->functions, dictionary);
         if (r < 0)
                 return r;

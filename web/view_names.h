@@ -17,6 +17,7 @@ struct trace_dictionary;
 struct view_names {
         const struct trace_dictionary *dictionary; /* borrowed */
         struct function_table functions;
+        uint32_t n_frames;       /* that it knows: a dictionary that grows has more */
         uint32_t *first_symbols; /* heap; by frame: the first row of its names; 0 = none */
 };
 

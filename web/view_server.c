@@ -8,6 +8,7 @@
 #include "timeline/timeline_cache.h"
 #include "timeline/timeline_index.h"
 #include "web/http_server.h"
+#include "web/live_trace.h"
 #include "web/server_confinement.h"
 #include "web/view_content.h"
 #include "web/web_channel.h"
@@ -28,6 +29,7 @@ struct view_server {
         const struct view_server_options *options;
         int fds[N_FDS];
         struct loaded_trace trace;
+        struct live_trace live; /* in place of `trace` and `index` while it grows */
         struct timeline_index index;
         struct timeline_identity identity;
         bool has_index; /* from the cache, or whole by now */
@@ -63,10 +65,23 @@ static int open_trace(struct view_server *s, struct error *err)
         return r < 0 ? r : view_content_set_trace(&s->content, &s->trace, err);
 }
 
+/* The follower has a descriptor of its own: it closes it. */
+static int open_live(struct view_server *s, struct error *err)
+{
+        int fd = fcntl(s->fds[FD_TRACE], F_DUPFD_CLOEXEC, 0), r;
+
+        if (fd < 0)
+                return error_errno(err, "%s", s->options->trace);
+        r = live_trace_open(&s->live, fd, s->fds[FD_INDEX], s->options->trace, err);
+        s->content.is_live = true;
+        s->content.identity.grows = true;
+        return r < 0 ? r : view_content_set_trace(&s->content, &s->live.trace, err);
+}
+
 /* The index of the cache, or a file for a new one: no file can be made later. */
 static int open_index(struct view_server *s, struct error *err)
 {
-        const struct timeline_cache *cache = s->options->cache;
+        const struct timeline_cache *cache = s->options->follows ? NULL : s->options->cache;
         int r = timeline_identity_read(s->fds[FD_TRACE], &s->identity, err);
 
         if (r < 0)
@@ -103,7 +118,7 @@ static int view_server_begin(struct view_server *s, struct error *err)
         r = trace_identity_read(&s->content.identity, s->fds[FD_TRACE]);
         if (r < 0)
                 return error_set(err, r, "%s: %s", s->options->trace, strerrordesc_np(-r));
-        r = open_trace(s, err);
+        r = s->options->follows ? open_live(s, err) : open_trace(s, err);
         if (r < 0)
                 return r;
         http.listen_fd = s->fds[FD_LISTEN];
@@ -159,6 +174,35 @@ static int build_index(struct view_server *s)
         return 0;
 }
 
+/* Until the recording is over.  Returns 0, or 1 if the front is gone; -errno. */
+static int serve_live(struct view_server *s, struct error *err)
+{
+        int r;
+
+        while ((r = live_trace_step(&s->live, err)) == 1) {
+                s->content.index = s->live.has_begun ? &s->live.index : NULL;
+                s->content.progress = s->live.has_begun;
+                r = http_server_step(s->http, TRACE_FOLLOW_LOOK_MS, err);
+                if (r != 1)
+                        return r < 0 ? r : 1;
+        }
+        if (r == 0)
+                (void)tell_front(s, WEB_MESSAGE_LIVE_OVER, NULL);
+        return r;
+}
+
+/* All of a trace.  Returns 0 when the front is gone, or -errno. */
+static int serve_whole(struct view_server *s, struct error *err)
+{
+        int r;
+
+        if (build_index(s) < 0)
+                return 0;
+        while ((r = http_server_step(s->http, -1, err)) == 1)
+                ;
+        return r;
+}
+
 int view_server_run(const struct view_server_options *options)
 {
         struct view_server *s = calloc(1, sizeof(*s));
@@ -177,10 +221,7 @@ int view_server_run(const struct view_server_options *options)
                 (void)tell_front(s, WEB_MESSAGE_FAILED, &err);
         if (r < 0)
                 return EXIT_FAILURE;
-        if (build_index(s) < 0)
-                return EXIT_SUCCESS;
-        while ((r = http_server_step(s->http, -1, &err)) == 1)
-                ;
+        r = options->follows ? serve_live(s, &err) : serve_whole(s, &err);
         if (r < 0)
                 (void)tell_front(s, WEB_MESSAGE_FAILED, &err);
         return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

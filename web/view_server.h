@@ -3,6 +3,9 @@
  * web/view_server.h - the life of the server's process: confinement, the trace, its index, then requests
  * without end
  *
+ * One that follows serves the trace as it grows.  When the recording is over it says so to the front
+ * (WEB_MESSAGE_LIVE_OVER) and ends: the next server, on the same socket, reads the whole trace.
+ *
  * Way of the data:  view_front -> fork -> [view_server] -> loaded_trace, timeline -> http_server
  */
 #ifndef WEB_VIEW_SERVER_H
@@ -15,6 +18,7 @@ struct timeline_cache;
 struct view_server_options {
         struct web_site site;
         bool has_before;                    /* there is another trace, to compare with */
+        bool follows;                       /* the trace is still being written: live_trace */
         const char *trace;                  /* path */
         const struct timeline_cache *cache; /* where indexes are kept; NULL = nowhere */
         int listen_fd;                      /* owned, as the other one */

@@ -26,6 +26,7 @@ enum web_message_kind {
         WEB_MESSAGE_READY,      /* requests are answered */
         WEB_MESSAGE_FAILED,     /* text: why; number: -errno */
         WEB_MESSAGE_INDEX_DONE, /* the index is whole: it may be kept */
+        WEB_MESSAGE_LIVE_OVER,  /* the recording that was followed is over: nothing more is added to it */
         /* from the front */
         WEB_MESSAGE_STARTED, /* with three pipes, as struct answer_process has them */
         WEB_MESSAGE_REFUSED, /* text: why; number: an HTTP status */

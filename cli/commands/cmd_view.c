@@ -15,12 +15,12 @@
 
 #define PORT_MAX 65535
 
-enum { LETTER_PORT = OPTION_LONG_ONLY, LETTER_NO_OPEN, LETTER_BEFORE, LETTER_AFTER };
+enum { LETTER_PORT = OPTION_LONG_ONLY, LETTER_NO_OPEN, LETTER_BEFORE, LETTER_AFTER, LETTER_FOLLOW };
 
 struct arguments {
         const char *before, *after;
         uint16_t port;
-        bool no_open;
+        bool no_open, follows;
 };
 
 static const struct option_row option_rows[] = {
@@ -30,6 +30,7 @@ static const struct option_row option_rows[] = {
         { LETTER_BEFORE, "before", "TRACE",
           "with --after: compare, this is the recording from before a change" },
         { LETTER_AFTER, "after", "TRACE", "with --before: the recording from after the change" },
+        { LETTER_FOLLOW, "follow", NULL, "TRACE is still being recorded: show it as it grows" },
         COMMON_ROW_INPUT,
         COMMON_ROW_QUIET,
         COMMON_ROW_HELP,
@@ -43,12 +44,13 @@ static const struct option_table table = {
         .about =
                 "Shows a trace in the browser: a timeline, tables, flame graphs, source, and the changes between\n"
                 "two traces.  Serves the pages on 127.0.0.1 until Ctrl-C, to the browser of this user alone.\n"
-                "TRACE is a file; default: " OPTION_DEFAULT_TRACE "\n",
+                "TRACE is a file; default: " OPTION_DEFAULT_TRACE "; - is standard input,\n"
+                "which is shown as it comes.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
         .closing =
-                "exit status: 0 = ended by Ctrl-C or a signal; 1 = TRACE cannot be read, or the port cannot be\n"
-                "used; 2 = usage\n",
+                "exit status: 0 = ended by Ctrl-C or a signal; 1 = TRACE cannot be read, was truncated or replaced while\n"
+                "it was followed, or the port cannot be used; 2 = usage\n",
 };
 
 static int cmd_view_take_port(struct arguments *args, const char *value)
@@ -70,6 +72,9 @@ static int cmd_view_take_option(void *context, int letter, const char *value)
         switch (letter) {
         case LETTER_PORT:
                 return cmd_view_take_port(args, value);
+        case LETTER_FOLLOW:
+                args->follows = true;
+                return 0;
         case LETTER_NO_OPEN:
                 args->no_open = true;
                 return 0;
@@ -100,13 +105,20 @@ static int cmd_view_check(const struct arguments *args, const struct common_opti
                 complain_try("hyprof view --before A --after B");
                 return -EINVAL;
         }
+        if (args->before && args->follows) {
+                complain("error: --follow: a comparison is of two recordings that are over");
+                complain_try("hyprof view --before A --after B");
+                return -EINVAL;
+        }
         return 0;
 }
 
 static int cmd_view_run(void *context, struct common_options *common)
 {
         const struct arguments *args = context;
-        struct viewer_start start = { .port = args->port, .no_open = args->no_open, .quiet = common->quiet };
+        struct viewer_start start = {
+                .port = args->port, .no_open = args->no_open, .quiet = common->quiet, .follows = args->follows
+        };
 
         if (cmd_view_check(args, common) < 0)
                 return EXIT_STATUS_USAGE;

@@ -9,14 +9,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define STATUS_OF_SIGNAL 128 /* plus its number, as shells have it */
+#define LOOK_MS          50  /* how often the trace is looked for */
 
 /* The file that is there now; zero if there is none. */
 static struct trace_identity look_at_trace(const char *path)
@@ -31,20 +34,88 @@ static struct trace_identity look_at_trace(const char *path)
         return identity;
 }
 
-static int wait_for_recording(pid_t child)
+static int record_and_view_status(int wait_status)
+{
+        return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : STATUS_OF_SIGNAL + WTERMSIG(wait_status);
+}
+
+static int record_and_view_wait(pid_t child)
 {
         int status = 0;
 
         while (waitpid(child, &status, 0) < 0)
                 if (errno != EINTR)
                         return EXIT_STATUS_RECORD_FAILED;
-        return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_OF_SIGNAL + WTERMSIG(status);
+        return record_and_view_status(status);
+}
+
+static bool is_trace_new(const struct trace_identity *before, const char *path)
+{
+        return !trace_identity_is_at(before, path) && look_at_trace(path).size_bytes > 0;
+}
+
+/* Until the recorder has written something.  Returns false if it ended before, with its @ret_status. */
+static bool wait_for_trace(pid_t recorder, const struct trace_identity *before, const char *path,
+                           int *ret_status)
+{
+        int status;
+
+        while (!is_trace_new(before, path)) {
+                if (waitpid(recorder, &status, WNOHANG) == recorder) {
+                        *ret_status = record_and_view_status(status);
+                        return is_trace_new(before, path);
+                }
+                (void)poll(NULL, 0, LOOK_MS);
+        }
+        return true;
+}
+
+/* In a group of its own: Ctrl-C ends the recording first. */
+static pid_t start_viewer(struct viewer_start *start)
+{
+        pid_t child = fork();
+
+        if (child == 0) {
+                (void)setpgid(0, 0);
+                (void)signal(SIGINT, SIG_DFL);
+                (void)signal(SIGPIPE, SIG_IGN);
+                exit(viewer_start_run(start)); /* NOLINT(concurrency-mt-unsafe): there is one thread */
+        }
+        if (child < 0)
+                complain("error: fork of the viewer: %s", strerrordesc_np(errno));
+        return child;
+}
+
+static volatile sig_atomic_t viewer_to_end;
+
+static void end_viewer(int signal_number)
+{
+        (void)signal_number;
+        (void)kill((pid_t)viewer_to_end, SIGTERM);
+}
+
+/* The viewer shows the recording while it runs, and after it until a signal. */
+static int view_until_end(pid_t recorder, struct viewer_start *start)
+{
+        static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+        pid_t viewer = start_viewer(start);
+        int status = record_and_view_wait(recorder);
+
+        if (viewer < 0)
+                return status;
+        viewer_to_end = viewer;
+        for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+                (void)signal(signals[i], end_viewer);
+        return record_and_view_wait(viewer);
 }
 
 int record_and_view_run(struct record_options *options, char **argv,
                         int (*record)(struct record_options *options, char **argv))
 {
-        struct viewer_start start = { .traces = { .trace = options->path }, .quiet = options->quiet };
+        struct viewer_start start = { .traces = { .trace = options->path },
+                                      .quiet = options->quiet,
+                                      .follows = true,
+                                      .ends_with_parent = true };
         struct trace_identity before;
         pid_t child;
         int status;
@@ -61,12 +132,8 @@ int record_and_view_run(struct record_options *options, char **argv,
         }
         if (child == 0)
                 return record(options, argv);
-        /* Ctrl-C ends the recording, which is in the same group; the viewer comes after it. */
+        /* Ctrl-C ends the recording, which is in the same group; another one the viewer. */
         (void)signal(SIGINT, SIG_IGN);
-        status = wait_for_recording(child);
-        (void)signal(SIGINT, SIG_DFL);
-        if (trace_identity_is_at(&before, options->path) || look_at_trace(options->path).inode == 0)
-                return status;
-        (void)signal(SIGPIPE, SIG_IGN);
-        return viewer_start_run(&start);
+        return wait_for_trace(child, &before, options->path, &status) ? view_until_end(child, &start)
+                                                                      : status;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/commands/record_and_view.h - `hyprof record --view`: the recording, then the viewer
+ * cli/commands/record_and_view.h - `hyprof record --view`: the recording, and the viewer beside it
  *
- * Way of the data:  cmd_record -> [record_and_view] -> fork -> the recording; then viewer_start
+ * Way of the data:  cmd_record -> [record_and_view] -> fork -> the recording; fork -> viewer_start
  *
- * A recording gives up rights as it goes on, and those of the viewer with them: it runs in a child.
+ * A recording gives up rights as it goes on, and so does the viewer, others: each runs in a
+ * child.  The viewer follows the trace as it grows; Ctrl-C ends the recording, another one the viewer.
  */
 #ifndef CLI_COMMANDS_RECORD_AND_VIEW_H
 #define CLI_COMMANDS_RECORD_AND_VIEW_H
@@ -12,7 +13,7 @@
 struct record_options;
 
 /*
- * record_and_view_run() - record in a child, then view the trace if there is one
+ * record_and_view_run() - record in a child, view the trace in another one as soon as there is one
  * @record:  what records; returns an exit status
  * Returns the exit status of the recording if it wrote no trace, else that of the viewer.
  */

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/commands/drop_rights.h"
+#include "cli/commands/view_pipe.h"
 #include "cli/exit_status.h"
 #include "cli/files/cache_folder.h"
 #include "cli/terminal/complaint.h"
@@ -11,9 +12,11 @@
 #include "web/view_front.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define SSH_PORT_STANDARD "22"
@@ -71,12 +74,13 @@ static int explain(const struct viewer_start *start, int code, const struct erro
         return EXIT_STATUS_FAILED;
 }
 
-int viewer_start_run(struct viewer_start *start)
+static int viewer_start_serve(struct viewer_start *start)
 {
         struct web_answers answers = view_answers_of(&start->traces);
         struct view_front_options options = { .trace = start->traces.trace,
                                               .before = start->traces.before,
                                               .port = start->port,
+                                              .follows = start->follows,
                                               .opens_browser = !start->no_open && has_display(),
                                               .answers = &answers,
                                               .ready = print_address,
@@ -86,17 +90,37 @@ int viewer_start_run(struct viewer_start *start)
         bool has_cache;
         int r;
 
-        if (strcmp(start->traces.trace, "-") == 0) {
-                complain("error: the viewer reads a trace again and again: standard input cannot be viewed");
-                complain_try("hyprof view TRACE");
-                return EXIT_STATUS_USAGE;
-        }
-        if (drop_rights_for_good("hyprof view without sudo") < 0)
-                return EXIT_STATUS_FAILED;
         has_cache = cache_folder_open_timeline(&cache);
         options.cache = has_cache ? &cache : NULL;
         r = view_front_run(&options, &err);
         if (has_cache)
                 timeline_cache_close(&cache);
         return r < 0 ? explain(start, r, &err) : EXIT_STATUS_OK;
+}
+
+/* The trace that comes on standard input is followed in a file. */
+static int viewer_start_pipe(struct viewer_start *start)
+{
+        struct error err = ERROR_NONE;
+        struct view_pipe spool;
+        int status = EXIT_STATUS_FAILED;
+
+        if (view_pipe_start(&spool, &err) == 0) {
+                start->traces.trace = spool.path;
+                start->follows = true;
+                status = viewer_start_serve(start);
+        } else {
+                complain("error: %s", err.text);
+        }
+        view_pipe_end(&spool);
+        return status;
+}
+
+int viewer_start_run(struct viewer_start *start)
+{
+        if (drop_rights_for_good("hyprof view without sudo") < 0)
+                return EXIT_STATUS_FAILED;
+        if (start->ends_with_parent) /* not before: a change of the user takes it back */
+                (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+        return strcmp(start->traces.trace, "-") == 0 ? viewer_start_pipe(start) : viewer_start_serve(start);
 }

@@ -16,6 +16,8 @@ struct viewer_start {
         struct view_traces traces;
         uint16_t port; /* 0 = any */
         bool no_open, quiet;
+        bool follows;          /* the trace is still being written */
+        bool ends_with_parent; /* SIGTERM when the process that started it ends */
 };
 
 /*

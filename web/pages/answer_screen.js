@@ -14,6 +14,9 @@
 /** After this long without an answer its progress is shown. */
 const ANSWER_PATIENCE_MS = 300;
 
+/** An answer about a recording that runs is asked for again after this. */
+const ANSWER_LIVE_MS = 2000;
+
 /**
  * The part of the trace that is shown, as the parameters that all answers know.
  * @param {ViewState} state
@@ -80,6 +83,8 @@ class AnswerPart {
                 this.onNothing = () => {};
                 /** @type {AbortController|null} */
                 this.running = null;
+                /** When it was asked for, by performance.now(). */
+                this.askedAt = -Infinity;
                 this.element = el('div', { class: 'answer', 'aria-busy': 'false' });
         }
 
@@ -87,9 +92,12 @@ class AnswerPart {
         async show(question, state) {
                 const asked = question ? JSON.stringify(question) : '';
 
-                if (asked === this.asked)
+                if (asked === this.asked || (question && this.isFresh(question)))
                         return;
+                const isRefresh = this.viewer.isFollowing() && this.element.childElementCount > 0;
+
                 this.asked = asked;
+                this.askedAt = performance.now();
                 this.running?.abort();
                 this.running = null;
                 if (!question) {
@@ -97,7 +105,7 @@ class AnswerPart {
                         return;
                 }
                 const running = this.running = new AbortController();
-                const progress = this.wait(running);
+                const progress = this.wait(running, isRefresh);
                 try {
                         const answer = await this.viewer.source.answer(question.question, question.params,
                                 { signal: running.signal, onProgress: progress.show });
@@ -120,12 +128,27 @@ class AnswerPart {
                 }
         }
 
-        /** @param {AbortController} running */
-        wait(running) {
+        /**
+         * Whether a recording that runs was asked the same about its range a moment ago, or the answer is on its way.
+         * @param {Question} question
+         */
+        isFresh(question) {
+                if (!this.viewer.isFollowing() || this.asked === '')
+                        return false;
+                const before = /** @type {Question} */ (JSON.parse(this.asked));
+                const rest = { from: '', to: '' };
+
+                return JSON.stringify({ ...question, params: { ...question.params, ...rest } }) ===
+                        JSON.stringify({ ...before, params: { ...before.params, ...rest } }) &&
+                        (this.running !== null || performance.now() - this.askedAt < ANSWER_LIVE_MS);
+        }
+
+        /** @param {AbortController} running @param {boolean} isRefresh what is shown stays until the answer */
+        wait(running, isRefresh) {
                 const meter = el('progress', { max: '1', 'aria-label': `${this.name} is computed` });
                 const words = el('span', { role: 'status' }, `computing: ${this.name} `);
                 const cancel = el('button', { type: 'button' }, 'cancel');
-                const timer = setTimeout(() => this.element.replaceChildren(el('p', {}, words, meter, ' ', cancel)),
+                const timer = setTimeout(() => isRefresh || this.element.replaceChildren(el('p', {}, words, meter, ' ', cancel)),
                                          ANSWER_PATIENCE_MS);
 
                 this.element.setAttribute('aria-busy', 'true');
@@ -220,8 +243,10 @@ class AnswerScreen {
 
         /** @param {ViewState} state */
         show(state) {
+                const asked = this.viewer.model.isLive ? this.viewer.liveState() : state;
+
                 for (const { part, ask } of this.parts)
-                        part.show(ask(state), state);
+                        part.show(ask(asked), state);
                 this.search();
         }
 

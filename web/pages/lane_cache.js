@@ -13,7 +13,7 @@ const LANE_CACHE_BUCKETS = 4;
 /* The server refuses more items in a reply; a lane has at most two for each bucket. */
 const LANE_CACHE_ITEMS_A_REPLY = 190000;
 
-/** @typedef {{ from: number, to: number, bucketLog2: number, items: LaneItems, used: number }} LaneWindow */
+/** @typedef {{ from: number, to: number, bucketLog2: number, items: LaneItems, used: number, isOld?: boolean }} LaneWindow */
 
 /**
  * bucketOf() - the largest power of two in ns that is at most three pixels
@@ -46,6 +46,13 @@ class LaneCache {
         /** The index has grown since these items arrived. */
         forget() {
                 this.windows.clear();
+        }
+
+        /** The same for a trace that is followed: they are drawn until newer ones arrive. */
+        age() {
+                for (const windows of this.windows.values())
+                        for (const window of windows)
+                                window.isOld = true;
         }
 
         /**
@@ -94,7 +101,7 @@ class LaneCache {
          * @param {number} bucketLog2
          */
         has(id, from, to, bucketLog2) {
-                return (this.windows.get(id) ?? []).some((window) => window.bucketLog2 === bucketLog2 &&
+                return (this.windows.get(id) ?? []).some((window) => !window.isOld && window.bucketLog2 === bucketLog2 &&
                         window.from <= Math.max(0, from) && window.to >= Math.min(this.duration_ns, to));
         }
 

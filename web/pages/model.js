@@ -16,7 +16,7 @@
  * @typedef {{schema: string, title: string, command: string[], host: string, duration_ns: number, progress: number,
  *     warnings: string[], events: string[], processes: ProcessOfModel[], threads: ThreadOfModel[],
  *     locations: LocationOfModel[], functions: FunctionOfModel[], wait_states: string[], tracks: TrackOfModel[],
- *     file?: FileOfModel, has_before?: boolean, error?: string}} ModelDocument
+ *     file?: FileOfModel, has_before?: boolean, is_live?: boolean, error?: string}} ModelDocument
  */
 
 /** Kinds of the upper four bits of a state's `what`. */
@@ -32,6 +32,7 @@ class TraceModel {
                 this.title = document.title || '';
                 this.duration_ns = Math.max(1, document.duration_ns || 0);
                 this.progress = document.progress === undefined ? 1 : document.progress;
+                this.isLive = document.is_live === true;
                 this.warnings = document.warnings || [];
                 this.events = document.events || [];
                 this.processes = document.processes || [];

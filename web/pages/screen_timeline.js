@@ -93,7 +93,7 @@ class TimelineScreen {
                 const from = this.viewer.number('view_from');
                 const to = this.viewer.number('view_to');
 
-                if (from !== null && to !== null && to > from && this.stateTimer === 0) {
+                if (from !== null && to !== null && to > from && this.stateTimer === 0 && !this.viewer.isFollowing()) {
                         this.from = from;
                         this.to = to;
                 }
@@ -107,6 +107,10 @@ class TimelineScreen {
         }
 
         onModel() {
+                if (this.viewer.model.isLive) {
+                        this.onLiveModel();
+                        return;
+                }
                 if (this.viewer.model.progress >= 1) {
                         recallTracks(this.viewer.model, this.choice);
                         this.notes.read();
@@ -118,6 +122,21 @@ class TimelineScreen {
                 if (this.viewer.number('view_to') === null)
                         this.to = this.viewer.model.duration_ns;
                 this.cache.forget();
+                this.arrange();
+        }
+
+        /** The trace has grown, or is followed in another way now. */
+        onLiveModel() {
+                const { viewer } = this;
+
+                this.cache.duration_ns = viewer.model.duration_ns;
+                this.cache.age();
+                if (viewer.isFollowing()) {
+                        const { from, to } = viewer.unselectedRange();
+
+                        this.from = from;
+                        this.to = Math.max(from + LEAST_VIEW_NS, to);
+                }
                 this.arrange();
         }
 
@@ -267,6 +286,8 @@ class TimelineScreen {
 
                 this.from = first;
                 this.to = first + length;
+                if (this.viewer.model.isLive)
+                        this.viewer.follow('paused');
                 this.measureDelay();
                 this.keepState();
                 this.draw();

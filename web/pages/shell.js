@@ -148,6 +148,9 @@ class Shell {
                 const { document: facts } = model;
                 const parts = [facts.host, formatDuration(model.duration_ns), model.events.join(', '),
                         formatPlural(model.threads.length, 'thread')];
+                if (model.isLive) {
+                        parts.push(this.viewer.following === 'paused' ? 'recording, paused here' : 'recording');
+                }
                 if (model.progress < 1) {
                         parts.push('reading the trace: ' + Math.floor(model.progress * 100) + '%');
                 }
@@ -158,11 +161,11 @@ class Shell {
         updateRange() {
                 const { from, to, isAll } = this.viewer.range();
                 if (isAll) {
-                        fill(this.rangeBox, el('span', { class: 'muted' }, 'whole recording'));
+                        fill(this.rangeBox, this.liveButtons(), el('span', { class: 'muted' }, 'whole recording'));
                         return;
                 }
                 const step = (to - from) / 1000;
-                fill(this.rangeBox,
+                fill(this.rangeBox, this.liveButtons(),
                         el('span', { class: 'range', title: 'All screens show this time range' },
                                 formatTime(from, step), ' to ', formatTime(to, step),
                                         el('b', null, formatDuration(to - from))),
@@ -171,6 +174,20 @@ class Shell {
                         button('Clear', () => this.viewer.select(), { class: 'quiet',
                                 'aria-label': 'Clear the selected range',
                                 title: 'Esc' }));
+        }
+
+        /** The choices of what is shown of a recording that runs; null for another one. */
+        liveButtons() {
+                if (!this.viewer.model.isLive) {
+                        return null;
+                }
+                /** @type {['last' | 'all' | 'paused', string, string][]} */
+                const choices = [['last', 'Last 10 s', 'Follow: show the last 10 seconds'],
+                        ['all', 'All', 'Follow: show all that has arrived'],
+                        ['paused', 'Pause', 'What is shown stays; the recording goes on']];
+                return el('span', { class: 'live-buttons', role: 'group', 'aria-label': 'The recording is running' },
+                        choices.map(([following, words, title]) => button(words, () => this.viewer.follow(following), {
+                                class: 'quiet', title, 'aria-pressed': String(this.viewer.following === following) })));
         }
 
         updateWarnings() {

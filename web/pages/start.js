@@ -2,8 +2,12 @@
 // The last script: finds the source of the data, waits until there is a model, and builds the page.
 'use strict';
 
-/** How often the page asks for the model while the index is being built. */
+/** How often the page asks for the model while the index is being built, and while the trace is being written. */
 const MODEL_STEP_MS = 500;
+const LIVE_STEP_MS = 1000;
+
+/** So often in a row the server may not answer: at the end of a recording another one takes its place. */
+const LIVE_MISSES_MAX = 10;
 
 /** @param {number} ms */
 function waitFor(ms) {
@@ -27,6 +31,33 @@ async function followModel(viewer) {
         }
 }
 
+/**
+ * While the trace is being written; then the page begins anew, with the names that the recorder has added.
+ * @param {Viewer} viewer
+ */
+async function followTrace(viewer) {
+        for (let misses = 0; viewer.model.isLive;) {
+                await waitFor(LIVE_STEP_MS);
+                try {
+                        const model = await viewer.source.model();
+                        misses = 0;
+                        if (!model.isLive) {
+                                location.reload();
+                                return;
+                        }
+                        if (viewer.following !== 'paused') {
+                                viewer.model = model;
+                                viewer.emit('model', model);
+                        }
+                } catch (error) {
+                        if (++misses > LIVE_MISSES_MAX) {
+                                viewer.emit('failure', error);
+                                return;
+                        }
+                }
+        }
+}
+
 async function startPage() {
         const page = /** @type {HTMLElement} */ (document.getElementById('page'));
         const source = document.getElementById('data-model') ? new FileSource() : new ServerSource();
@@ -36,6 +67,7 @@ async function startPage() {
                 shell.build();
                 Object.assign(globalThis, { hyprofViewer: viewer, hyprofShell: shell });
                 await followModel(viewer);
+                await followTrace(viewer);
         } catch (error) {
                 fill(page, el('p', { class: 'failure', role: 'alert' }, /** @type {Error} */ (error).message));
         }

@@ -17,6 +17,9 @@
  */
 const screens = [];
 
+/** A recording that is still running shows its last 10 s, unless all of it is asked for. */
+const LIVE_WINDOW_NS = 10e9;
+
 /** Changes of these alone replace the entry of the browser's history: panning is not a step to go back over. */
 const UNREMEMBERED_KEYS = ['view_from', 'view_to', 'text'];
 
@@ -28,6 +31,10 @@ class Viewer {
         constructor(source, model) {
                 this.source = source;
                 this.model = model;
+                /** How a recording that runs is followed. @type {'last' | 'all' | 'paused'} */
+                this.following = 'last';
+                /** Before a pause. @type {'last' | 'all' | 'paused'} */
+                this.followedBefore = 'last';
                 /** @type {ViewState} */
                 this.state = Viewer.parse(location.hash);
                 /** @type {Map<string, ((value: any) => void)[]>} */
@@ -166,9 +173,42 @@ class Viewer {
         range() {
                 const [from, to] = [this.number('from'), this.number('to')];
                 if (from === null || to === null || !(to > from)) {
-                        return { from: 0, to: this.model.duration_ns, isAll: true };
+                        return this.unselectedRange();
                 }
                 return { from: Math.max(0, from), to: Math.min(this.model.duration_ns, to), isAll: false };
+        }
+
+        /** All there is; of a recording that runs, its last seconds. */
+        unselectedRange() {
+                const { duration_ns, isLive } = this.model;
+                const shown = this.following === 'paused' ? this.followedBefore : this.following;
+                const isAll = !isLive || shown === 'all' || duration_ns <= LIVE_WINDOW_NS;
+                return { from: isAll ? 0 : duration_ns - LIVE_WINDOW_NS, to: duration_ns, isAll };
+        }
+
+        /** The state with the range that is shown of a recording that runs: what is asked about changes with it. */
+        liveState() {
+                const { from, to } = this.range();
+                return this.model.isLive ? Object.assign({}, this.state, { from: String(Math.round(from)),
+                        to: String(Math.round(to)) }) : this.state;
+        }
+
+        /** Whether what is shown moves with a recording that runs. */
+        isFollowing() {
+                return this.model.isLive && this.following !== 'paused';
+        }
+
+        /**
+         * Follows a recording that runs, or pauses: what is shown then stays.
+         * @param {'last' | 'all' | 'paused'} following
+         */
+        follow(following) {
+                if (this.following === following) {
+                        return;
+                }
+                this.followedBefore = this.following;
+                this.following = following;
+                this.emit('model', this.model);
         }
 
         /** The parameters that make a question about the selected range: {} or {from, to}. */
@@ -185,6 +225,9 @@ class Viewer {
          */
         goToTime(from, to, changes) {
                 const room = Math.max(20, (to - from) * 0.5);
+                if (this.model.isLive) {
+                        this.follow('paused');
+                }
                 this.go('timeline', Object.assign({ view_from: Math.max(0, Math.round(from - room)),
                         view_to: Math.min(this.model.duration_ns, Math.round(to + room)) }, changes || {}));
         }

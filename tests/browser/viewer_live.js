@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// The served page of a trace that grows: it follows, pauses, shows all that has arrived, and begins anew at the end.
+'use strict';
+
+const fs = require('fs');
+const path = require('path');
+const { spawn } = require('child_process');
+const test = require('node:test');
+const assert = require('node:assert');
+const { Chromium } = require('./chromium.js');
+
+const folder = process.env.TMPDIR;
+const hyprof = process.env.HYPROF;
+let browser, recorder, viewer, page, address;
+
+/** Starts a program, and resolves when its standard output matches. */
+function started(program, args, pattern) {
+        return new Promise((resolve, reject) => {
+                const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+                let text = '';
+                child.stdout.on('data', (bytes) => {
+                        const found = pattern.exec(text += bytes);
+                        if (found) {
+                                resolve({ child, found });
+                        }
+                });
+                child.on('exit', () => reject(new Error(program + ' ended: ' + text)));
+        });
+}
+
+function ended(child) {
+        return child.exitCode !== null || child.signalCode !== null ? Promise.resolve()
+                : new Promise((resolve) => child.on('exit', resolve));
+}
+
+const duration = 'hyprofViewer.model.duration_ns';
+
+test.before(async () => {
+        const trace = path.join(folder, 'live.hyp');
+        browser = await Chromium.start();
+        recorder = spawn(hyprof, ['record', '-q', '-o', trace, '--', process.env.WORKLOADS + '/w_life', 'serve'],
+                { stdio: ['pipe', 'ignore', 'inherit'] });
+        while (!fs.existsSync(trace) || fs.statSync(trace).size === 0) {
+                await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+        const start = await started(hyprof, ['view', '--follow', '--no-open', trace], /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]+\//);
+        viewer = start.child;
+        address = start.found[0];
+        recorder.stdin.write('emit\n');
+        page = await browser.open(address);
+        await page.until('document.querySelector("[role=tab]") && hyprofViewer.model.progress === 1', 'the page');
+});
+
+test.after(async () => {
+        await page.close();
+        recorder.kill('SIGKILL');
+        viewer.kill('SIGINT');
+        await Promise.all([ended(recorder), ended(viewer)]);
+        await browser.close();
+});
+
+const zones = 'hyprofViewer.model.lanesOfKind("zones").reduce((sum, one) => sum + one.lane.items, 0)';
+const pressed = 'document.querySelector(".live-buttons [aria-pressed=true]").textContent';
+
+test('a trace that grows is followed', async () => {
+        assert.equal(await page.value('hyprofViewer.model.isLive'), true);
+        assert.equal(await page.value(pressed), 'Last 10 s');
+        await page.until(zones + ' > 0', 'the first zones');
+        const before = await page.value(zones);
+        recorder.stdin.write('emit\n');
+        await page.until(zones + ' > ' + before, 'zones that came later');
+        assert.equal(await page.value('hyprofShell.shown.to === ' + duration), true);
+});
+
+test('the tables of its other screens are asked for again', async () => {
+        await page.click('[role=tab]', 'Zones');
+        await page.untilText('[role=tabpanel]:not([hidden])', /emitted/);
+        recorder.stdin.write('open\n');
+        recorder.stdin.write('close\n');
+        const cells = '[...document.querySelectorAll("[role=tabpanel]:not([hidden]) td")]';
+        await page.until(cells + '.some((cell) => cell.innerText.trim() === "open")', 'a zone that came later');
+        await page.click('[role=tab]', 'Timeline');
+});
+
+test('paused, the picture stays', async () => {
+        await page.click('.live-buttons button', 'Pause');
+        const before = await page.value(duration);
+        recorder.stdin.write('emit\n');
+        await new Promise((resolve) => setTimeout(resolve, 2500)); // more than two steps of the page
+        assert.equal(await page.value(duration), before);
+        await page.click('.live-buttons button', 'All');
+        await page.until(duration + ' > ' + before, 'the rest');
+        assert.equal(await page.value('hyprofShell.shown.from'), 0);
+});
+
+test('a zoom pauses', async () => {
+        await page.value('hyprofShell.shown.zoom(0.5, 1e8)');
+        assert.equal(await page.value(pressed), 'Pause');
+});
+
+test('when the recording is over the page has the whole trace', async () => {
+        recorder.stdin.end();
+        await page.until('globalThis.hyprofViewer && !hyprofViewer.model.isLive && hyprofViewer.model.progress === 1', 'the whole trace');
+        assert.equal(await page.value('document.querySelector(".live-buttons") === null'), true);
+        assert.ok(await page.value('hyprofViewer.model.functions.length > 0'));
+});

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# `hyprof view --follow`, `hyprof view -` and `hyprof record --view`: a trace is shown while it grows, and whole after its end
+set -eu
+. tests/tap.sh
+plan 22
+need curl jq
+
+trace=tests/golden/v1.4.hyp
+size=$(stat -c %s "$trace")
+export XDG_CACHE_HOME="$TMPDIR/cache"
+mkdir -p "$XDG_CACHE_HOME"
+unset DISPLAY WAYLAND_DISPLAY SSH_CONNECTION
+
+# $url; the words are in $TMPDIR/view.out and view.err
+await_address() { # pid
+        until grep -q '^Ctrl-C' "$TMPDIR/view.out"; do
+                kill -0 "$1" 2>/dev/null || { cat "$TMPDIR/view.err" && return 1; }
+                sleep 0.05
+        done
+        url=$(sed -n '/^http/p' "$TMPDIR/view.out")
+}
+
+start() { # options and operands of hyprof view...
+        : >"$TMPDIR/view.out"
+        "$HYPROF" view "$@" >"$TMPDIR/view.out" 2>"$TMPDIR/view.err" &
+        pid=$!
+        await_address "$pid"
+}
+
+model() { # jq filter; the server may be the next one in a moment
+        curl -s --retry 20 --retry-delay 1 --retry-all-errors "${url}model" | jq -r "$1"
+}
+
+# Until the model has it: a jq filter that is true.
+becomes() {
+        for _ in $(seq 600); do
+                [ "$(model "$1")" != true ] || return 0
+                sleep 0.1
+        done
+        model .
+        return 1
+}
+
+ends_with() { # status, pid
+        local status=0
+        wait "$2" || status=$?
+        same "$1" "$status" || { cat "$TMPDIR/view.err" && return 1; }
+}
+
+n_zones='[.tracks[].lanes[] | select(.kind == "zones") | .items] | add // 0'
+
+start "$trace"
+n_whole=$(model "$n_zones")
+holds 'the whole trace has zones' test "$n_whole" -gt 0
+kill -INT "$pid"
+ends_with 0 "$pid"
+
+# ---- a file that grows
+head -c $((size / 2)) "$trace" >"$TMPDIR/grow.hyp"
+start --follow "$TMPDIR/grow.hyp"
+holds 'half of a trace is live' becomes '.is_live'
+holds 'the model is as its schema says' python3 - "$url" <<'PYTHON'
+import json, sys, urllib.request
+import jsonschema
+schema = json.load(open("docs/schemas/hyprof.timeline.1.json"))
+jsonschema.validate(json.load(urllib.request.urlopen(sys.argv[1] + "model")), schema)
+PYTHON
+tail -c +$((size / 2 + 1)) "$trace" >>"$TMPDIR/grow.hyp"
+holds 'the rest of it ends that' becomes '.is_live | not'
+holds 'then all zones are there' becomes '.progress == 1 and ('"$n_zones) == $n_whole"
+holds 'and the functions' becomes '.functions | length > 0'
+holds 'an answer is the command'"'"'s' same "$("$HYPROF" report --zones --json "$trace" | jq -c '[.zones.rows[].count]')" \
+        "$(curl -s "${url}answer?question=zones" | jq -c '[.zones.rows[].count]')"
+kill -INT "$pid"
+holds 'Ctrl-C ends it' ends_with 0 "$pid"
+
+# ---- files that change
+head -c $((size / 2)) "$trace" >"$TMPDIR/cut.hyp"
+start --follow "$TMPDIR/cut.hyp"
+becomes .is_live
+: >"$TMPDIR/cut.hyp"
+holds 'a file that is truncated ends it' ends_with 1 "$pid"
+holds 'in one line' same 1 "$(grep -c 'the file was truncated' "$TMPDIR/view.err")"
+holds 'what is no trace is refused' sh -c "! '$HYPROF' view --follow --no-open README.md 2>'$TMPDIR/err' && grep -q README.md '$TMPDIR/err'"
+holds 'two traces are not followed' sh -c "'$HYPROF' view --follow --before a --after b 2>'$TMPDIR/err'; test \$? -eq 2"
+
+# ---- a pipe
+mkdir "$TMPDIR/spool"
+mkfifo "$TMPDIR/pipe"
+: >"$TMPDIR/view.out"
+TMPDIR=$TMPDIR/spool "$HYPROF" view - <"$TMPDIR/pipe" >"$TMPDIR/view.out" 2>"$TMPDIR/view.err" &
+pid=$!
+exec 7>"$TMPDIR/pipe"
+head -c $((size / 2)) "$trace" >&7
+await_address "$pid"
+holds 'half of a trace on standard input is live' becomes '.is_live'
+tail -c +$((size / 2 + 1)) "$trace" >&7
+exec 7>&-
+holds 'its end is the end of the recording' becomes '(.is_live | not) and .progress == 1 and ('"$n_zones) == $n_whole"
+kill -TERM "$pid"
+holds 'SIGTERM ends it' ends_with 0 "$pid"
+holds 'and no file stays' same '' "$(ls "$TMPDIR/spool")"
+: >"$TMPDIR/view.out"
+head -c $((size / 2)) "$trace" | "$HYPROF" view - >"$TMPDIR/view.out" 2>"$TMPDIR/view.err" &
+pid=$!
+await_address "$pid"
+holds 'a pipe that ends early is shown, and said' becomes '(.is_live | not) and (.warnings | length > 0)'
+kill -TERM "$pid"
+ends_with 0 "$pid"
+
+# ---- a recording of its own
+if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
+        : >"$TMPDIR/view.out"
+        mkfifo "$TMPDIR/gate"
+        "$HYPROF" record --view -o "$TMPDIR/own.hyp" -- sh -c "'$WORKLOADS/w_two_zones' 1 && read -r line <'$TMPDIR/gate'" \
+                >"$TMPDIR/view.out" 2>"$TMPDIR/view.err" </dev/null &
+        pid=$!
+        await_address "$pid"
+        holds 'a recording is shown while it runs' becomes '.is_live and ('"$n_zones"') > 1000'
+        holds 'its threads have names' becomes '[.threads[].name] | index("w_two_zones") != null'
+        echo >"$TMPDIR/gate"
+        holds 'when the command ends the trace is whole' becomes '(.is_live | not) and .progress == 1'
+        n=$(sed -n 's/^zones //p' "$TMPDIR/view.out")
+        holds 'with each of its zones' same $((2 * n)) "$(model "$n_zones")"
+        kill -INT "$pid"
+        holds 'then Ctrl-C ends the viewer' ends_with 0 "$pid"
+else
+        for name in 'a recording is shown while it runs' 'its threads have names' 'when the command ends the trace is whole' \
+                'with each of its zones' 'then Ctrl-C ends the viewer'; do
+                skips "$name" 'no events can be opened'
+        done
+fi
