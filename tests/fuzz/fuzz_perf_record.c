@@ -76,6 +76,7 @@ static void look_at(const struct perf_record *rec, const uint8_t *bytes, size_t 
         case PERF_RECORD_KIND_EXIT:
         case PERF_RECORD_KIND_SWITCH:
         case PERF_RECORD_KIND_WAKEUP:
+        case PERF_RECORD_KIND_GIL:
         case PERF_RECORD_KIND_LOST:
         case PERF_RECORD_KIND_LOST_SAMPLES:
         case PERF_RECORD_KIND_THROTTLE:
