@@ -8,7 +8,7 @@
 # shellcheck disable=SC2154 # of tests/kernels.sh
 set -eu
 . tests/tap.sh
-plan 88
+plan 95
 . tests/kernels.sh
 need cc jq
 need_sampling
@@ -66,6 +66,7 @@ pool reloaded mlir all --mlir --reload
 [ "$VARIANT" != release ] || pool reloaded-symbols none most --cpu-seconds 1 --reload --cflags "$bare"
 [ "$VARIANT" != release ] || pool memory c all --memory
 [ "$VARIANT" != release ] || pool memory-no-build-id mlir all --mlir --memory --cflags '-Wl,--build-id=none'
+[ "$VARIANT" != release ] || pool memory-one-segment c all --memory --cflags -Wl,-z,noseparate-code
 [ "$VARIANT" != release ] || pool memory-stripped none exported --memory --cflags "$bare -s"
 [ "$VARIANT" != release ] || pool memory-reloaded mlir most --cpu-seconds 1 --mlir --memory --reload --cflags '-Wl,--build-id=none'
 holds "the MLIR that was handed over is beside its instructions" \
