@@ -66,6 +66,12 @@ struct trace_schema {
 /* The schema of a table; NULL for an id that this version does not know. */
 const struct trace_schema *trace_schema_find(uint32_t table);
 
+/*
+ * The tables in the order in which they are written, @n from 0 to TRACE_TABLE_COUNT - 1: rows refer to tables
+ * before theirs, or to earlier rows of their own.
+ */
+uint32_t trace_schema_nth_table(uint32_t n);
+
 /* Reads a member of a row as a number. */
 uint64_t trace_field_get(const struct trace_field *field, const void *row);
 /* Writes it; @value fits if it is at most trace_field_max(). */

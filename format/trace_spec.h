@@ -352,9 +352,9 @@ enum trace_clock_kind {
         X(52, NOT_TAKEN, "events that no capture took in time: the recorder's buffer was full")                  \
         X(53, TAKEN_BEFORE, "events that an earlier capture of this recording took")                             \
         X(54, PYTHON_LATE,                                                                                       \
-          "samples in Python code without Python functions: more than 20 ms old when they could be read")        \
+          "samples in Python code without Python functions: more than 20 ms old when memory was read")           \
         X(55, PYTHON_UNFIT,                                                                                      \
-          "samples in Python code without Python functions: read later, they did not fit the native stack")
+          "samples in Python code without Python functions: what was read later did not fit the native stack")
 
 #define TRACE_LOSS_COUNT 56 /* ids below this are known */
 

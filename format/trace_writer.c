@@ -93,21 +93,13 @@ int trace_writer_copy(struct trace_writer *w, const struct trace_item *item, str
         return 0;
 }
 
-/* Rows refer to tables of a smaller number, but for RECORDINGS, whose own have texts alone. */
-static uint32_t find_nth_table(uint32_t n)
-{
-        if (n == 0)
-                return TRACE_TABLE_STRINGS;
-        return n == 1 ? TRACE_TABLE_RECORDINGS : TRACE_TABLE_FIRST + n - 1;
-}
-
 int trace_writer_put_tables(struct trace_writer *w, struct trace_dictionary *dictionary, struct error *err)
 {
         struct byte_buffer body = { .data = NULL };
         int r = 0;
 
         for (uint32_t n = 0; n < TRACE_TABLE_COUNT && r == 0;) {
-                uint32_t table = find_nth_table(n), n_rows;
+                uint32_t table = trace_schema_nth_table(n), n_rows;
 
                 byte_buffer_clear(&body);
                 r = trace_dictionary_encode(dictionary, (enum trace_table)table, &body, &n_rows);
