@@ -168,11 +168,14 @@ int live_trace_step(struct live_trace *l, struct error *err)
                         return 0; /* events that cannot be decoded end it, as a bad checksum does */
                 if (r < 0)
                         return r;
-                if (clock_raw_ns() >= until_ns)
+                if (clock_raw_ns() >= until_ns) {
+                        r = 1;
                         break;
+                }
         }
         if (r < 0)
                 return r;
+        l->is_behind = r == 1;
         if (l->has_begun && live_trace_read_names(l) < 0)
                 return error_set(err, -ENOMEM, "no memory for the names of threads");
         return r == 1 ? 1 : live_trace_judge(l, err);

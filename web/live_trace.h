@@ -29,6 +29,7 @@ struct live_trace {
         struct timeline_index index;
         struct timeline_builder builder;
         bool has_begun;          /* the index is there: the first events have arrived */
+        bool is_behind;          /* the time of the last step was over before what has arrived was */
         int index_fd;            /* of an empty file, until then; -1 = none */
         uint32_t *titled;        /* heap; by thread id - 1: the name that its track has */
         size_t threads_capacity; /* of the trace's names */
