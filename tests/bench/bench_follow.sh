@@ -84,7 +84,7 @@ recorder_cost() {
         sed -n 's/.*sampler used \([0-9]*\)\.\([0-9]\)% of one core.*/\1\2/p' "$folder/summary"
 }
 
-# While it is followed by: nobody, top, view
+# While it is followed by: nobody (it is alone), top, view
 cost() {
         start_recording 8
         case $1 in
