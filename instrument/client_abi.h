@@ -28,7 +28,7 @@
 #define CLIENT_ABI_MEMFD_NAME "hyprof-client"
 #define CLIENT_ABI_MAGIC      UINT64_C(0x314e474552505948) /* "HYPREGN1" */
 #define CLIENT_ABI_MAJOR      1                            /* a recorder refuses another major */
-#define CLIENT_ABI_MINOR      1
+#define CLIENT_ABI_MINOR      2
 
 /* The header has this much room, so that it is whole pages of its own whatever the page size. */
 #define CLIENT_ABI_HEADER_ROOM_BYTES 65536
@@ -103,7 +103,8 @@ struct client_abi_header {
                 blobs_freed_bytes; /* atomic; of all blobs that were copied out, and of the gaps; see below */
         uint32_t n_chunks_allowed; /* 1.1; atomic; chunks from this number on are not to be taken now */
         uint32_t recorder_beat;    /* 1.1; atomic; changes as long as a recorder reads */
-        uint8_t reserved_b[40];
+        uint32_t wanted_word;      /* 1.2; atomic; the control word but for a pause of the client's */
+        uint8_t reserved_b[36];
 
         /* Offset 192: the client's counters, atomic. */
         uint32_t n_locations;  /* ids 1 .. this were given out */
@@ -112,7 +113,8 @@ struct client_abi_header {
         uint64_t n_dropped_no_ring; /* events of threads that found no slot */
         uint64_t blobs_used_bytes;  /* of all blobs ever, with the gaps at the end of the area */
         uint64_t n_refused_blobs;   /* payloads that found no room */
-        uint8_t reserved_c[24];
+        uint32_t paused;            /* 1.2; 1 = the program has paused its events itself */
+        uint8_t reserved_c[20];
 };
 
 /* Where a thread went on when it left its ring, or a chunk. */

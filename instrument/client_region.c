@@ -43,7 +43,8 @@
 #include <unistd.h>
 
 /* Chunks that were given back are used again soon, if at all: their memory is kept until then. */
-#define SPARE_KEPT_NS (200 * NS_PER_MS)
+#define PAUSE_LOOKS_MAX 8
+#define SPARE_KEPT_NS   (200 * NS_PER_MS)
 
 /* The memory that users of a region keep per slot, about. */
 #define SLOT_BYTES_BESIDE 256
@@ -405,6 +406,32 @@ void client_region_beat(struct client_region *region, uint64_t now_ns)
                 chunk_pool_trim(&region->chunks, now_ns - SPARE_KEPT_NS);
 }
 
+/*
+ * A program that pauses itself at this moment is seen by one of both; one that does so for ever is
+ * not followed.
+ */
+static void client_region_put_word(struct client_region *region, uint32_t word)
+{
+        struct client_abi_header *h = shared_header(region);
+        uint32_t families = CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS;
+
+        if (region->header.abi_minor < 2) {
+                __atomic_store_n(&h->control_word, word, __ATOMIC_RELEASE);
+                return;
+        }
+        __atomic_store_n(&h->wanted_word, word, __ATOMIC_SEQ_CST);
+        for (unsigned n = 0; n < PAUSE_LOOKS_MAX; n++) {
+                uint32_t paused = __atomic_load_n(&h->paused, __ATOMIC_SEQ_CST);
+
+                /* Sequential consistency has the release that the session needs. */
+                __atomic_store_n(&h->control_word,
+                                 paused != 0 ? (word & ~families) | CLIENT_ABI_FAMILY_ALWAYS : word,
+                                 __ATOMIC_SEQ_CST);
+                if (__atomic_load_n(&h->paused, __ATOMIC_SEQ_CST) == paused)
+                        return;
+        }
+}
+
 int client_region_enable(struct client_region *region, uint32_t word, struct error *err)
 {
         struct client_abi_header *h = shared_header(region);
@@ -432,7 +459,7 @@ int client_region_enable(struct client_region *region, uint32_t word, struct err
         word = (word & (CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS)) | CLIENT_ABI_FAMILY_ALWAYS;
         region->families = word;
         /* Release: a program that sees the new session also sees the tails from which there is room. */
-        __atomic_store_n(&h->control_word, session << CLIENT_ABI_SESSION_SHIFT | word, __ATOMIC_RELEASE);
+        client_region_put_word(region, session << CLIENT_ABI_SESSION_SHIFT | word);
         region->is_enabled = true;
         return 0;
 }
@@ -445,10 +472,8 @@ void client_region_pause(struct client_region *region, bool paused)
         if (!region->is_enabled)
                 return;
         session = __atomic_load_n(&h->control_word, __ATOMIC_RELAXED) >> CLIENT_ABI_SESSION_SHIFT;
-        __atomic_store_n(&h->control_word,
-                         session << CLIENT_ABI_SESSION_SHIFT |
-                                 (paused ? CLIENT_ABI_FAMILY_ALWAYS : region->families),
-                         __ATOMIC_RELEASE);
+        client_region_put_word(region, session << CLIENT_ABI_SESSION_SHIFT |
+                                               (paused ? CLIENT_ABI_FAMILY_ALWAYS : region->families));
 }
 
 void client_region_disable(struct client_region *region)
@@ -464,6 +489,8 @@ void client_region_disable(struct client_region *region)
                 return; /* another recorder took it over */
         /* The next recorder may not know of them. */
         __atomic_store_n(&h->n_chunks_allowed, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&h->wanted_word, 0,
+                         __ATOMIC_SEQ_CST); /* before the next: a program does not resume */
         (void)__atomic_and_fetch(&h->control_word, ~(CLIENT_ABI_FAMILIES | CLIENT_ABI_CALLSTACKS),
                                  __ATOMIC_RELAXED);
         (void)__atomic_compare_exchange_n(&h->recorder_pid, &self, 0, false, __ATOMIC_RELEASE,

@@ -3,7 +3,7 @@
 # hyprof ctl: status, mark, pause and resume to the event, dump, stop; of several recordings the one that is meant
 set -eu
 . tests/tap.sh
-plan 33
+plan 37
 need jq
 need_sampling
 mkdir -m 700 "$TMPDIR/run"
@@ -69,6 +69,21 @@ no_samples_between() { # trace
 holds "no sample is of the pause" no_samples_between "$TMPDIR/one.hyp"
 holds "the report says that there was a pause" grep -q 'the recording was paused.*(1 time, ' <("$HYPROF" report "$TMPDIR/one.hyp")
 holds "the socket is gone" test ! -e "$XDG_RUNTIME_DIR/hyprof/$recorder.ctl"
+
+# ---- a program pauses its own events, below a pause of the recorder's
+fly own
+tell turns 2 1 >/dev/null
+tell pause >/dev/null
+tell turns 3 1 >/dev/null
+ctl pause >/dev/null
+tell resume >/dev/null
+holds "the recorder's pause stays when the program resumes" tell turns 4 1
+ctl resume >/dev/null
+tell turns 1 1 >/dev/null
+holds "the recording ends" land
+holds "neither's zones are there, and no others are missing" same "3 1" "$(count own turn) $(count own run)"
+holds "the trace says so" same "$(printf '%s\n' 'turn 1' 'turn 2' 'events paused by the program' 'recording paused' \
+        'recording resumed' 'turn 10')" "$(messages own)"
 
 # ---- dumps, and two recordings
 fly ring --ring 10s

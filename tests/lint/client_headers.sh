@@ -120,6 +120,9 @@ static void devices(uint64_t ticks)
 }
 static void program(const void *code, size_t bytes)
 {
+        hyprof_pause();
+        hyprof_mark("mark");
+        hyprof_resume();
         hyprof_thread_name("thread");
         hyprof_thread_group(-1);
         hyprof_program_info("line", 4);

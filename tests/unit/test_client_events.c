@@ -289,6 +289,76 @@ START_TEST(test_devices)
 }
 END_TEST
 
+/* The next event is a message with this text. */
+static void expect_message(const char *text)
+{
+        const uint64_t *words = ring_words_expect(CLIENT_ABI_EVENT_MESSAGE, (uint32_t)strlen(text));
+
+        ck_assert_mem_eq(words + 1, text, strlen(text));
+}
+
+START_TEST(test_pause_leaves_events_out)
+{
+        static struct hyprof_location outer = { .name = "outer" }, inner = { .name = "inner" };
+        hyprof_zone zone;
+        uint32_t word;
+
+        hyprof_resume(); /* nothing was paused, and no recorder is there */
+        ring_words_record(CLIENT_ABI_FAMILY_ZONES | CLIENT_ABI_FAMILY_MESSAGES | CLIENT_ABI_FAMILY_ALWAYS);
+        word = ring_words_header()->control_word;
+        zone = hyprof_zone_begin(&outer);
+        hyprof_mark("before");
+        hyprof_pause();
+        hyprof_pause(); /* is one pause */
+        ck_assert_uint_eq(ring_words_header()->paused, 1);
+        ck_assert_uint_eq(hyprof_zone_begin(&inner), 0);
+        hyprof_mark("meanwhile");
+        hyprof_zone_end(zone);
+        hyprof_resume();
+        ck_assert_uint_eq(ring_words_header()->control_word, word);
+        hyprof_resume();
+        hyprof_mark("after");
+        hyprof_mark(NULL);
+        ring_words_drain();
+        ck_assert_uint_eq(ring_words_event(*ring_words_next()), CLIENT_ABI_EVENT_ZONE_BEGIN);
+        expect_message("before");
+        expect_message("events paused by the program");
+        ck_assert_uint_eq(ring_words_event(*ring_words_next()), CLIENT_ABI_EVENT_ZONE_END);
+        expect_message("events resumed by the program");
+        expect_message("after");
+        ring_words_expect_nothing();
+        ring_words_stop();
+}
+END_TEST
+
+START_TEST(test_a_recorder_has_the_last_word)
+{
+        struct client_abi_header *h;
+        uint32_t paused;
+
+        ring_words_record(CLIENT_ABI_FAMILY_ZONES | CLIENT_ABI_FAMILY_ALWAYS);
+        h = ring_words_header();
+        hyprof_pause();
+        /* It pauses the recording as well: the program's resuming does not undo that. */
+        paused = (h->control_word & ~CLIENT_ABI_FAMILIES) | CLIENT_ABI_FAMILY_ALWAYS;
+        h->wanted_word = h->control_word = paused;
+        hyprof_resume();
+        ck_assert_uint_eq(h->control_word, paused);
+        /* The recording ends during a pause, and stays ended. */
+        hyprof_pause();
+        h->wanted_word = 0;
+        h->control_word &= ~CLIENT_ABI_FAMILIES;
+        hyprof_resume();
+        ck_assert_uint_eq(h->control_word & CLIENT_ABI_FAMILIES, 0);
+        /* Another one began during a pause, of a version that does not know of pauses: its word stays. */
+        hyprof_pause();
+        h->control_word = 9 << CLIENT_ABI_SESSION_SHIFT | CLIENT_ABI_FAMILY_PLOTS;
+        hyprof_resume();
+        ck_assert_uint_eq(h->control_word, 9 << CLIENT_ABI_SESSION_SHIFT | CLIENT_ABI_FAMILY_PLOTS);
+        ring_words_stop();
+}
+END_TEST
+
 START_TEST(test_program)
 {
         static const char image[] = "\177ELF and so on";

@@ -442,6 +442,40 @@ START_TEST(test_enable_and_disable)
 }
 END_TEST
 
+/* A program that has paused its own events stays so; one of before 1.2 has anything at that place. */
+START_TEST(test_paused_by_the_program)
+{
+        const uint32_t zones = CLIENT_ABI_FAMILY_ZONES | CLIENT_ABI_FAMILY_ALWAYS;
+        struct client_abi_header h = fake_region_header();
+        struct client_region *region;
+        struct fake_region p;
+
+        h.paused = 1;
+        fake_region_make(&p, &h, F_SEAL_SHRINK);
+        region = fake_region_open(&p);
+        ck_assert_int_eq(client_region_enable(region, CLIENT_ABI_FAMILY_ZONES, NULL), 0);
+        ck_assert_uint_eq(p.header->control_word, 1 << CLIENT_ABI_SESSION_SHIFT | CLIENT_ABI_FAMILY_ALWAYS);
+        ck_assert_uint_eq(p.header->wanted_word, 1 << CLIENT_ABI_SESSION_SHIFT | zones);
+        client_region_pause(region, true);
+        p.header->paused = 0;
+        ck_assert_uint_eq(p.header->wanted_word, 1 << CLIENT_ABI_SESSION_SHIFT | CLIENT_ABI_FAMILY_ALWAYS);
+        client_region_pause(region, false);
+        ck_assert_uint_eq(p.header->control_word, 1 << CLIENT_ABI_SESSION_SHIFT | zones);
+        client_region_close(region);
+        ck_assert_uint_eq(p.header->wanted_word, 0);
+        fake_region_destroy(&p);
+
+        h.abi_minor = 1;
+        h.paused = UINT32_MAX;
+        fake_region_make(&p, &h, F_SEAL_SHRINK);
+        region = fake_region_open(&p);
+        ck_assert_int_eq(client_region_enable(region, CLIENT_ABI_FAMILY_ZONES, NULL), 0);
+        ck_assert_uint_eq(p.header->control_word, 1 << CLIENT_ABI_SESSION_SHIFT | zones);
+        client_region_close(region);
+        fake_region_destroy(&p);
+}
+END_TEST
+
 START_TEST(test_self_started_is_adopted)
 {
         struct client_abi_header h = fake_region_header();

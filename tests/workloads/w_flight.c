@@ -5,6 +5,7 @@
  * Truth: the zone "run" is open from the beginning to the end.  In it, for each line on standard input, which
  * is answered by "ok" when it was obeyed:
  *
+ *      pause, resume   of its own events
  *      turns N MS      N zones "turn" that burn MS milliseconds each, with a message "turn I", from 1 on
  *      flood N         N zones "flood" with nothing in them, as fast as can be
  *      rest MS         nothing, so long
@@ -75,6 +76,10 @@ int main(void)
                         flood(n);
                 else if (sscanf(line, "rest %u", &ms) == 1)
                         (void)usleep(ms * 1000);
+                else if (strcmp(line, "pause\n") == 0)
+                        hyprof_pause();
+                else if (strcmp(line, "resume\n") == 0)
+                        hyprof_resume();
                 (void)puts("ok");
                 (void)fflush(stdout);
         }

@@ -397,6 +397,22 @@ class device
         struct hyprof_device device_;
 };
 
+// The program's events are left out as long as one of these lives: hyprof_pause() and hyprof_resume().
+class paused
+{
+      public:
+        paused() noexcept
+        {
+                hyprof_pause();
+        }
+        ~paused()
+        {
+                hyprof_resume();
+        }
+        paused(const paused &) = delete;
+        paused &operator=(const paused &) = delete;
+};
+
 } // namespace enabled
 #else /* HYPROF_DISABLE: the same names, with nothing in them but the program's own locks */
 inline namespace disabled
@@ -564,6 +580,19 @@ class device
         {
                 return nullptr;
         }
+};
+
+class paused
+{
+      public:
+        paused() noexcept
+        {
+        }
+        ~paused()
+        {
+        }
+        paused(const paused &) = delete;
+        paused &operator=(const paused &) = delete;
 };
 
 } // namespace disabled

@@ -83,6 +83,13 @@ static inline void hyprof_message(const char *text, size_t text_bytes, enum hypr
                 hyprof_emit_message(text, text_bytes, severity, color, 0);
 }
 
+/* A mark in the recording, as `hyprof ctl mark` sets it: a message that ends in NUL. */
+static inline void hyprof_mark(const char *text)
+{
+        if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_MESSAGES_)) && text)
+                hyprof_emit_message(text, __builtin_strlen(text), HYPROF_SEVERITY_INFO, 0, 0);
+}
+
 /* The same with the callstack that led here, of @depth frames at most; see hyprof_zone_begin_callstack(). */
 static inline void hyprof_message_callstack(const char *text, size_t text_bytes,
                                             enum hyprof_severity severity, uint32_t color, uint32_t depth)

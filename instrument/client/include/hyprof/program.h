@@ -29,6 +29,8 @@ HYPROF_API_ void hyprof_emit_code_add(const void *address, size_t bytes, const c
                                       const void *image, size_t image_bytes);
 HYPROF_API_ void hyprof_emit_code_remove(const void *address, size_t bytes);
 HYPROF_API_ uint64_t hyprof_emit_now_ns(void);
+HYPROF_API_ void hyprof_emit_pause(void);
+HYPROF_API_ void hyprof_emit_resume(void);
 
 /*
  * hyprof_thread_name() - name the calling thread in recordings
@@ -100,6 +102,27 @@ static inline void hyprof_code_remove(const void *address, size_t bytes)
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_ANY_)))
                 hyprof_emit_code_remove(address, bytes);
+}
+
+/*
+ * hyprof_pause() - leave out this program's events from now on, until hyprof_resume()
+ * No zone begins and nothing else is emitted by any thread; zones that are open may end.  Samples and context
+ * switches are the recorder's, and go on.  A recording that begins meanwhile begins paused.  The trace has
+ * the messages "events paused by the program" and "events resumed by the program".  Pauses are not counted:
+ * one hyprof_resume() ends them.  A child of fork() begins without a pause.
+ */
+static inline void hyprof_pause(void)
+{
+#ifndef HYPROF_DISABLE
+        hyprof_emit_pause();
+#endif
+}
+
+static inline void hyprof_resume(void)
+{
+#ifndef HYPROF_DISABLE
+        hyprof_emit_resume();
+#endif
 }
 
 /* Now, in nanoseconds of CLOCK_MONOTONIC_RAW, the clock of recordings; 0 without a recorder. */
