@@ -287,7 +287,7 @@ uint64_t trace_field_max(const struct trace_field *field)
         return field->width_bytes == sizeof(uint32_t) ? UINT32_MAX : UINT64_MAX;
 }
 
-/* By number, but for RECORDINGS, which came later: processes refer to them, and their own rows to texts alone. */
+/* By number, but for RECORDINGS, which came later: processes refer to them, and they to texts alone. */
 uint32_t trace_schema_nth_table(uint32_t n)
 {
         if (n == 0)

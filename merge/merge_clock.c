@@ -161,10 +161,13 @@ static uint32_t merge_clock_round_up(uint32_t n_cpus)
 
 static struct merge_part *find_boot_before(struct merge_input *inputs, size_t i, uint32_t j)
 {
-        for (size_t k = 0; k <= i; k++)
-                for (uint32_t l = 0; l < inputs[k].n_parts && (k < i || l < j); l++)
+        for (size_t k = 0; k <= i; k++) {
+                uint32_t n_parts = k < i ? inputs[k].n_parts : j;
+
+                for (uint32_t l = 0; l < n_parts; l++)
                         if (is_same_boot(&inputs[k].parts[l], &inputs[i].parts[j]))
                                 return &inputs[k].parts[l];
+        }
         return NULL;
 }
 

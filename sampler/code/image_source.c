@@ -60,10 +60,11 @@ static uint64_t count_with_sections(const struct elf_header *header, const uint8
 }
 
 /*
- * Is a stretch the same as was read?  Code may lie in one segment with the headers, which are compared on their
- * own: those that are held name no sections.
+ * Is a stretch the same as was read?  Code may lie in one segment with the headers, which are compared on
+ * their own: those that are held name no sections.
  */
-static bool has_same_bytes(const struct image_source *s, const uint8_t *bytes, uint64_t from, uint64_t to)
+static bool image_source_has_bytes(const struct image_source *s, const uint8_t *bytes, uint64_t from,
+                                   uint64_t to)
 {
         if (from < s->image.header.n_bytes)
                 from = s->image.header.n_bytes;
@@ -81,7 +82,7 @@ static bool has_code(const struct image_source *s, const uint8_t *bytes, size_t 
                 size_t least_bytes = n_bytes < s->held.used_bytes ? n_bytes : s->held.used_bytes;
 
                 if (p->file_off > least_bytes || n > least_bytes - p->file_off ||
-                    !has_same_bytes(s, bytes, p->file_off, p->file_off + n))
+                    !image_source_has_bytes(s, bytes, p->file_off, p->file_off + n))
                         return false;
         }
         return s->image.n_parts > 0 && memory_image_has_content(&s->image, bytes, n_bytes);

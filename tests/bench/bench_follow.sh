@@ -79,12 +79,12 @@ watch_tables() {
         done
 }
 
-# Of the recorder, in thousandths of a core.
+# The recorder's own, in thousandths of a core.
 recorder_cost() {
         sed -n 's/.*sampler used \([0-9]*\)\.\([0-9]\)% of one core.*/\1\2/p' "$folder/summary"
 }
 
-# While it is followed by: nobody (it is alone), top, view
+# With: alone, top, view
 cost() {
         start_recording 8
         case $1 in

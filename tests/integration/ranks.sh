@@ -36,7 +36,7 @@ judge launcher
 
 # ---- MPI: the ranks meet in a barrier
 if ! command -v mpirun >/dev/null || ! command -v mpicc >/dev/null; then
-        skips_group "OpenMPI" "mpirun or mpicc is not installed (openmpi-bin, libopenmpi-dev)"
+        skips_group "OpenMPI" "network: OpenMPI is not installed, and its 29 packages are not fetched for this (openmpi-bin, libopenmpi-dev)"
         exit 0
 fi
 cat >app.c <<'END'

@@ -28,8 +28,9 @@ class _Garbage:
 
     def _note(self, phase: str, info: dict[str, Any]) -> None:
         if phase == "start":
-            self.open = self.zones[min(info["generation"], 2)]
-            self.open._begin(None)
+            zone = self.zones[min(info["generation"], 2)]
+            zone._begin(None)
+            self.open = zone
         elif self.open is not None:
             self.open.add_value(info["collected"])
             self.open._end()
