@@ -396,24 +396,33 @@ static void merge_events_close(struct copying *c)
         free(c->cutters);
 }
 
-int merge_events_copy(struct merge_input *inputs, size_t n_inputs, struct merge_tables *tables,
-                      struct trace_writer *writer, struct merge_event_counts *ret_counts,
-                      struct error *ret_damage, struct error *err)
+/* To be closed in any case. */
+static int merge_events_open(struct copying *c, struct merge_input *inputs, struct error *err)
 {
-        struct copying c = { .tables = tables, .writer = writer, .n_sources = n_inputs };
         int r = 0;
 
-        c.sources = calloc(n_inputs, sizeof(*c.sources));
-        c.cutters = calloc(N_SLICES + 1, sizeof(*c.cutters));
-        if (!c.sources || !c.cutters)
-                r = error_set(err, -ENOMEM, "no memory for events");
-        for (uint32_t i = 0; i <= N_SLICES && c.cutters; i++)
-                event_encoder_init(&c.cutters[i]);
-        c.out = c.cutters ? &c.cutters[N_SLICES] : NULL;
-        for (size_t i = 0; i < n_inputs && r == 0; i++)
-                r = open_source(&c, &c.sources[i], &inputs[i], err);
+        c->sources = calloc(c->n_sources, sizeof(*c->sources));
+        c->cutters = calloc(N_SLICES + 1, sizeof(*c->cutters));
+        if (!c->sources || !c->cutters) {
+                (void)error_set(err, -ENOMEM, "no memory for events");
+                return -ENOMEM;
+        }
+        for (uint32_t i = 0; i <= N_SLICES; i++)
+                event_encoder_init(&c->cutters[i]);
+        c->out = &c->cutters[N_SLICES];
+        for (size_t i = 0; i < c->n_sources && r == 0; i++)
+                r = open_source(c, &c->sources[i], &inputs[i], err);
+        return r;
+}
+
+int merge_events_copy(const struct merge_inputs *from, struct merge_tables *tables,
+                      struct trace_writer *writer, struct merge_event_counts *ret_counts, struct error *err)
+{
+        struct copying c = { .tables = tables, .writer = writer, .n_sources = from->n_inputs };
+        int r = merge_events_open(&c, from->inputs, err);
+
         if (r == 0)
-                r = put_all(&c, ret_damage, err);
+                r = put_all(&c, from->damages, err);
         *ret_counts = c.counts;
         merge_events_close(&c);
         return r;

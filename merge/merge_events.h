@@ -19,6 +19,13 @@ struct merge_input;
 struct merge_tables;
 struct trace_writer;
 
+/* All borrowed. */
+struct merge_inputs {
+        struct merge_input *inputs;
+        size_t n_inputs;
+        struct error *damages; /* by input; set by merge_events_copy() */
+};
+
 struct merge_event_counts {
         uint64_t n_events;  /* written */
         uint64_t n_unknown; /* left out: of a newer version of the format */
@@ -27,11 +34,9 @@ struct merge_event_counts {
 
 /*
  * merge_events_copy() - all events of all inputs, whose tables are in @tables
- * An input whose events are damaged ends there; @ret_damage of it says how (an array by input, owned by the
- * caller; code 0 = it is whole).  Returns 0, -ENOMEM, -errno of read(2) and write(2).
+ * An input whose events are damaged ends there; its `damages` says how (code 0 = it is whole).  Returns 0, -ENOMEM, -errno of read(2) and write(2).
  */
-int merge_events_copy(struct merge_input *inputs, size_t n_inputs, struct merge_tables *tables,
-                      struct trace_writer *writer, struct merge_event_counts *ret_counts,
-                      struct error *ret_damage, struct error *err);
+int merge_events_copy(const struct merge_inputs *from, struct merge_tables *tables,
+                      struct trace_writer *writer, struct merge_event_counts *ret_counts, struct error *err);
 
 #endif /* MERGE_MERGE_EVENTS_H */

@@ -250,13 +250,14 @@ static int add_faults(struct trace_merge *m, struct merge_tables *t, struct erro
 static int trace_merge_write(struct trace_merge *m, struct merge_tables *t, struct trace_writer *writer,
                              struct error *err)
 {
+        const struct merge_inputs from = { m->inputs, m->n_inputs, m->damages };
         struct merge_event_counts counts = { .n_events = 0 };
         int r = trace_writer_put_tables(writer, &t->dictionary, err);
 
         if (r == 0)
                 r = copy_attachments(m, t, writer, err);
         if (r == 0)
-                r = merge_events_copy(m->inputs, m->n_inputs, t, writer, &counts, m->damages, err);
+                r = merge_events_copy(&from, t, writer, &counts, err);
         m->n_events = counts.n_events;
         m->n_unknown = counts.n_unknown;
         if (r == 0)
