@@ -34,7 +34,8 @@ struct merge_event_counts {
 
 /*
  * merge_events_copy() - all events of all inputs, whose tables are in @tables
- * An input whose events are damaged ends there; its `damages` says how (code 0 = it is whole).  Returns 0, -ENOMEM, -errno of read(2) and write(2).
+ * An input whose events are damaged ends there; its `damages` says how (code 0 = it is whole).
+ * Returns 0, -ENOMEM, -errno of read(2) and write(2).
  */
 int merge_events_copy(const struct merge_inputs *from, struct merge_tables *tables,
                       struct trace_writer *writer, struct merge_event_counts *ret_counts, struct error *err);
