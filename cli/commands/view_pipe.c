@@ -8,11 +8,14 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define FIRST_BYTES 4096
 
 /* The child's side.  The byte says that the lock is there, or that this file system has none. */
 static _Noreturn void view_pipe_copy(int fd, int ready_fd)
@@ -50,11 +53,29 @@ static int view_pipe_fork(struct view_pipe *p, int fd, struct error *err)
         return error_errno(err, "fork");
 }
 
+/* The first bytes: a signal before them leaves no file behind.  Returns how many, or -errno. */
+static ssize_t view_pipe_begin(uint8_t *bytes, size_t n_bytes, struct error *err)
+{
+        ssize_t got;
+
+        do
+                got = read(STDIN_FILENO, bytes, n_bytes);
+        while (got < 0 && errno == EINTR);
+        if (got < 0)
+                return error_errno(err, "standard input");
+        return got > 0 ? got : error_set(err, -ENODATA, "standard input is empty, and no trace");
+}
+
 int view_pipe_start(struct view_pipe *p, struct error *err)
 {
+        uint8_t first[FIRST_BYTES];
+        ssize_t n_first;
         int fd, r;
 
         *p = (struct view_pipe){ .child = 0 };
+        n_first = view_pipe_begin(first, sizeof(first), err);
+        if (n_first < 0)
+                return (int)n_first;
         if (asprintf(&p->path, "%s/hyprof-view-XXXXXX", io_temporary_folder()) < 0) {
                 p->path = NULL;
                 return error_set(err, -ENOMEM, "no memory");
@@ -66,7 +87,9 @@ int view_pipe_start(struct view_pipe *p, struct error *err)
                 p->path = NULL;
                 return r;
         }
-        r = view_pipe_fork(p, fd, err);
+        r = io_write_all(fd, first, (size_t)n_first, err);
+        if (r == 0)
+                r = view_pipe_fork(p, fd, err);
         io_close(&fd);
         return r;
 }

@@ -20,7 +20,8 @@ struct view_pipe {
 
 /*
  * view_pipe_start() - from now on the file grows with what comes, under the lock of a trace that is written
- * A full disk ends it with a line on standard error.  Returns 0 or -errno; to be ended in any case.
+ * Waits for the first bytes.  A full disk ends it with a line on standard error.  Returns 0; -ENODATA if
+ * nothing comes, -errno; to be ended in any case.
  */
 int view_pipe_start(struct view_pipe *p, struct error *err);
 

@@ -65,7 +65,12 @@ static void print_address(void *context, const char *url, uint16_t port)
 
 static int explain(const struct viewer_start *start, int code, const struct error *err)
 {
-        if (code == -EADDRINUSE) {
+        const char *path = start->traces.trace;
+
+        if (start->is_pipe && strncmp(err->text, path, strlen(path)) == 0) {
+                complain("error: standard input%s", err->text + strlen(path));
+                complain_try("hyprof record -o - COMMAND | hyprof view -");
+        } else if (code == -EADDRINUSE) {
                 complain("error: %s", err->text);
                 complain_try("hyprof view --port 0, which takes a free one");
         } else {
@@ -107,10 +112,11 @@ static int viewer_start_pipe(struct viewer_start *start)
 
         if (view_pipe_start(&spool, &err) == 0) {
                 start->traces.trace = spool.path;
-                start->follows = true;
+                start->follows = start->is_pipe = true;
                 status = viewer_start_serve(start);
         } else {
                 complain("error: %s", err.text);
+                complain_try("hyprof record -o - COMMAND | hyprof view -");
         }
         view_pipe_end(&spool);
         return status;
