@@ -32,7 +32,7 @@ static bool begin_call(PyCodeObject *code)
 
         if (!entry || !entry->is_included)
                 return false;
-        if (t && is_on) {
+        if (t && is_on && !strand_resume(t->current, code)) {
                 if (HYPROF_WANTED_(HYPROF_FAMILY_ZONES_))
                         location = code_table_location(entry, code);
                 strand_begin(t->current, code, location, true);
@@ -54,7 +54,7 @@ static bool end_call(PyCodeObject *code)
         if (!entry || !entry->is_included)
                 return false;
         if (t)
-                strand_end(t->current, code);
+                (void)strand_leave(t->current, code, code->co_flags & CO_COROUTINE);
         return is_on;
 }
 

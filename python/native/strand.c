@@ -107,6 +107,46 @@ bool strand_end_outer(struct strand *s, const void *key)
         return false;
 }
 
+/* The innermost call with this key that runs; the number of entries up to it, 0 = there is none. */
+static uint32_t find_running(const struct strand *s, const void *key)
+{
+        uint32_t n = s->n_entries;
+
+        while (n > 0 && (s->entries[n - 1].key != key || s->entries[n - 1].is_suspended))
+                n--;
+        return n;
+}
+
+bool strand_leave(struct strand *s, const void *key, bool is_coroutine)
+{
+        uint32_t n = is_coroutine && s->is_task ? find_running(s, key) : 0;
+
+        for (uint32_t i = n; n > 0 && i < s->n_entries; i++) {
+                if (s->entries[i].is_call)
+                        continue;
+                s->entries[n - 1].is_suspended = true;
+                s->may_be_suspended = true;
+                return true;
+        }
+        return strand_end(s, key);
+}
+
+/* The outermost first: coroutines that wait for each other go on in this order. */
+bool strand_find_suspended(struct strand *s, const void *key)
+{
+        bool is_any = false;
+
+        for (uint32_t i = 0; i < s->n_entries; i++) {
+                is_any = is_any || s->entries[i].is_suspended;
+                if (!s->entries[i].is_suspended || s->entries[i].key != key)
+                        continue;
+                s->entries[i].is_suspended = false;
+                return true;
+        }
+        s->may_be_suspended = is_any;
+        return false;
+}
+
 void strand_end_calls(struct strand *s)
 {
         uint32_t n_kept = 0;

@@ -5,9 +5,11 @@
  * Way of the data:  zone_object, call hooks -> [strand] -> libhyprof
  *
  * A strand has the list of its open zones: calls, lines and explicit zones, each with a key that tells its
- * end from others.  An end of one ends those inside of it.  A strand that is not a thread is a fiber of
- * libhyprof, under a name that is used again once the strand has gone, so that a server with a task for
- * each request has as many names as tasks at once.
+ * end from others.  An end of one ends those inside of it.  Where a task waits inside a zone of the program,
+ * the calls around that zone stay open with it, and go on when their coroutines do.
+ *
+ * A strand that is not a thread is a fiber of libhyprof, under a name that is used again once the strand has
+ * gone, so that a server with a task for each request has as many names as tasks at once.
  *
  * All belongs to the thread that runs the strand.  Nothing here runs code of the program.
  */
@@ -29,6 +31,7 @@ struct strand_entry {
         const void *key; /* a frame, a code object, a zone object; only compared */
         hyprof_zone zone;
         bool is_call;
+        bool is_suspended; /* a coroutine's call that waits, with a zone of the program inside */
 };
 
 struct strand {
@@ -37,6 +40,7 @@ struct strand {
         uint32_t n_allocated;
         struct fiber_name *fiber; /* NULL = a thread's own strand */
         bool is_task;             /* of asyncio */
+        bool may_be_suspended;    /* some entry; false = none */
 };
 
 /* All that this folder knows about a thread. */
@@ -88,6 +92,7 @@ static inline hyprof_zone strand_begin(struct strand *s, const void *key, struct
         e = &s->entries[s->n_entries++];
         e->key = key;
         e->is_call = is_call;
+        e->is_suspended = false;
         e->zone = hyprof_zone_begin(location);
         return e->zone;
 }
@@ -100,6 +105,22 @@ static inline bool strand_end(struct strand *s, const void *key)
                 return true;
         }
         return strand_end_outer(s, key);
+}
+
+/*
+ * strand_leave() - a call returns, or its coroutine waits: the interpreter does not always say which
+ * Ends it as strand_end() does, but for a coroutine of a task in which a zone of the program is open: that
+ * one waits.  False: there is no such call.
+ */
+bool strand_leave(struct strand *s, const void *key, bool is_coroutine);
+
+/* The slow half of strand_resume(). */
+bool strand_find_suspended(struct strand *s, const void *key);
+
+/* A coroutine goes on.  False: its call is not open, and begins. */
+static inline bool strand_resume(struct strand *s, const void *key)
+{
+        return __builtin_expect(s->may_be_suspended, 0) && strand_find_suspended(s, key);
 }
 
 #endif /* PYTHON_NATIVE_STRAND_H */

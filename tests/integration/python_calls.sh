@@ -6,7 +6,7 @@ set -u
 need sqlite3 jq
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 39
+plan 43
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR" || exit 2
 
@@ -243,3 +243,29 @@ for row in rows[1:3]:
 END
 }
 holds "its rows: texts over 64 KiB are whole" rows
+
+cat >waits.py <<'END'
+import asyncio, hyprof
+
+async def inner():
+    await asyncio.sleep(0.02)
+
+async def one():
+    with hyprof.zone("across"):
+        await asyncio.sleep(0.03)
+        await inner()
+        with hyprof.zone("second"):
+            await asyncio.sleep(0.03)
+
+async def main():
+    await asyncio.gather(one(), one())
+
+asyncio.run(main())
+END
+holds "tasks that wait inside of zones" recorded 0 waits.py
+holds "the zones lie in each other, and in the calls around them" same "across>second 2 one>across 2" "$(callers "'across', 'second'")"
+holds "a call that waits inside of a zone is one zone" same "across 2/2 one 2/2 second 2/2" "$(counts "'across', 'second', 'one'")"
+longer() { # name, ns
+        ask "SELECT count(*) FROM zones JOIN locations l ON l.id = location WHERE l.name = '$1' AND duration_ns >= $2"
+}
+holds "and the zones last as long as they wait" same "2 2" "$(longer across 80000000) $(longer second 30000000)"
