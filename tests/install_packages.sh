@@ -14,7 +14,7 @@ packages_of() {
         test)  echo check linux-perf binutils clang llvm-14 llvm-14-runtime lld dwz xz-utils elfutils \
                     debuginfod libdebuginfod1 curl jq gdb python3 python3-jsonschema git sqlite3 libcap2-bin strace man-db mandoc bash-completion zsh fish \
                     golang-go protobuf-compiler valgrind cmake meson chromium nodejs musl-tools \
-                    python3-setuptools python3-wheel python3-pip python3-venv python3-pytest python3-greenlet python3-numpy python3-flask \
+                    python3-setuptools python3-wheel python3-pip python3-venv python3-pytest python3-greenlet python3-numpy python3-flask python3-coverage \
                     openssh-server openssh-client ;;
         # Programs that open hyprof's exports.  Node.js of another source brings its own npm, and does not go with Debian's.
         consumers) echo chromium; command -v npm >/dev/null || echo npm ;;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any
+from typing import Any, Callable
 
 from hyprof._calls import calls
 from hyprof._filters import Filter
@@ -19,19 +19,25 @@ def watch() -> None:
     """Called once multiprocessing.spawn is imported; does nothing the second time."""
     global _is_watching
     spawn: Any = sys.modules.get("multiprocessing.spawn")
-    if _is_watching or not hasattr(spawn, "get_command_line"):
+    if _is_watching or not hasattr(spawn, "get_preparation_data"):
         return
     _is_watching = True
-    plain = spawn.get_command_line
+    plain = spawn.get_preparation_data
 
-    def get_command_line(**facts: Any) -> list[str]:
-        command = list(plain(**facts))
-        if calls.is_on and "-c" in command:
-            at = command.index("-c") + 1
-            command[at] = "from hyprof._children import begin; begin(); " + command[at]
-        return command
+    def get_preparation_data(name: str) -> dict[str, Any]:
+        data = dict(plain(name))
+        if calls.is_on:
+            data["hyprof"] = _Begin()
+        return data
 
-    spawn.get_command_line = get_command_line
+    spawn.get_preparation_data = get_preparation_data
+
+
+class _Begin:
+    """Unpickled in the new process before the program's code, spawned or of a fork server: that calls begin()."""
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return begin, ()
 
 
 def export(settings: Filter) -> None:
