@@ -52,7 +52,7 @@ check shellcheck shellcheck shellcheck "${scripts[@]}"
 check codespell codespell codespell --ignore-words-list=inout,mis,te,ans,parm "${sources[@]}" "${scripts[@]}" ./*.md docs
 check pyflakes3 pyflakes3 pyflakes3 python
 check mypy mypy mypy --config-file python/pyproject.toml --cache-dir build/mypy python/src/hyprof python/compat/tracy
-check cppcheck cppcheck cppcheck --quiet -j "$(nproc)" --std=c11 --platform=unix64 \
+check cppcheck cppcheck cppcheck --quiet -j "$(nproc)" --std=c11 --platform=unix64 -D__LP64__ \
         --enable=warning,style,performance,portability --inline-suppr --suppress=missingIncludeSystem \
         --suppress=unmatchedSuppression --suppress=variableScope -D_GNU_SOURCE -I. -Iinstrument/client/include --error-exitcode=1 "${plain[@]}"
 check clang-tidy clang-tidy run_tidy
