@@ -28,7 +28,7 @@
 #define CLIENT_ABI_MEMFD_NAME "hyprof-client"
 #define CLIENT_ABI_MAGIC      UINT64_C(0x314e474552505948) /* "HYPREGN1" */
 #define CLIENT_ABI_MAJOR      1                            /* a recorder refuses another major */
-#define CLIENT_ABI_MINOR      2
+#define CLIENT_ABI_MINOR      3
 
 /* The header has this much room, so that it is whole pages of its own whatever the page size. */
 #define CLIENT_ABI_HEADER_ROOM_BYTES 65536
@@ -104,7 +104,12 @@ struct client_abi_header {
         uint32_t n_chunks_allowed; /* 1.1; atomic; chunks from this number on are not to be taken now */
         uint32_t recorder_beat;    /* 1.1; atomic; changes as long as a recorder reads */
         uint32_t wanted_word;      /* 1.2; atomic; the control word but for a pause of the client's */
-        uint8_t reserved_b[36];
+        /*
+         * 1.3; atomic; not 0: a client that takes a chunk of this number or a higher one stores 0, and wakes
+         * who waits for that (FUTEX_WAKE)
+         */
+        uint32_t wake_chunk;
+        uint8_t reserved_b[32];
 
         /* Offset 192: the client's counters, atomic. */
         uint32_t n_locations;  /* ids 1 .. this were given out */

@@ -46,6 +46,9 @@
 #define PAUSE_LOOKS_MAX 8
 #define SPARE_KEPT_NS   (200 * NS_PER_MS)
 
+/* The program wakes a recorder that rests when so many bytes of chunks are full, or half of all. */
+#define WAKE_BYTES (UINT32_C(1) << 23)
+
 /* The memory that users of a region keep per slot, about. */
 #define SLOT_BYTES_BESIDE 256
 
@@ -395,6 +398,23 @@ void client_region_allow_spare(struct client_region *region, uint64_t bytes)
 uint64_t client_region_spare_bytes(const struct client_region *region)
 {
         return (uint64_t)count_chunks_allowed(region) * region->header.chunk_bytes;
+}
+
+uint32_t *client_region_arm(struct client_region *region, uint32_t *ret_value, bool *inout_rearmed)
+{
+        uint32_t n_allowed = count_chunks_allowed(region);
+        uint32_t *word = &shared_header(region)->wake_chunk;
+        uint32_t wanted;
+
+        if (!region->is_enabled || region->header.abi_minor < 3 || n_allowed < 2)
+                return NULL;
+        wanted = WAKE_BYTES / region->header.chunk_bytes;
+        if (wanted > n_allowed / 2)
+                wanted = n_allowed / 2;
+        wanted += wanted == 0;
+        *inout_rearmed |= __atomic_exchange_n(word, wanted, __ATOMIC_RELAXED) != wanted;
+        *ret_value = wanted;
+        return word;
 }
 
 void client_region_beat(struct client_region *region, uint64_t now_ns)

@@ -85,6 +85,15 @@ void client_region_allow_spare(struct client_region *region, uint64_t bytes);
 uint64_t client_region_spare_bytes(const struct client_region *region);
 
 /*
+ * client_region_arm() - the program is to wake its recorder when it has filled much of that
+ * @ret_value:    what the word holds until then
+ * @inout_rearmed: set if it did not hold it, because the program has changed it or the bound was another one
+ * Returns the word, shared with the program and mapped until client_region_close(): the thread that waits on
+ * it (futex) never reads it.  NULL if there is none: the program has no chunks, or is of an ABI before 1.3.
+ */
+uint32_t *client_region_arm(struct client_region *region, uint32_t *ret_value, bool *inout_rearmed);
+
+/*
  * client_region_beat() - shows the program that its recorder reads, and gives back the memory of chunks
  * @now_ns:  CLOCK_MONOTONIC_RAW
  * To be called several times a second: the program uses no chunks for a recorder that was

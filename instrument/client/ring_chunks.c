@@ -10,6 +10,11 @@
 #include "instrument/client/ticks.h"
 #include "instrument/client_abi.h"
 
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 /* A recorder that reads says so many times in a second; one that was stopped or killed does not. */
 #define BEAT_NS UINT64_C(2000000000)
 
@@ -116,6 +121,21 @@ static void give_chunk_back(uint32_t chunk)
                                 UINT64_C(1) << index % BITS_OF_WORD, __ATOMIC_RELEASE);
 }
 
+/*
+ * Wakes a recorder that rests while a burst fills memory.  The lowest chunks are taken first, so the number
+ * of one says how much is filled.  Only where a chunk is taken, and once for each time that the recorder
+ * asked for it.
+ */
+static void ring_chunks_wake_recorder(uint32_t index)
+{
+        uint32_t *word = &client_self.region.header->wake_chunk;
+        uint32_t from = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+        if (from == 0 || index < from || __atomic_exchange_n(word, 0, __ATOMIC_RELAXED) == 0)
+                return;
+        (void)syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 /* The next place, as a link tells it; 0 = there is none. */
 static uint32_t find_next(const struct thread_ring *t, const struct place *p, uint64_t n_bytes)
 {
@@ -136,6 +156,8 @@ static uint32_t find_next(const struct thread_ring *t, const struct place *p, ui
                 give_chunk_back(chunk);
                 return 0;
         }
+        if (chunk)
+                ring_chunks_wake_recorder(chunk - 1);
         return chunk;
 }
 

@@ -45,8 +45,8 @@ static const int allowed[] = {
         SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
         SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(select), SCMP_SYS(pselect6), SCMP_SYS(eventfd2),
         SCMP_SYS(timerfd_create), SCMP_SYS(timerfd_settime), SCMP_SYS(timerfd_gettime), SCMP_SYS(signalfd4),
-        SCMP_SYS(futex), SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep), SCMP_SYS(sched_yield),
-        SCMP_SYS(restart_syscall),
+        SCMP_SYS(futex), SCMP_SYS(futex_waitv), SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep),
+        SCMP_SYS(sched_yield), SCMP_SYS(restart_syscall),
         /* programs that hand in their regions, and the builder of tables */
         SCMP_SYS(accept4), SCMP_SYS(recvmsg), SCMP_SYS(recvfrom), SCMP_SYS(sendmsg), SCMP_SYS(sendto),
         SCMP_SYS(getsockopt), SCMP_SYS(shutdown),
@@ -83,8 +83,10 @@ static const int allowed[] = {
 
 /* libc has another way, if told that these do not exist. */
 static const int unknown[] = {
-        SCMP_SYS(clone3),       SCMP_SYS(openat2),     SCMP_SYS(faccessat2),
-        SCMP_SYS(epoll_pwait2), SCMP_SYS(futex_waitv),
+        SCMP_SYS(clone3),
+        SCMP_SYS(openat2),
+        SCMP_SYS(faccessat2),
+        SCMP_SYS(epoll_pwait2),
 };
 
 /* A call that is allowed if (argument & mask) == value. */

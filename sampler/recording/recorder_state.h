@@ -44,7 +44,8 @@ enum wake_reason {
         WAKE_CODE,
         WAKE_JOB,
         WAKE_CONTROL,
-        WAKE_DUMP
+        WAKE_DUMP,
+        WAKE_BURST
 };
 
 struct recorder {

@@ -32,6 +32,7 @@
 #define WAITING_MAX      4096                /* regions; later ones are found by the mapping, or not ours */
 #define WAITING_NS       NS_PER_S
 #define LOOKUPS_A_CYCLE  32
+#define ARM_NS           NS_PER_MS /* a program that rings all the time wakes us no more often */
 #define REFUSED_MAX      65536 /* regions that are remembered; more are counted each time that they come */
 
 /* A memfd that was not taken. */
@@ -44,6 +45,7 @@ void zone_source_init(struct zone_source *s, const struct recording *recording, 
 {
         *s = (struct zone_source){ .recording = recording, .families = families };
         spare_memory_init(&s->spare, client_ring_bytes);
+        burst_bell_init(&s->bell);
         s->group_bytes = UINT64_MAX;
         event_translator_init(&s->translator, recording);
         intern_init(&s->known_pids, sizeof(uint32_t), 0);
@@ -52,6 +54,7 @@ void zone_source_init(struct zone_source *s, const struct recording *recording, 
 
 void zone_source_deinit(struct zone_source *s)
 {
+        burst_bell_deinit(&s->bell); /* its words lie in the regions */
         for (size_t i = 0; i < s->n_regions; i++)
                 zone_region_deinit(&s->regions[i]);
         for (size_t i = 0; i < s->n_waiting; i++)
@@ -419,6 +422,23 @@ void zone_source_pause(struct zone_source *s, bool paused)
 
 /* ---- one cycle ----------------------------------------------------------------------------------------- */
 
+/* From here on a program that fills memory wakes us once. */
+static void zone_source_arm(struct zone_source *s)
+{
+        struct burst_bell_word words[BURST_BELL_WORDS_MAX];
+        bool rearmed = false;
+        size_t n = 0;
+
+        if (s->now_ns - s->armed_ns < ARM_NS)
+                return;
+        s->armed_ns = s->now_ns;
+        for (size_t i = 0; i < s->n_regions && n < BURST_BELL_WORDS_MAX; i++) {
+                words[n].at = client_region_arm(s->regions[i].region, &words[n].value, &rearmed);
+                n += words[n].at != NULL;
+        }
+        burst_bell_set(&s->bell, words, n, rearmed);
+}
+
 int zone_source_begin_cycle(struct zone_source *s)
 {
         int r;
@@ -438,6 +458,7 @@ int zone_source_begin_cycle(struct zone_source *s)
                 client_region_beat(s->regions[i].region, s->now_ns);
                 r = zone_region_follow(&s->regions[i]);
         }
+        zone_source_arm(s);
         return r;
 }
 

@@ -16,6 +16,7 @@
 #include "format/trace_spec.h"
 #include "instrument/tick_clock.h"
 #include "sampler/events/drain_pace.h"
+#include "sampler/zones/burst_bell.h"
 #include "sampler/zones/event_translator.h"
 #include "sampler/zones/spare_memory.h"
 #include "sampler/zones/zone_region.h"
@@ -80,6 +81,8 @@ struct zone_source {
         uint64_t now_ns;         /* when this cycle began, or a ring was last copied out */
         unsigned n_lookups_left; /* of thread numbers, in this cycle */
         struct drain_pace pace;
+        struct burst_bell bell; /* rings when a program fills much of its spare memory */
+        uint64_t armed_ns;      /* when it was last set */
         uint64_t regions_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
         uint64_t held_bytes;    /* copied out and not merged yet, in all streams */
         bool is_paused;

@@ -10,12 +10,19 @@
 #include "instrument/client_abi.h"
 #include "tests/unit/unit_test.h"
 
+#include <errno.h>
 #include <hyprof/hyprof.h>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define RING_BYTES  "4096"
@@ -250,6 +257,98 @@ START_TEST(test_threads)
                         ck_assert_int_eq((int64_t)e->event.value[0], next[e->slot]++);
         }
         ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_PLOT_I64), N_THREADS * (size_t)40000);
+        own_recording_close(&r);
+}
+END_TEST
+
+struct waiter {
+        uint32_t *word;
+        uint32_t value;
+        atomic_int tid;
+};
+
+/* NULL if the word has changed, and this thread was told so. */
+static void *wait_for_word(void *context)
+{
+        const struct timespec long_time = { .tv_sec = 20 };
+        struct waiter *w = context;
+        long r;
+
+        atomic_store(&w->tid, (int)syscall(SYS_gettid));
+        r = syscall(SYS_futex, w->word, FUTEX_WAIT, w->value, &long_time, NULL, 0);
+        return r == 0 || errno == EAGAIN ? NULL : w;
+}
+
+/* Until the thread sleeps, in the call that it makes next. */
+static void await_sleep(const struct waiter *w)
+{
+        char path[64], line[128] = "";
+
+        while (atomic_load(&w->tid) == 0)
+                (void)sched_yield();
+        (void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", atomic_load(&w->tid));
+        while (!strstr(line, ") S ")) {
+                FILE *file = fopen(path, "re");
+
+                ck_assert_ptr_nonnull(file);
+                ck_assert_ptr_nonnull(fgets(line, sizeof(line), file));
+                ck_assert_int_eq(fclose(file), 0);
+        }
+}
+
+START_TEST(test_wakes_a_thread)
+{
+        struct waiter w = { .value = 0 };
+        struct own_recording r;
+        bool rearmed = false;
+        pthread_t thread;
+        void *failed = &w;
+
+        record(&r, N_CHUNKS);
+        w.word = client_region_arm(r.region, &w.value, &rearmed);
+        ck_assert_ptr_nonnull(w.word);
+        ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_word, &w), 0);
+        await_sleep(&w);
+        emit_zones(N_CHUNKS * CHUNK_ZONES);
+        ck_assert_int_eq(pthread_join(thread, &failed), 0);
+        ck_assert_ptr_null(failed);
+        own_recording_close(&r);
+}
+END_TEST
+
+/* The recorder is woken by the chunk from which on it wants that, once, and only if it asked. */
+START_TEST(test_wakes_the_recorder)
+{
+        size_t below = (N_CHUNKS / 2 - 1) * CHUNK_ZONES;
+        uint32_t value = 0, other = 0;
+        struct own_recording r;
+        uint32_t *word;
+        bool rearmed = false;
+
+        record(&r, N_CHUNKS);
+        emit_zones(CHUNK_ZONES * 2);
+        own_recording_drain(&r);
+        word = client_region_arm(r.region, &value, &rearmed);
+        ck_assert_ptr_nonnull(word);
+        ck_assert_uint_eq(value, N_CHUNKS / 2);
+        ck_assert(rearmed);
+        emit_zones(below);
+        ck_assert_uint_eq(*word, value);
+        emit_zones(CHUNK_ZONES * 3);
+        ck_assert_uint_eq(*word, 0);
+        ck_assert_uint_eq(own_recording_drops(&r).n_zones, 0);
+        own_recording_drain(&r);
+        rearmed = false;
+        ck_assert_ptr_eq(client_region_arm(r.region, &other, &rearmed), word);
+        ck_assert(rearmed && *word == value && other == value);
+        rearmed = false;
+        (void)client_region_arm(r.region, &other, &rearmed);
+        ck_assert(!rearmed);
+        client_region_allow_spare(r.region, 0); /* no chunk is ever taken */
+        ck_assert_ptr_null(client_region_arm(r.region, &other, &rearmed));
+        client_region_allow_spare(r.region, UINT64_C(1) << 28);
+        ck_assert_ptr_eq(client_region_arm(r.region, &other, &rearmed), word);
+        ck_assert_uint_eq((uint64_t)other * REGION_MEMORY_CHUNK_BYTES, UINT64_C(8) << 20);
         own_recording_close(&r);
 }
 END_TEST

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/zones/burst_bell.h"
+
+#include "base/io.h"
+#include "sampler/kernel/privileges.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void burst_bell_init(struct burst_bell *b)
+{
+        *b = (struct burst_bell){ .fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
+        (void)pthread_mutex_init(&b->lock, NULL);
+}
+
+/* ---- the thread ---------------------------------------------------------------------------------------- */
+
+/* Waits until one of the words changes, or the round is over.  False = the kernel cannot do that. */
+static bool burst_bell_wait(struct burst_bell *b, uint32_t round)
+{
+        struct futex_waitv waits[BURST_BELL_WORDS_MAX + 1];
+        size_t n;
+
+        memset(waits, 0, sizeof(waits));
+        waits[0] = (struct futex_waitv){ .val = round,
+                                         .uaddr = (uintptr_t)&b->round,
+                                         .flags = FUTEX_32 | FUTEX_PRIVATE_FLAG };
+        (void)pthread_mutex_lock(&b->lock);
+        for (n = 0; n < b->n_words; n++)
+                waits[n + 1] = (struct futex_waitv){ .val = b->words[n].value,
+                                                     .uaddr = (uintptr_t)b->words[n].at,
+                                                     .flags = FUTEX_32 };
+        (void)pthread_mutex_unlock(&b->lock);
+        return syscall(SYS_futex_waitv, waits, n + 1, 0, NULL, 0) >= 0 || errno == EAGAIN || errno == EINTR ||
+               errno == EFAULT; /* a region that was closed since: it is taken out in the next round */
+}
+
+static void *burst_bell_run(void *context)
+{
+        static const uint64_t one = 1;
+        struct burst_bell *b = context;
+
+        (void)privileges_drop(NULL); /* it only waits; dropping rights cannot fail here */
+        while (!__atomic_load_n(&b->is_ending, __ATOMIC_ACQUIRE)) {
+                /* Acquire pairs with the release in burst_bell_next_round(). */
+                uint32_t round = __atomic_load_n(&b->round, __ATOMIC_ACQUIRE);
+
+                if (!burst_bell_wait(b, round))
+                        return NULL;
+                if (__atomic_load_n(&b->round, __ATOMIC_ACQUIRE) != round)
+                        continue;
+                /* Pairs with the exchange in burst_bell_set(). */
+                __atomic_store_n(&b->has_rung, 1, __ATOMIC_RELEASE);
+                (void)io_write_all(b->fd, &one, sizeof(one), NULL);
+                while (__atomic_load_n(&b->round, __ATOMIC_ACQUIRE) == round)
+                        (void)syscall(SYS_futex, &b->round, FUTEX_WAIT_PRIVATE, round, NULL, NULL, 0);
+        }
+        return NULL;
+}
+
+/* ---- the collector's side ------------------------------------------------------------------------------ */
+
+static void burst_bell_next_round(struct burst_bell *b)
+{
+        /* Pairs with the acquires in burst_bell_run(). */
+        (void)__atomic_add_fetch(&b->round, 1, __ATOMIC_RELEASE);
+        (void)syscall(SYS_futex, &b->round, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static void burst_bell_start(struct burst_bell *b)
+{
+        sigset_t all, before;
+
+        (void)sigfillset(&all);
+        (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+        b->is_running = pthread_create(&b->thread, NULL, burst_bell_run, b) == 0;
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (b->is_running)
+                (void)pthread_setname_np(b->thread, "hyprof-bell");
+}
+
+static bool burst_bell_has(const struct burst_bell *b, const struct burst_bell_word *words, size_t n)
+{
+        if (b->n_words != n)
+                return false;
+        for (size_t i = 0; i < n; i++)
+                if (b->words[i].at != words[i].at || b->words[i].value != words[i].value)
+                        return false;
+        return true;
+}
+
+void burst_bell_set(struct burst_bell *b, const struct burst_bell_word *words, size_t n, bool rearmed)
+{
+        bool is_same;
+
+        if (b->fd < 0)
+                return;
+        if (n > BURST_BELL_WORDS_MAX)
+                n = BURST_BELL_WORDS_MAX;
+        is_same = burst_bell_has(b, words, n);
+        if (!is_same) {
+                (void)pthread_mutex_lock(&b->lock);
+                memcpy(b->words, words, n * sizeof(*words));
+                b->n_words = n;
+                (void)pthread_mutex_unlock(&b->lock);
+        }
+        if (!b->is_running && n > 0)
+                burst_bell_start(b);
+        else if (__atomic_exchange_n(&b->has_rung, 0, __ATOMIC_ACQUIRE) != 0 || rearmed || !is_same)
+                burst_bell_next_round(b);
+}
+
+void burst_bell_deinit(struct burst_bell *b)
+{
+        if (b->is_running) {
+                __atomic_store_n(&b->is_ending, true, __ATOMIC_RELEASE);
+                burst_bell_next_round(b);
+                (void)pthread_join(b->thread, NULL);
+        }
+        (void)pthread_mutex_destroy(&b->lock);
+        io_close(&b->fd);
+}
