@@ -71,10 +71,22 @@ int timeline_ghosts_reserve(struct timeline_ghosts *g, uint32_t n_threads)
         return 0;
 }
 
-/* The functions of a call stack, the outermost first, into `chain`.  Returns how many. */
-static uint32_t find_chain(struct timeline_ghosts *g, uint32_t stack)
+/* The functions of a frame, the outermost first, at @labels.  Returns how many, or -ENOMEM. */
+static int find_labels(const struct timeline_ghosts *g, uint32_t frame, uint32_t *labels, uint32_t n_max)
 {
         const struct label_groups *groups = &g->functions.frames;
+        uint32_t n = 0;
+
+        if (g->names.functions)
+                return g->names.functions(g->names.context, frame, labels, n_max);
+        for (uint32_t i = groups->first[frame + 1]; i > groups->first[frame] && n < n_max; i--)
+                labels[n++] = groups->labels[i - 1];
+        return (int)n;
+}
+
+/* The functions of a call stack, the outermost first, into `chain`.  Returns how many, or -ENOMEM. */
+static int find_chain(struct timeline_ghosts *g, uint32_t stack)
+{
         uint32_t n_frames = 0, n = 0;
 
         for (; stack != 0 && n_frames < FRAMES_MAX; n_frames++) {
@@ -86,14 +98,16 @@ static uint32_t find_chain(struct timeline_ghosts *g, uint32_t stack)
         }
         while (n_frames > 0 && n < TIMELINE_GHOST_DEPTH_MAX) {
                 uint32_t frame = g->frames[--n_frames];
+                int r;
 
-                if (frame == 0 || frame > groups->n_groups)
+                if (frame == 0 || (!g->names.functions && frame > g->functions.frames.n_groups))
                         break;
-                for (uint32_t i = groups->first[frame + 1];
-                     i > groups->first[frame] && n < TIMELINE_GHOST_DEPTH_MAX; i--)
-                        g->chain[n++] = groups->labels[i - 1];
+                r = find_labels(g, frame, g->chain + n, TIMELINE_GHOST_DEPTH_MAX - n);
+                if (r < 0)
+                        return r;
+                n += (uint32_t)r;
         }
-        return n;
+        return (int)n;
 }
 
 /* The functions from @depth on end. */
@@ -119,9 +133,11 @@ static int set_stack(struct timeline_ghosts *g, uint32_t track, uint32_t thread,
                      uint32_t stack, struct error *err)
 {
         struct timeline_thread_ghosts *t = &g->threads[thread - 1];
-        uint32_t n = find_chain(g, stack), n_common = 0;
-        int r = 0;
+        int n_functions = find_chain(g, stack), r = 0;
+        uint32_t n = (uint32_t)n_functions, n_common = 0;
 
+        if (n_functions < 0)
+                return error_set(err, -ENOMEM, "the index of the time line: out of memory");
         if (time_ns > t->until_ns + g->gap_ns)
                 r = end_ghosts(g, track, thread, 0, t->until_ns, err);
         while (n_common < n && n_common < t->n_open && g->chain[n_common] == t->open[n_common].label)

@@ -13,9 +13,8 @@
  * no sample follows within some periods of sampling.
  *
  * Functions that were inlined have a depth of their own.  Only samples of the first event count.  Symbols
- * that the
- * dictionary does not have when this is initialised give no names.  Memory: a few bytes for each depth of a
- * thread.
+ * that the dictionary does not have when this is initialised give no names, unless they come from `names`.
+ * Memory: a few bytes for each depth of a thread.
  */
 #ifndef TIMELINE_TIMELINE_GHOSTS_H
 #define TIMELINE_TIMELINE_GHOSTS_H
@@ -46,10 +45,21 @@ struct timeline_thread_ghosts {
         uint64_t until_ns; /* it is known to be so until then */
 };
 
+/* The functions of frames whose names come while the trace grows. */
+struct timeline_ghost_names {
+        /*
+         * The labels of a frame's functions by now, the outermost first; more than @n_max are left out.
+         * Returns how many, or -ENOMEM.
+         */
+        int (*functions)(void *context, uint32_t frame, uint32_t *labels, uint32_t n_max);
+        void *context;
+};
+
 struct timeline_ghosts {
         struct timeline_index *index;
         const struct trace_dictionary *dictionary;
         struct function_table functions;
+        struct timeline_ghost_names names;      /* in place of `functions`; all NULL = not */
         uint32_t event;                         /* whose samples count; 0 = there is none */
         uint64_t gap_ns;                        /* between two samples, at most */
         uint32_t *chain;                        /* heap; labels of a call stack, the outermost first */

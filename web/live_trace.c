@@ -15,7 +15,8 @@
 
 #define STEP_NS (50 * NS_PER_MS)
 
-int live_trace_open(struct live_trace *ret, int fd, int index_fd, const char *name, struct error *err)
+int live_trace_open(struct live_trace *ret, int fd, int index_fd, int names_fd, const char *name,
+                    struct error *err)
 {
         const struct trace_follow_options options = { .path = name, .fd = fd };
         int r;
@@ -23,9 +24,11 @@ int live_trace_open(struct live_trace *ret, int fd, int index_fd, const char *na
         *ret = (struct live_trace){ .index_fd = index_fd, .trace = { .ending_words = "" } };
         intern_init(&ret->trace.process_names, sizeof(struct process_name), 0);
         r = trace_follow_open(&options, &ret->follow, err);
-        if (r == 0)
-                ret->trace.dictionary = trace_follow_dictionary(ret->follow);
-        return r;
+        if (r < 0)
+                return r;
+        ret->trace.dictionary = trace_follow_dictionary(ret->follow);
+        r = live_frames_init(&ret->frames, ret->trace.dictionary, names_fd);
+        return r < 0 ? error_set(err, r, "no memory for the names of functions") : 0;
 }
 
 void live_trace_close(struct live_trace *l)
@@ -34,6 +37,7 @@ void live_trace_close(struct live_trace *l)
                 timeline_builder_deinit(&l->builder);
                 timeline_index_deinit(&l->index);
         }
+        live_frames_deinit(&l->frames);
         io_close(&l->index_fd);
         free(l->titled);
         free(l->trace.thread_names);
@@ -118,7 +122,7 @@ static int live_trace_begin(struct live_trace *l, const struct trace_item *item,
                 return error_set(err, -ENOMEM, "no memory for the timeline");
         if (timeline_builder_init(&l->builder, &l->index, l->trace.dictionary, err) < 0)
                 return -ENOMEM;
-        l->builder.ghosts.event = 0; /* of no event: functions get their names at the end */
+        l->builder.ghosts.names = live_frames_ghost_names(&l->frames);
         return 0;
 }
 
@@ -176,6 +180,8 @@ int live_trace_step(struct live_trace *l, struct error *err)
         if (r < 0)
                 return r;
         l->is_behind = r == 1;
+        if (live_frames_step(&l->frames) < 0)
+                return error_set(err, -ENOMEM, "no memory for the names of functions");
         if (l->has_begun && live_trace_read_names(l) < 0)
                 return error_set(err, -ENOMEM, "no memory for the names of threads");
         return r == 1 ? 1 : live_trace_judge(l, err);

@@ -6,7 +6,7 @@
  *                   view_content
  *
  * live_trace_step() takes in what has arrived.  Between two steps the index answers questions about all that
- * is over: open zones come when they end, ghost zones with the functions' names, at the end of the recording.
+ * is over: open zones come when they end.  Functions have the names that have come by then.
  * Memory: one chunk, the dictionary, and that of the index.  Not thread-safe.
  */
 #ifndef WEB_LIVE_TRACE_H
@@ -16,6 +16,7 @@
 #include "format/trace_follow.h"
 #include "timeline/timeline_builder.h"
 #include "timeline/timeline_index.h"
+#include "web/live_frames.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,7 @@ struct live_trace {
         struct loaded_trace trace; /* without a reader: tables, names and times as of the last step */
         struct timeline_index index;
         struct timeline_builder builder;
+        struct live_frames frames;
         bool has_begun;          /* the index is there: the first events have arrived */
         bool is_behind;          /* the time of the last step was over before what has arrived was */
         int index_fd;            /* of an empty file, until then; -1 = none */
@@ -40,10 +42,12 @@ struct live_trace {
  * live_trace_open()
  * @fd:        the file; owned from a success on
  * @index_fd:  an empty file for reading and writing; owned, also after a failure
+ * @names_fd:  the file of live_symbols; borrowed; -1 = none
  * @name:      of the trace, for words
- * Returns 0 or what trace_follow_open() returns; to be closed in any case.
+ * Returns 0 or what trace_follow_open() returns; to be closed in any case.  Not to be moved afterwards.
  */
-int live_trace_open(struct live_trace *ret, int fd, int index_fd, const char *name, struct error *err);
+int live_trace_open(struct live_trace *ret, int fd, int index_fd, int names_fd, const char *name,
+                    struct error *err);
 void live_trace_close(struct live_trace *l);
 
 /*

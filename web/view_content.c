@@ -9,6 +9,7 @@
 #include "timeline/timeline_query.h"
 #include "view/document/json_value.h"
 #include "web/lanes_reply.h"
+#include "web/live_frames.h"
 #include "web/view_model.h"
 #include "web/web_request.h"
 
@@ -36,15 +37,10 @@ int view_content_set_trace(struct view_content *c, struct loaded_trace *trace, s
         return r < 0 ? error_set(err, r, "no memory for the names of functions") : 0;
 }
 
-int view_content_read_names(struct view_content *c, struct error *err)
+void view_content_set_live(struct view_content *c, struct loaded_trace *trace, const struct live_frames *live)
 {
-        int r;
-
-        if (trace_dictionary_count(c->trace->dictionary, TRACE_TABLE_FRAMES) == c->names.n_frames)
-                return 0;
-        view_names_deinit(&c->names);
-        r = view_names_init(&c->names, c->trace->dictionary);
-        return r < 0 ? error_set(err, r, "no memory for the names of functions") : 0;
+        c->trace = trace;
+        c->live = live;
 }
 
 bool view_content_is_current(const struct view_content *c)
@@ -151,10 +147,8 @@ int view_content_put_strings(struct view_content *c, const struct web_request *r
 
 int view_content_put_stack(struct view_content *c, uint32_t stack, struct byte_buffer *out, struct error *err)
 {
-        int r = c->is_live ? view_content_read_names(c, err) : 0;
+        json_t *frames = c->live ? live_frames_list_stack(c->live, stack)
+                                 : view_names_list_stack(&c->names, stack);
 
-        if (r < 0)
-                return r;
-        return view_model_print(json_pack("{s:o*}", "frames", view_names_list_stack(&c->names, stack)), out,
-                                err);
+        return view_model_print(json_pack("{s:o*}", "frames", frames), out, err);
 }

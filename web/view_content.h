@@ -22,20 +22,21 @@
 #define VIEW_CONTENT_ITEMS_MAX 200000 /* of one reply */
 
 struct error;
+struct live_frames;
 struct loaded_trace;
 struct timeline_index;
 struct web_request;
 
 struct view_content {
-        struct loaded_trace *trace;   /* borrowed */
-        struct view_names names;      /* of the trace */
-        struct timeline_index *index; /* borrowed; NULL = none yet */
-        double progress;              /* of the index, 0 .. 1 */
-        bool is_whole;                /* the index does not grow any more */
-        bool is_live;                 /* the trace itself grows, and its tables with it */
-        bool has_before;              /* there is another trace, to compare with */
-        char failure[320];            /* why there is no index; "" = nothing failed */
-        int trace_fd;                 /* the trace, to notice that it is replaced; -1 = not watched */
+        struct loaded_trace *trace;     /* borrowed */
+        struct view_names names;        /* of the trace */
+        const struct live_frames *live; /* borrowed; in place of `names` while the trace grows; else NULL */
+        struct timeline_index *index;   /* borrowed; NULL = none yet */
+        double progress;                /* of the index, 0 .. 1 */
+        bool is_whole;                  /* the index does not grow any more */
+        bool has_before;                /* there is another trace, to compare with */
+        char failure[320];              /* why there is no index; "" = nothing failed */
+        int trace_fd;                   /* the trace, to notice that it is replaced; -1 = not watched */
         struct trace_identity identity;
         struct byte_buffer model;        /* the text of the whole model, once there is one; owned */
         struct timeline_columns columns; /* of the last reply; owned */
@@ -47,8 +48,9 @@ void view_content_deinit(struct view_content *c);
 /* Returns 0, -ENOMEM or -EOVERFLOW.  The names of threads have been read. */
 int view_content_set_trace(struct view_content *c, struct loaded_trace *trace, struct error *err);
 
-/* Names of functions anew, if there are more frames: of a trace that grows.  Returns 0 or -ENOMEM. */
-int view_content_read_names(struct view_content *c, struct error *err);
+/* The same for one that grows. */
+void view_content_set_live(struct view_content *c, struct loaded_trace *trace,
+                           const struct live_frames *live);
 
 /* Whether the trace is still the one that was opened. */
 bool view_content_is_current(const struct view_content *c);

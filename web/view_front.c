@@ -7,6 +7,7 @@
 #include "web/answer_jobs.h"
 #include "web/answer_process.h"
 #include "web/browser_start.h"
+#include "web/live_symbols.h"
 #include "web/trace_identity.h"
 #include "web/view_server.h"
 #include "web/web_answers.h"
@@ -52,6 +53,7 @@ struct view_front {
         pid_t server;
         struct running_answer answers[ANSWER_JOBS_RUNNING_MAX];
         struct browser_page page;
+        struct live_symbols symbols; /* while the trace grows */
         bool is_ready, is_over;
         bool is_deaf;      /* the server has closed its channel: its end says why */
         bool follows;      /* the trace grows still */
@@ -162,7 +164,8 @@ static int view_front_start_server(struct view_front *f, struct error *err)
                                                        .has_before = f->options->before != NULL,
                                                        .follows = f->follows,
                                                        .listen_fd = f->listen_fd,
-                                                       .channel_fd = pair[1] };
+                                                       .channel_fd = pair[1],
+                                                       .names_fd = f->symbols.names_fd };
 
                 _exit(view_server_run(&options));
         }
@@ -190,6 +193,8 @@ static int view_front_begin(struct view_front *f, struct error *err)
                 r = open_socket(f, err);
         if (r == 0)
                 r = open_signals(f, err);
+        if (r == 0 && f->follows)
+                r = live_symbols_start(&f->symbols, f->options->trace, f->options->symbols, err);
         if (r == 0)
                 r = view_front_start_server(f, err);
         return r;
@@ -389,6 +394,7 @@ static int restart_server(struct view_front *f, struct error *err)
 
         for (size_t i = 0; i < ANSWER_JOBS_RUNNING_MAX; i++)
                 (void)answer_process_stop(&f->answers[i].process); /* its requests are gone */
+        live_symbols_stop(&f->symbols);
         f->follows = f->is_live_over = false;
         io_close(&f->channel_fd);
         r = read_identity(&f->trace, &f->index, f->options->trace, err);
@@ -469,6 +475,7 @@ static void view_front_end(struct view_front *f)
                 if (f->options->cache) /* an index that was not finished */
                         timeline_cache_end(f->options->cache, &f->index, (long)f->server, false);
         }
+        live_symbols_stop(&f->symbols);
         browser_end(&f->page);
         io_close(&f->listen_fd);
         io_close(&f->channel_fd);
@@ -477,7 +484,11 @@ static void view_front_end(struct view_front *f)
 
 int view_front_run(const struct view_front_options *options, struct error *err)
 {
-        struct view_front f = { .options = options, .listen_fd = -1, .channel_fd = -1, .signal_fd = -1 };
+        struct view_front f = { .options = options,
+                                .listen_fd = -1,
+                                .channel_fd = -1,
+                                .signal_fd = -1,
+                                .symbols = { .names_fd = -1 } };
         int r;
 
         for (size_t i = 0; i < ANSWER_JOBS_RUNNING_MAX; i++)

@@ -4,7 +4,7 @@
  * and ends all
  *
  * Way of the data:  cli -> [view_front] -> fork -> view_server (confined); answer_process (confined) ->
- *                   view_server
+ *                   view_server; live_symbols
  *
  * The front itself reads no trace and no request: it opens the socket, starts processes for the closed table
  * of questions,
@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct error;
+struct index_cache;
 struct timeline_cache;
 struct web_answers;
 
@@ -24,6 +25,7 @@ struct view_front_options {
         const char *trace;                  /* path; of a comparison: the one after */
         const char *before;                 /* path; NULL = no comparison */
         const struct timeline_cache *cache; /* where indexes are kept; NULL = nowhere */
+        const struct index_cache *symbols;  /* indexes for names of one that grows; NULL = none are kept */
         uint16_t port;                      /* 0 = any */
         bool opens_browser;
         bool follows; /* `trace` is still being written, and shown as it grows */

@@ -10,6 +10,7 @@
 #include "timeline/timeline_index.h"
 #include "view/document/json_value.h"
 #include "view/text/text_number.h"
+#include "web/live_frames.h"
 #include "web/view_content.h"
 
 #include <errno.h>
@@ -234,20 +235,27 @@ static json_t *list_warnings(const struct view_content *c)
         return list;
 }
 
+static json_t *view_model_list_functions(const struct view_content *c)
+{
+        if (c->live)
+                return live_frames_list_functions(c->live);
+        return c->is_whole ? view_names_list_functions(&c->names) : json_array();
+}
+
 json_t *view_model_make(const struct view_content *c)
 {
         const struct loaded_trace *t = c->trace;
 
         return json_pack("{s:s,s:b,s:b,s:o*,s:o*,s:o*,s:o*,s:f,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*,s:o*}",
-                         "schema", SCHEMA, "has_before", (int)c->has_before, "is_live", (int)c->is_live,
-                         "title", json_value_string(loaded_trace_meta(t, "command")), "command",
-                         json_value_string(loaded_trace_meta(t, "command")), "host",
+                         "schema", SCHEMA, "has_before", (int)c->has_before, "is_live",
+                         (int)(c->live != NULL), "title", json_value_string(loaded_trace_meta(t, "command")),
+                         "command", json_value_string(loaded_trace_meta(t, "command")), "host",
                          json_value_string(loaded_trace_meta(t, "hostname")), "duration_ns",
                          json_value_number(t->end_ns - t->start_ns), "progress", c->progress, "warnings",
                          list_warnings(c), "events", view_model_list_events(t), "processes",
                          list_processes(t), "threads", list_threads(t), "locations", list_locations(t),
-                         "functions", c->is_whole ? view_names_list_functions(&c->names) : json_array(),
-                         "wait_states", list_wait_states(), "tracks", list_tracks(c->index));
+                         "functions", view_model_list_functions(c), "wait_states", list_wait_states(),
+                         "tracks", list_tracks(c->index));
 }
 
 int view_model_print(json_t *document, struct byte_buffer *out, struct error *err)

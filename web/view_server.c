@@ -22,7 +22,7 @@
 
 #define INDEX_BYTES_MAX (UINT64_C(1) << 40)
 
-enum { FD_LISTEN, FD_CHANNEL, FD_TRACE, FD_INDEX, N_FDS };
+enum { FD_LISTEN, FD_CHANNEL, FD_TRACE, FD_INDEX, FD_NAMES, N_FDS };
 
 /* The process's own. */
 struct view_server {
@@ -72,10 +72,10 @@ static int open_live(struct view_server *s, struct error *err)
 
         if (fd < 0)
                 return error_errno(err, "%s", s->options->trace);
-        r = live_trace_open(&s->live, fd, s->fds[FD_INDEX], s->options->trace, err);
-        s->content.is_live = true;
+        r = live_trace_open(&s->live, fd, s->fds[FD_INDEX], s->fds[FD_NAMES], s->options->trace, err);
         s->content.identity.grows = true;
-        return r < 0 ? r : view_content_set_trace(&s->content, &s->live.trace, err);
+        view_content_set_live(&s->content, &s->live.trace, &s->live.frames);
+        return r;
 }
 
 /* The index of the cache, or a file for a new one: no file can be made later. */
@@ -103,6 +103,7 @@ static int view_server_begin(struct view_server *s, struct error *err)
 
         s->fds[FD_LISTEN] = s->options->listen_fd;
         s->fds[FD_CHANNEL] = s->options->channel_fd;
+        s->fds[FD_NAMES] = s->options->names_fd;
         s->fds[FD_TRACE] = open(s->options->trace, O_RDONLY | O_CLOEXEC);
         if (s->fds[FD_TRACE] < 0)
                 return error_errno(err, "%s", s->options->trace);

@@ -21,8 +21,9 @@ struct view_server_options {
         bool follows;                       /* the trace is still being written: live_trace */
         const char *trace;                  /* path */
         const struct timeline_cache *cache; /* where indexes are kept; NULL = nowhere */
-        int listen_fd;                      /* owned, as the other one */
+        int listen_fd;                      /* owned, as the others */
         int channel_fd;
+        int names_fd; /* of one that follows: the file of live_symbols; -1 = none */
 };
 
 /* Returns the exit status of the process: 0 = the front is gone. */

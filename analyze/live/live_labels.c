@@ -49,10 +49,6 @@ int live_labels_init(struct live_labels *l, const struct trace_dictionary *dicti
 
         *l = (struct live_labels){ .dictionary = dictionary, .names = names };
         intern_init(&l->keys, 0, 0);
-        l->of_frame = calloc((size_t)trace_dictionary_count(dictionary, TRACE_TABLE_FRAMES) + 1,
-                             sizeof(*l->of_frame));
-        if (!l->of_frame)
-                return -ENOMEM;
         return add_key(l, &no_stack, 0, (struct live_label_origin){ .frame = 0 }, &label);
 }
 
@@ -62,6 +58,25 @@ void live_labels_deinit(struct live_labels *l)
         free(l->origins);
         free(l->of_frame);
         *l = (struct live_labels){ .of_frame = NULL };
+}
+
+void live_labels_renew(struct live_labels *l)
+{
+        if (l->of_frame)
+                memset(l->of_frame, 0, l->frames_capacity * sizeof(*l->of_frame));
+}
+
+/* Room for all frames of the dictionary by now. */
+static int live_labels_reserve(struct live_labels *l)
+{
+        size_t before = l->frames_capacity;
+
+        if (array_reserve(&l->of_frame, &l->frames_capacity,
+                          trace_dictionary_count(l->dictionary, TRACE_TABLE_FRAMES),
+                          sizeof(*l->of_frame)) < 0)
+                return -ENOMEM;
+        memset(l->of_frame + before, 0, (l->frames_capacity - before) * sizeof(*l->of_frame));
+        return 0;
 }
 
 static const struct trace_module *module_of_frame(const struct live_labels *l, uint32_t frame)
@@ -125,6 +140,8 @@ int live_labels_find(struct live_labels *l, uint32_t frame, uint32_t i, uint32_t
 
         if (i > 0)
                 return make_label(l, frame, i, ret_label);
+        if (frame > l->frames_capacity && live_labels_reserve(l) < 0)
+                return -ENOMEM;
         if (l->of_frame[frame - 1] == 0) {
                 r = make_label(l, frame, 0, &l->of_frame[frame - 1]);
                 if (r < 0)
@@ -143,26 +160,36 @@ static struct text_view short_name(struct text_view path)
         return (struct text_view){ .bytes = path.bytes + n_before, .n_bytes = path.n_bytes - n_before };
 }
 
-void live_labels_describe(const struct live_labels *l, uint32_t label, struct live_label *ret)
+void live_labels_describe_frame(const struct live_labels *l, uint32_t frame, uint32_t i,
+                                struct live_label *ret)
 {
-        struct live_label_origin origin = l->origins[label - 1];
-        const struct trace_frame *row;
+        const struct trace_frame *row = trace_dictionary_row(l->dictionary, TRACE_TABLE_FRAMES, frame);
 
-        *ret = (struct live_label){ .name = { .n_bytes = 0 } };
-        if (origin.frame == 0) {
-                (void)snprintf(ret->made, sizeof(ret->made), "[no call stack]");
+        *ret = (struct live_label){ .module = short_name(live_labels_module(l, frame)) };
+        if (live_labels_is_mark(l, frame)) {
+                ret->name = live_labels_module(l, frame);
                 return;
         }
-        row = trace_dictionary_row(l->dictionary, TRACE_TABLE_FRAMES, origin.frame);
-        ret->module = short_name(live_labels_module(l, origin.frame));
-        if (!l->names || live_names_count(l->names, origin.frame) == 0) {
+        if (!l->names || live_names_count(l->names, frame) == 0) {
                 (void)snprintf(ret->made, sizeof(ret->made), "%.*s+0x%" PRIx64,
                                (int)(ret->module.n_bytes < MADE_MODULE_BYTES ? ret->module.n_bytes
                                                                              : MADE_MODULE_BYTES),
                                ret->module.n_bytes ? ret->module.bytes : "", row->offset);
                 return;
         }
-        ret->name = live_names_function(l->names, origin.frame, origin.i);
+        ret->name = live_names_function(l->names, frame, i);
         if (ret->name.n_bytes == 0)
                 (void)snprintf(ret->made, sizeof(ret->made), "[no symbol]");
+}
+
+void live_labels_describe(const struct live_labels *l, uint32_t label, struct live_label *ret)
+{
+        struct live_label_origin origin = l->origins[label - 1];
+
+        if (origin.frame != 0) {
+                live_labels_describe_frame(l, origin.frame, origin.i, ret);
+                return;
+        }
+        *ret = (struct live_label){ .name = { .n_bytes = 0 } };
+        (void)snprintf(ret->made, sizeof(ret->made), "[no call stack]");
 }

@@ -4,8 +4,10 @@
  *
  * Way of the data:  trace_dictionary (frames, modules), live_names -> [live_labels] -> live_rows
  *
- * Made anew for each list, since names come while the trace grows.  A frame that was named without a function
- * is one label a module; a frame that was not named yet is a label of its own, with module and offset.
+ * Made anew for each list, since names come while the trace grows; or kept, and renewed when there are new
+ * names: then labels stay, and one of a frame without a name has its name from then on.  A frame that was
+ * named without a function is one label a module; a frame that was not named yet is a label of its own, with
+ * module and offset.
  */
 #ifndef ANALYZE_LIVE_LIVE_LABELS_H
 #define ANALYZE_LIVE_LIVE_LABELS_H
@@ -35,12 +37,16 @@ struct live_labels {
         struct live_label_origin *origins; /* heap; by label - 1 */
         size_t origins_capacity;
         uint32_t *of_frame; /* heap; by frame - 1: the label of its innermost function; 0 = not made yet */
+        size_t frames_capacity;
 };
 
 /* Returns 0 or -ENOMEM; to be deinitialised in any case. */
 int live_labels_init(struct live_labels *l, const struct trace_dictionary *dictionary,
                      const struct live_names *names);
 void live_labels_deinit(struct live_labels *l);
+
+/* There are new names: frames are looked up again, and get other labels. */
+void live_labels_renew(struct live_labels *l);
 
 /* How many functions a frame has, inlined into each other: 1 at least. */
 uint32_t live_labels_count(const struct live_labels *l, uint32_t frame);
@@ -55,6 +61,10 @@ static inline uint32_t live_labels_n(const struct live_labels *l)
 
 /* Describes a label in @ret, for people. */
 void live_labels_describe(const struct live_labels *l, uint32_t label, struct live_label *ret);
+
+/* The same of the function number @i of a frame, without a label. */
+void live_labels_describe_frame(const struct live_labels *l, uint32_t frame, uint32_t i,
+                                struct live_label *ret);
 
 /* Whether a frame is one of the kernel; whether it stands for something that is no code. */
 bool live_labels_is_kernel(const struct live_labels *l, uint32_t frame);

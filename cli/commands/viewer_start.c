@@ -7,6 +7,7 @@
 #include "cli/exit_status.h"
 #include "cli/files/cache_folder.h"
 #include "cli/terminal/complaint.h"
+#include "symbolize/symbols/index_cache.h"
 #include "timeline/timeline_cache.h"
 #include "view/text/shell_word.h"
 #include "web/view_front.h"
@@ -91,15 +92,20 @@ static int viewer_start_serve(struct viewer_start *start)
                                               .ready = print_address,
                                               .context = start };
         struct timeline_cache cache;
+        struct index_cache symbols;
         struct error err = ERROR_NONE;
-        bool has_cache;
+        bool has_cache, has_symbols;
         int r;
 
         has_cache = cache_folder_open_timeline(&cache);
+        has_symbols = start->follows && cache_folder_open(&symbols);
         options.cache = has_cache ? &cache : NULL;
+        options.symbols = has_symbols && index_cache_prepare(&symbols, NULL) == 0 ? &symbols : NULL;
         r = view_front_run(&options, &err);
         if (has_cache)
                 timeline_cache_close(&cache);
+        if (has_symbols)
+                index_cache_close(&symbols);
         return r < 0 ? explain(start, r, &err) : EXIT_STATUS_OK;
 }
 

@@ -169,6 +169,7 @@ static void start_child(struct live_names *n)
         int ends[2];
 
         n->started_ns = clock_raw_ns();
+        n->next_ns = n->started_ns + LIVE_NAMES_PERIOD_NS;
         if (pipe2(ends, O_CLOEXEC) < 0)
                 return;
         n->child = fork();
@@ -192,7 +193,7 @@ static uint32_t keep_text(struct live_names *n, const uint8_t *bytes, uint32_t n
         return at;
 }
 
-/* One row.  Returns 1, 0 if it is not one or not whole, -ENOMEM. */
+/* One row.  Returns 1, 0 if it is not whole or of a frame that is not known, -ENOMEM. */
 static int live_names_take_row(struct live_names *n, struct byte_reader *in, uint32_t *open_frame)
 {
         uint32_t frame = bytes_u32(in), flags = bytes_u32(in), line = bytes_u32(in);
@@ -213,16 +214,42 @@ static int live_names_take_row(struct live_names *n, struct byte_reader *in, uin
         return 1;
 }
 
+/* Whole rows.  Returns the bytes they have, or -ENOMEM. */
+static ssize_t live_names_take_rows(struct live_names *n, const uint8_t *bytes, size_t n_bytes,
+                                    uint32_t *open_frame)
+{
+        struct byte_reader in = byte_reader_of(bytes, n_bytes);
+        size_t n_taken = 0;
+        int r = 1;
+
+        while (in.left >= ROW_BYTES && (r = live_names_take_row(n, &in, open_frame)) == 1)
+                n_taken = n_bytes - in.left;
+        return r < 0 ? r : (ssize_t)n_taken;
+}
+
 /* All that a child sent, which has ended.  Returns 1 if there are new names, 0, -ENOMEM. */
 static int take_input(struct live_names *n)
 {
-        struct byte_reader in = byte_reader_of(n->input.data, n->input.used_bytes);
         uint32_t open_frame = 0;
-        int r = 1, any = 0;
+        ssize_t r = live_names_take_rows(n, n->input.data, n->input.used_bytes, &open_frame);
 
-        while (in.left >= ROW_BYTES && (r = live_names_take_row(n, &in, &open_frame)) == 1)
-                any = 1;
-        return r < 0 ? r : any;
+        if (r > 0 && n->options.pass_on)
+                n->options.pass_on(n->options.context, n->input.data, (size_t)r);
+        return r < 0 ? (int)r : r > 0;
+}
+
+ssize_t live_names_feed(struct live_names *n, const uint8_t *bytes, size_t n_bytes)
+{
+        return reserve_frames(n) < 0 ? -ENOMEM : live_names_take_rows(n, bytes, n_bytes, &n->fed_frame);
+}
+
+static void live_names_rest(struct live_names *n)
+{
+        uint64_t now_ns = clock_raw_ns(), rest_ns = LIVE_NAMES_REST * (now_ns - n->started_ns);
+
+        n->next_ns = n->started_ns + LIVE_NAMES_PERIOD_NS;
+        if (n->next_ns < now_ns + rest_ns)
+                n->next_ns = now_ns + rest_ns;
 }
 
 /* Returns as live_names_step(). */
@@ -243,6 +270,7 @@ static int read_child(struct live_names *n)
                 if (got == 0)
                         r = take_input(n);
                 end_child(n);
+                live_names_rest(n);
                 return r;
         }
         return 0;
@@ -260,8 +288,7 @@ int live_names_step(struct live_names *n)
         r = n->child_fd >= 0 ? read_child(n) : 0;
         if (r < 0)
                 return r;
-        if (!n->options.is_off && n->child_fd < 0 && n->n_frames > n->n_asked &&
-            clock_raw_ns() - n->started_ns >= LIVE_NAMES_PERIOD_NS)
+        if (!n->options.is_off && n->child_fd < 0 && n->n_frames > n->n_asked && clock_raw_ns() >= n->next_ns)
                 start_child(n);
         return named || r;
 }
@@ -284,4 +311,15 @@ struct text_view live_names_function(const struct live_names *n, uint32_t frame,
                 return trace_dictionary_text(n->options.dictionary, name->function_at);
         return (struct text_view){ .bytes = (const char *)n->text.data + name->function_at,
                                    .n_bytes = name->n_function };
+}
+
+struct text_view live_names_file(const struct live_names *n, uint32_t frame, uint32_t i, uint32_t *ret_line)
+{
+        const struct live_name *name = &n->names[n->frames[frame - 1].first - 1 + i];
+
+        *ret_line = name->line;
+        if (name->is_of_trace)
+                return trace_dictionary_text(n->options.dictionary, name->file_at);
+        return (struct text_view){ .bytes = (const char *)n->text.data + name->file_at,
+                                   .n_bytes = name->n_file };
 }

@@ -5,9 +5,10 @@
  * Way of the data:  trace_follow (dictionary) -> [live_names] (fork) -> symbol_process -> live_rows, web
  *
  * A recorder names frames at its end.  Until then a child of this process, at low priority, symbolizes the
- * frames that are new, every second or two, with the symbolizer's own children; the code has to be on this
- * machine.  Names of the trace itself come first once they are there.  Nothing blocks.  Memory: the names.
- * The process has one thread whenever live_names_step() is called.  Not thread-safe.
+ * frames that are new, every half second at most, with the symbolizer's own children, and rests three times
+ * as long as that took; the code has to be on this machine.  Names of the trace itself come first once they
+ * are there.  Nothing blocks.  Memory: the names.  The process has one thread whenever live_names_step() is
+ * called.  Not thread-safe.
  */
 #ifndef SYMBOLIZE_SYMBOLS_LIVE_NAMES_H
 #define SYMBOLIZE_SYMBOLS_LIVE_NAMES_H
@@ -20,7 +21,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define LIVE_NAMES_PERIOD_NS UINT64_C(1500000000)  /* from one child to the next */
+#define LIVE_NAMES_PERIOD_NS UINT64_C(500000000)   /* from one child to the next, at least */
+#define LIVE_NAMES_REST      3                     /* and so many times as long as it took */
 #define LIVE_NAMES_BYTES_MAX (UINT64_C(256) << 20) /* that one child may send */
 
 struct index_cache;
@@ -33,7 +35,10 @@ struct live_names_options {
         const struct symbol_search *search;        /* NULL = all zero */
         int kallsyms_fd;                           /* <= 0 = opened when it is needed */
         uint32_t run_as_uid, run_as_gid;           /* when root; 0 = stay */
-        bool is_off;                               /* start no children: only the trace's own names */
+        bool is_off; /* start no children: only the trace's own names, and those of live_names_feed() */
+        /* All that a child has sent, for live_names_feed() of another process; NULL = not wanted. */
+        void (*pass_on)(void *context, const uint8_t *bytes, size_t n_bytes);
+        void *context;
 };
 
 /* The names of a frame: functions inlined into each other, the innermost first. */
@@ -65,6 +70,8 @@ struct live_names {
         int child_fd;             /* its pipe; -1 = none */
         struct byte_buffer input; /* what it has sent so far */
         uint64_t started_ns;      /* when the last child was */
+        uint64_t next_ns;         /* no child before */
+        uint32_t fed_frame;       /* whose group the next row of live_names_feed() may continue; 0 = none */
 };
 
 void live_names_init(struct live_names *n, const struct live_names_options *options);
@@ -76,6 +83,13 @@ void live_names_deinit(struct live_names *n);
  */
 int live_names_step(struct live_names *n);
 
+/*
+ * live_names_feed() - names that another process found
+ * Takes whole rows of frames that the dictionary has by now; the rest is to be fed again, with what follows.
+ * Returns how many bytes it took, or -ENOMEM.
+ */
+ssize_t live_names_feed(struct live_names *n, const uint8_t *bytes, size_t n_bytes);
+
 /* To be polled for input before the next step; -1 = nothing. */
 int live_names_fd(const struct live_names *n);
 
@@ -84,5 +98,8 @@ uint32_t live_names_count(const struct live_names *n, uint32_t frame);
 
 /* The function number @i of them, the innermost first; empty if the symbolizer found none. */
 struct text_view live_names_function(const struct live_names *n, uint32_t frame, uint32_t i);
+
+/* The source file of the same; empty if it is not known.  @ret_line: 0 likewise. */
+struct text_view live_names_file(const struct live_names *n, uint32_t frame, uint32_t i, uint32_t *ret_line);
 
 #endif /* SYMBOLIZE_SYMBOLS_LIVE_NAMES_H */

@@ -3,7 +3,7 @@
 # `hyprof view --follow`, `hyprof view -` and `hyprof record --view`: a trace is shown while it grows, and whole after its end
 set -eu
 . tests/tap.sh
-plan 22
+plan 24
 need curl jq
 
 trace=tests/golden/v1.4.hyp
@@ -119,6 +119,8 @@ if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         await_address "$pid"
         holds 'a recording is shown while it runs' becomes '.is_live and ('"$n_zones"') > 1000'
         holds 'its threads have names' becomes '[.threads[].name] | index("w_two_zones") != null'
+        holds 'its functions too' becomes '.is_live and ([.functions[].name] | any(. == "busy_a" or . == "busy_b"))'
+        holds 'which are on its timeline' becomes '.is_live and ([.tracks[].lanes[] | select(.kind == "ghosts") | .items] | add) > 0'
         echo >"$TMPDIR/gate"
         holds 'when the command ends the trace is whole' becomes '(.is_live | not) and .progress == 1'
         n=$(sed -n 's/^zones //p' "$TMPDIR/view.out")
@@ -126,7 +128,7 @@ if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         kill -INT "$pid"
         holds 'then Ctrl-C ends the viewer' ends_with 0 "$pid"
 else
-        for name in 'a recording is shown while it runs' 'its threads have names' 'when the command ends the trace is whole' \
+        for name in 'a recording is shown while it runs' 'its threads have names' 'its functions too' 'which are on its timeline' 'when the command ends the trace is whole' \
                 'with each of its zones' 'then Ctrl-C ends the viewer'; do
                 skips "$name" 'no events can be opened'
         done
