@@ -216,7 +216,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 .DELETE_ON_ERROR:
 .PHONY: all demo test check-asan check-tsan check-clang lint fuzz mutants bench bench-diff bench-memory bench-scale bench-view bench-python bench-why install \
         install-capabilities screenshots \
-        board board-parts check-board test-riscv64 test-aarch64 uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
+        board board-parts check-board check-guest test-riscv64 test-aarch64 uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
 
@@ -398,19 +398,28 @@ check-board: ## make board for each TARGET, and the test of what they are: it ru
 	$(Q)tests/run_tests.sh $(B) tests/packages/board.sh
 
 # A whole machine, emulated: its kernel, its disk, what hyprof is compiled with and its programs are Debian's packages.
-GUESTS     := test-riscv64 test-aarch64
-GUEST_PARTS = board-parts test-programs $(patsubst %,build/$(TARGET)-guest/examples/%,hello_zones kernel_pool)
-test-riscv64: ## record in an emulated RISC-V machine, read the traces here, run the unit tests there: an hour
+GUESTS      := check-guest test-riscv64 test-aarch64
+GUEST        = build/$(TARGET)-guest
+GUEST_PARTS  = basic traces units
+GUEST_GOALS  = board-parts test-programs $(GUEST)/examples/hello_zones $(GUEST)/examples/kernel_pool
+check-guest: ## record in an emulated RISC-V machine and read the traces here: minutes
+test-riscv64: ## the same with programs of all kinds, and the unit tests there: an hour
 test-aarch64: ## the same for AArch64
-$(GUESTS): TARGET = $(@:test-%=%)
+check-guest: TARGET = riscv64
+check-guest: GUEST_PARTS = basic
+check-guest: GUEST_GOALS = $(addprefix $(GUEST)/,hyprof libhyprof_iree.a workloads/w_unwind workloads/w_truth examples/hello_zones)
+test-riscv64 test-aarch64: TARGET = $(@:test-%=%)
 $(GUESTS):
-	$(Q)tests/install_packages.sh build test board-$(TARGET) guest
-	$(SUBMAKE) all
+	$(Q)tests/install_packages.sh build test guest-$(TARGET)
+	$(SUBMAKE) $(HYPROF)
 	$(Q)tests/guests/image.sh $(TARGET)
-	$(SUBMAKE) B=build/$(TARGET)-guest VARIANT=board CROSS_COMPILE=$(TARGET)-linux-gnu- SYSROOT=build/guest/$(TARGET)/root $(GUEST_PARTS)
-	$(Q)boards/pack.sh build/$(TARGET)-guest $(TARGET)-linux-gnu- $(VERSION)
-	$(Q)tests/guests/image.sh $(TARGET) build/$(TARGET)-guest
-	$(Q)GUEST=$(TARGET) HYPROF_TRIES=1 HYPROF_LIMIT_S=14400 tests/run_tests.sh $(B) tests/guests/machine.sh
+	+$(Q)[ -e build/guest/$(TARGET)/missing ] || { \
+	        $(MAKE) --no-print-directory $(JOBS) B=$(GUEST) VARIANT=board CROSS_COMPILE=$(TARGET)-linux-gnu- \
+	                SYSROOT=build/guest/$(TARGET)/root $(GUEST_GOALS) && \
+	        { [ '$(GUEST_PARTS)' = basic ] || boards/pack.sh $(GUEST) $(TARGET)-linux-gnu- $(VERSION); } && \
+	        tests/guests/image.sh $(TARGET) $(GUEST); }
+	$(Q)GUEST=$(TARGET) HYPROF_GUEST_PARTS='$(GUEST_PARTS)' HYPROF_TRIES=1 HYPROF_LIMIT_S=14400 \
+	        tests/run_tests.sh $(B) tests/guests/machine.sh
 
 clean: ## remove build/
 	rm -rf build

@@ -5,7 +5,7 @@
 #
 # Packages are fetched by apt with a state of its own in FOLDER.apt, from the addresses that this machine's apt uses, and
 # checked with Debian's keys; nothing of this machine's packages changes, and none of their scripts runs.  With what they
-# depend on.  Does nothing when FOLDER has been made from the same packages before.
+# depend on.  Does nothing when FOLDER has been made from the same packages before.  Exit status 69: they cannot be fetched.
 set -euo pipefail
 
 architecture=${1:?} suite=${2:?} folder=${3:?}
@@ -15,16 +15,16 @@ folder=$(realpath "$folder")
 state=$folder.apt
 stamp="$architecture $suite $*"
 
-fail() { # words
+fail() { # words, status
         printf 'sysroot.sh: %s\n' "$1" >&2
-        exit 1
+        exit "${2:-1}"
 }
 
 [ "$(cat "$folder/.made-of" 2>/dev/null)" != "$stamp" ] || exit 0
 command -v apt-get >/dev/null || fail "there is no apt-get: this needs a Debian machine"
 # shellcheck disable=SC2016 # for apt to expand
 site=$(apt-get indextargets --format '$(REPO_URI)' "Origin: Debian" "Created-By: Packages" | head -n 1)
-[ -n "$site" ] || fail "apt has no address of Debian packages here; try: apt-get update"
+[ -n "$site" ] || fail "apt has no address of Debian packages here; try: apt-get update" 69
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 [ -r "$keys" ] || fail "Debian's keys are missing; try: apt-get install debian-archive-keyring"
 
@@ -39,10 +39,10 @@ own_apt() {
                 -o APT::Sandbox::User=root -o Acquire::Languages=none -o Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false "$@"
 }
 own_apt -o APT::Update::Error-Mode=any update >"$state/log" 2>&1 ||
-        fail "no packages of Debian $suite for $architecture: $(grep '^[EW]:' "$state/log" | head -n 1)"
+        fail "no packages of Debian $suite for $architecture: $(grep '^[EW]:' "$state/log" | head -n 1)" 69
 rm -f "$state"/archives/*.deb
 own_apt install -y --download-only "$@" >"$state/log" 2>&1 ||
-        fail "cannot fetch packages of Debian $suite for $architecture: $(grep '^E:' "$state/log" | tail -n 1)"
+        fail "cannot fetch packages of Debian $suite for $architecture: $(grep '^E:' "$state/log" | tail -n 1)" 69
 
 rm -rf "$folder"
 mkdir -p "$folder"/usr/{bin,sbin,lib}

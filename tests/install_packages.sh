@@ -23,7 +23,10 @@ packages_of() {
         bench) echo libunwind-dev linux-perf jq time python3 git sqlite3 clang chromium nodejs ;;
         deb)   echo dpkg-dev debhelper fakeroot lintian ;;
         board) echo gcc-riscv64-linux-gnu gcc-aarch64-linux-gnu clang debian-archive-keyring qemu-user-static ;;
-        guest) echo qemu-system-misc qemu-system-arm opensbi cpio e2fsprogs openssh-client debian-archive-keyring ;;
+        guest) echo "$(packages_of guest-riscv64) $(packages_of guest-aarch64)" ;;
+        guest-riscv64) echo "qemu-system-misc opensbi $(packages_of guest-any) g++-riscv64-linux-gnu $(packages_of board-riscv64)" ;;
+        guest-aarch64) echo "qemu-system-arm $(packages_of guest-any) g++-aarch64-linux-gnu $(packages_of board-aarch64)" ;;
+        guest-any) echo cpio e2fsprogs openssh-client util-linux ;;
         board-*) echo "gcc-${1#board-}-linux-gnu" clang debian-archive-keyring ;;
         *)     echo "install_packages.sh: no group of packages is named $1" >&2; exit 2 ;;
         esac

@@ -1,9 +1,11 @@
 # shellcheck shell=bash disable=SC2034 # the scripts use what is set here
 # SPDX-License-Identifier: MIT
 # Starts an emulated machine and talks to it; sourced after tap.sh.  guest_start TARGET sets `guest`, its folder, and
-# `guest_port`; it ends with the script.  The disks of image.sh stay as they are: the guest writes to copies.
+# `guest_port`; the machine ends with the script, or with guest_stop.  `guest_options` and `guest_kernel_options` are
+# further ones of qemu and of the kernel.  The disks of image.sh stay as they are: the guest writes to copies.
 
 guest_processors=${HYPROF_GUEST_PROCESSORS:-2}
+read -r -a guest_options <<<"${HYPROF_GUEST_OPTIONS-}"
 ssh_options=(-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o ConnectTimeout=20
         -o ServerAliveInterval=15 -o ServerAliveCountMax=20)
 
@@ -22,8 +24,11 @@ free_port() {
         python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
+# It has ended then, whatever it was doing: nothing of it takes processor time from the tests after this one.
 guest_stop() {
-        [ -z "${guest_pid:-}" ] || kill "$guest_pid" 2>/dev/null || true
+        [ -n "${guest_pid:-}" ] || return 0
+        kill -KILL "$guest_pid" 2>/dev/null
+        wait "$guest_pid" 2>/dev/null
         guest_pid=
 }
 
@@ -38,12 +43,14 @@ guest_start() { # TARGET
                 -bios /usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin) ;;
         aarch64) machine=(qemu-system-aarch64 -M virt -cpu cortex-a72) ;;
         esac
-        need "${machine[0]}" ssh
+        need "${machine[0]}" ssh setpriv
         trap guest_stop EXIT
+        trap 'exit 143' TERM INT HUP
         while :; do
                 guest_port=$(free_port)
-                "${machine[@]}" -smp "$guest_processors" -m 2G -display none -monitor none -serial "file:$TMPDIR/console" -no-reboot \
-                        -kernel "$guest/kernel" -initrd "$guest/initramfs" -append "console=ttyS0 console=ttyAMA0 quiet panic=-1" \
+                # It ends with this script, however that ends.
+                setpriv --pdeathsig KILL "${machine[@]}" "${guest_options[@]}" -smp "$guest_processors" -m 2G -display none -monitor none -serial "file:$TMPDIR/console" -no-reboot \
+                        -kernel "$guest/kernel" -initrd "$guest/initramfs" -append "console=ttyS0 console=ttyAMA0 quiet panic=-1 ${guest_kernel_options:-}" \
                         -drive "file=$guest/system.ext4,format=raw,if=none,id=system,snapshot=on" -device virtio-blk-pci,drive=system \
                         -drive "file=$guest/work.ext4,format=raw,if=none,id=work,snapshot=on" -device virtio-blk-pci,drive=work \
                         -device virtio-rng-pci -netdev "user,id=net,hostfwd=tcp:127.0.0.1:$guest_port-:22" \

@@ -5,7 +5,8 @@
 # TARGET is riscv64 or aarch64.  In build/guest/TARGET: `root`, the unpacked packages, which is the SYSROOT that hyprof and
 # its tests are compiled with as well; `system.ext4`, the guest's disk; `kernel`, `initramfs`, and `key`, with which ssh
 # enters.  With BUILD, a folder of the Makefile, `work.ext4` too: the tree as a test needs it, with what was built there.
-# None of the target's programs runs here, and nothing needs root.
+# None of the target's programs runs here, and nothing needs root.  Where the packages cannot be fetched, it ends well and
+# `missing` says why.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -19,7 +20,7 @@ aarch64) debian=arm64 kernel=arm64 ;;
 esac
 # All that programs, tests and ssh need there.  Debian 13's kernel: the first release that has RISC-V.
 packages=(check gcc "linux-image-$kernel" linux-perf busybox-static bash coreutils grep gawk sed findutils procps util-linux kmod
-        dropbear-bin binutils libubsan1 libatomic1 jq python3-minimal openssh-client diffutils file libllvm19 libdebuginfod1t64
+        dropbear-bin binutils libubsan1 libatomic1 jq python3-minimal openssh-client diffutils file
         strace bsdextrautils xxd)
 modules=(crc32c_generic virtio_blk ext4 virtio_net virtio_rng 9p 9pnet_virtio)
 
@@ -82,14 +83,24 @@ make_work() {
         make_disk "$guest/work.ext4" "$work"
 }
 
+mkdir -p "$guest"
+status=0
 # shellcheck disable=SC2046 # a list of words
 boards/sysroot.sh "$debian" "${BOARD_SUITE:-trixie}" "$root" \
-        $(tests/install_packages.sh --list build | tr ' ' '\n' | grep -- '-dev$' | grep -v python) "${packages[@]}"
+        $(tests/install_packages.sh --list build | tr ' ' '\n' | grep -- '-dev$' | grep -v python) "${packages[@]}" 2>"$guest/missing" || status=$?
+if [ $status -ne 0 ]; then
+        cat "$guest/missing" >&2
+        [ $status -eq 69 ] && exit 0
+        rm "$guest/missing"
+        exit $status
+fi
+rm "$guest/missing"
 scratch=$(mktemp -d -p "$guest")
 trap 'rm -rf "$scratch"' EXIT
 [ -e "$guest/key" ] || ssh-keygen -q -t ed25519 -N '' -C hyprof-guest -f "$guest/key"
 if [ "$guest/system.ext4" -ot "$root/.made-of" ] || [ -n "$(find tests/guests -newer "$guest/system.ext4" -print -quit)" ]; then
-        image=$(compgen -G "$root/boot/vmlinu*")
+        # Newer packages have it beside its modules.
+        image=$(compgen -G "$root/boot/vmlinu*" || compgen -G "$root/usr/lib/modules/*/vmlinu*")
         cp "$image" "$guest/kernel"
         make_initramfs
         make_system

@@ -25,7 +25,6 @@
 #define N_WALKS    20000
 #define COPY_MAX   ((size_t)CLIENT_ABI_STACK_COPY_BYTES_MAX)
 #define DEEP       100
-#define NO_FRAME   UINT64_C(0x700)
 
 static struct hyprof_location here = HYPROF_NAME("here");
 
@@ -313,6 +312,8 @@ START_TEST(test_depth_is_kept)
 END_TEST
 
 #ifdef __x86_64__
+#define NO_FRAME UINT64_C(0x700)
+
 /* Values that a function without a frame pointer may leave in its register. */
 __attribute__((noinline)) static void begin_without_frame(void)
 {
