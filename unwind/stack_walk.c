@@ -112,6 +112,18 @@ static void prefetch(const struct walk *w, uint64_t from_avma, uint64_t to_avma)
                 __builtin_prefetch(p->bytes + at);
 }
 
+void stack_walk_expect(const struct stack_walk_input *input, const struct stack_walk *before)
+{
+        const struct stack_walk_piece *p = &input->pieces[0];
+
+        for (uint32_t i = 0; i < before->n_frames; i++) {
+                uint64_t at = before->frames[i].cfa_avma - p->start_avma - 1; /* in the return address */
+
+                if (at < p->n_bytes)
+                        __builtin_prefetch(p->bytes + at);
+        }
+}
+
 /* Why an address could not be read. */
 static enum stack_walk_end why_unread(const struct walk *w, uint64_t avma)
 {

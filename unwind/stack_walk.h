@@ -110,6 +110,14 @@ struct stack_walker *stack_walker_new(const struct unwind_machine *machine);
 void stack_walker_free(struct stack_walker *walker);
 
 /*
+ * stack_walk_expect() - fetches the part of a copy into the caches that its walk will probably read
+ * @input:   of that walk
+ * @before:  any other walk, the last one of the same thread if possible: most callers are the same, and their
+ *           return addresses lie where they lay
+ */
+void stack_walk_expect(const struct stack_walk_input *input, const struct stack_walk *before);
+
+/*
  * stack_walk_run() - walks one stack
  * @ret_walk:  overwritten; only what `n_frames` says of its frames
  */

@@ -448,6 +448,7 @@ static enum trace_stack_state stack_unwinder_walk(struct stack_unwinder *u, stru
 
         u->met_late_table = false;
         u->table_wait_ns = may_wait || task->again ? 0 : TABLE_WAIT_NS;
+        stack_walk_expect(&task->input, &u->walk); /* the last one: mostly of this thread */
         stack_walk_run(u->walker, &task->space, &task->input, &u->walk);
         state = stack_unwinder_state_of(u->walk.end);
         if (u->met_late_table) {
