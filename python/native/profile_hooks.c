@@ -11,6 +11,7 @@
 #include "call_hooks.h"
 
 #include "code_table.h"
+#include "profile_chain.h"
 #include "strand.h"
 #include "task_steps.h"
 
@@ -23,7 +24,6 @@
 /* Guarded by the GIL. */
 static struct {
         bool is_on;
-        bool with_lines;
         uint32_t n_calls;
 } hooks;
 
@@ -77,10 +77,14 @@ static int on_profile(PyObject *self, PyFrameObject *frame, int event, PyObject 
 {
         (void)self;
         (void)value;
+        if (__builtin_expect(profile_chain_is_disturbed, 0)) {
+                profile_chain_is_disturbed = false;
+                hook_threads();
+        }
         if (event == PyTrace_RETURN) {
                 profile_hooks_on_return(frame);
                 if (!hooks.is_on && (!strand_thread_self || strand_thread_self->current->n_entries == 0))
-                        PyEval_SetProfile(NULL, NULL);
+                        profile_chain_leave_profile(PyThreadState_Get());
         } else if (event == PyTrace_CALL && hooks.is_on) {
                 on_call(frame);
         }
@@ -111,41 +115,21 @@ static int on_trace(PyObject *self, PyFrameObject *frame, int event, PyObject *v
         return 0;
 }
 
-/* Returns 1 if the thread has another profile function, which stays. */
-static unsigned hook_thread(PyThreadState *thread)
-{
-        unsigned n_busy = 0;
-
-        if (!thread->c_profilefunc) {
-                if (_PyEval_SetProfile(thread, on_profile, NULL) < 0)
-                        PyErr_Clear();
-        } else if (thread->c_profilefunc != on_profile) {
-                n_busy = 1;
-        }
-        if (!hooks.with_lines)
-                return n_busy;
-        if (!thread->c_tracefunc) {
-                if (_PyEval_SetTrace(thread, on_trace, NULL) < 0)
-                        PyErr_Clear();
-        } else if (thread->c_tracefunc != on_trace) {
-                n_busy = 1;
-        }
-        return n_busy;
-}
-
+/* The number of threads whose calls are not seen. */
 static unsigned hook_all_threads(void)
 {
         PyThreadState *thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
         unsigned n_busy = 0;
 
         for (; thread; thread = PyThreadState_Next(thread))
-                n_busy += hook_thread(thread);
+                n_busy += profile_chain_enter(thread);
         return n_busy;
 }
 
 static void hook_threads(void)
 {
-        (void)hook_all_threads();
+        if (hooks.is_on)
+                (void)hook_all_threads();
 }
 
 static PyObject *profile_hooks_start(PyObject *module, PyObject *with_lines)
@@ -155,8 +139,8 @@ static PyObject *profile_hooks_start(PyObject *module, PyObject *with_lines)
         (void)module;
         if (lines < 0)
                 return NULL;
+        profile_chain_start(on_profile, lines == 1 ? on_trace : NULL);
         hooks.is_on = true;
-        hooks.with_lines = lines == 1;
         hooks.n_calls = 0;
         return PyLong_FromUnsignedLong(hook_all_threads());
 }
@@ -169,12 +153,10 @@ static PyObject *profile_hooks_stop(PyObject *module, PyObject *unused)
         (void)module;
         (void)unused;
         hooks.is_on = false;
-        for (; thread; thread = PyThreadState_Next(thread)) {
-                if (thread->c_tracefunc == on_trace && _PyEval_SetTrace(thread, NULL, NULL) < 0)
-                        PyErr_Clear();
-        }
-        if (self->c_profilefunc == on_profile)
-                PyEval_SetProfile(NULL, NULL);
+        profile_chain_stop();
+        for (; thread; thread = PyThreadState_Next(thread))
+                profile_chain_leave_trace(thread);
+        profile_chain_leave_profile(self);
         if (strand_thread_self)
                 strand_end_calls(strand_thread_self->current);
         Py_RETURN_NONE;
@@ -188,7 +170,7 @@ static PyObject *calls_start_thread(PyObject *start, PyObject *args, PyObject *k
 {
         PyObject *identity = PyObject_Call(start, args, keywords);
 
-        if (identity && hooks.is_on)
+        if (identity)
                 hook_threads();
         return identity;
 }
@@ -206,13 +188,9 @@ static PyObject *calls_starter(PyObject *module, PyObject *start)
 /* A greenlet that began before us runs again: the interpreter has forgotten the hook on its stack. */
 static PyObject *calls_hook_again(PyObject *module, PyObject *unused)
 {
-        PyThreadState *thread = PyThreadState_Get();
-
         (void)module;
         (void)unused;
-        if (hooks.is_on && thread->c_profilefunc == on_profile &&
-            _PyEval_SetProfile(thread, on_profile, NULL) < 0)
-                PyErr_Clear();
+        profile_chain_remind(PyThreadState_Get());
         Py_RETURN_NONE;
 }
 

@@ -84,13 +84,7 @@ class _Calls:
         _hook_new_threads()
         n_busy = _native.calls_start(self.with_lines)
         if n_busy:
-            what = "profile or trace function" if self.with_lines else "profile function"
-            warnings.warn(
-                f"hyprof: {n_busy} thread(s) have another {what} (a profiler, a debugger or a measurement of coverage);"
-                " their calls are not recorded",
-                RuntimeWarning,
-                stacklevel=4,
-            )
+            _warn(f"hyprof: other profilers and debuggers have {n_busy} thread(s), whose calls are not recorded")
 
     # ---------------------------------------------------------- since 3.12
 
@@ -98,6 +92,9 @@ class _Calls:
         monitoring: Any = getattr(sys, "monitoring")
         if self.tool is None:
             self.tool = _take_tool(monitoring)
+            if self.tool is None:
+                _warn("hyprof: calls are not recorded: " + _say_tools(monitoring))
+                return
             events = monitoring.events
             for event, function in (
                 (events.PY_START, _native.calls_on_start),
@@ -125,18 +122,29 @@ class _Calls:
 
     def _stop_monitoring(self) -> None:
         """Other threads may have calls open, whose ends are still wanted."""
+        if self.tool is None:
+            return
         monitoring: Any = getattr(sys, "monitoring")
         wanted = self._ends(monitoring) if threading.active_count() > 1 else 0
         monitoring.set_events(self.tool, wanted)
 
 
-def _take_tool(monitoring: Any) -> int:
-    for tool in (monitoring.PROFILER_ID, 3, 4):
-        if monitoring.get_tool(tool) in (None, _MONITORING_NAME):
-            if monitoring.get_tool(tool) is None:
-                monitoring.use_tool_id(tool, _MONITORING_NAME)
+def _take_tool(monitoring: Any) -> Optional[int]:
+    """The numbers of debuggers, coverage and profilers are left to these: cProfile fails where its number is taken."""
+    for tool in (4, 3, monitoring.PROFILER_ID):
+        if monitoring.get_tool(tool) is None:
+            monitoring.use_tool_id(tool, _MONITORING_NAME)
             return int(tool)
-    raise RuntimeError("hyprof: other tools have taken all numbers of sys.monitoring that a profiler may use")
+    return None
+
+
+def _say_tools(monitoring: Any) -> str:
+    names = ", ".join(str(monitoring.get_tool(tool)) for tool in (monitoring.PROFILER_ID, 3, 4))
+    return f"sys.monitoring has no number left for it (used by {names})"
+
+
+def _warn(words: str) -> None:
+    warnings.warn(words, RuntimeWarning, stacklevel=5)
 
 
 _plain_start: Optional[Callable[..., Any]] = None
