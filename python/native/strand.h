@@ -22,8 +22,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* As many as libhyprof nests: what is deeper is not recorded. */
-#define STRAND_ENTRIES_MAX 4095
+/* More than any stack has.  libhyprof counts what is deeper than it nests (4095) as lost. */
+#define STRAND_ENTRIES_MAX (UINT32_C(1) << 30)
 
 struct fiber_name;
 
