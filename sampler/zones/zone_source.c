@@ -647,6 +647,16 @@ int zone_source_add_clocks(struct zone_source *s)
 
 /* ---- words of a ring ----------------------------------------------------------------------------------- */
 
+/*
+ * True if no clock can have stamped it.  This process may have been stopped for long between its look at the
+ * clock and the copy of the ring, as on a machine that is emulated or loaded: only a second look says so.
+ */
+static bool is_from_future(const struct zone_source *s, uint64_t time_ns)
+{
+        return time_ns > s->now_ns && time_ns - s->now_ns > ZONE_SOURCE_FUTURE_NS &&
+               time_ns > clock_raw_ns() + ZONE_SOURCE_FUTURE_NS;
+}
+
 int zone_source_peek(struct zone_source *s, struct zone_region *region, struct zone_slot *slot,
                      struct client_event *ret_event, uint64_t *ret_time_ns)
 {
@@ -654,7 +664,7 @@ int zone_source_peek(struct zone_source *s, struct zone_region *region, struct z
 
         while (client_stream_peek(&slot->stream, ret_event) == 1) {
                 *ret_time_ns = tick_clock_to_ns(clock, ret_event->ticks);
-                if (*ret_time_ns <= s->now_ns || *ret_time_ns - s->now_ns <= ZONE_SOURCE_FUTURE_NS)
+                if (!is_from_future(s, *ret_time_ns))
                         return 1;
                 slot->stream.n_garbage_bytes += slot->stream.event_bytes;
                 if (ret_event->prefix.blob_bytes > 0)

@@ -21,7 +21,7 @@ esac
 # All that programs, tests and ssh need there.  Debian 13's kernel: the first release that has RISC-V.
 packages=(check gcc "linux-image-$kernel" linux-perf busybox-static bash coreutils grep gawk sed findutils procps util-linux kmod
         dropbear-bin binutils libubsan1 libatomic1 jq python3-minimal openssh-client diffutils file
-        strace bsdextrautils xxd)
+        strace bsdextrautils xxd xz-utils)
 modules=(crc32c_generic virtio_blk ext4 virtio_net virtio_rng 9p 9pnet_virtio)
 
 # Each module after those that it needs: its own words say which.

@@ -580,6 +580,37 @@ START_TEST(test_future_is_not_believed)
 }
 END_TEST
 
+/* Stamps are right where the recorder stood still for seconds after it had looked at the clock. */
+START_TEST(test_recorder_stood_still)
+{
+        static struct fixture f;
+        struct zone_source *zones = &f.merge.zones;
+        struct client_event event;
+        struct zone_slot *slot;
+        uint64_t time_ns;
+        bool more;
+
+        set_up(&f);
+        announce(&f);
+        {
+                HYPROF_ZONE("early");
+        }
+        cycle(&f, false);
+        {
+                HYPROF_ZONE("late");
+        }
+        slot = &zones->regions[0].slots[thread_ring_self.track];
+        ck_assert_int_eq(zone_source_fill(zones, &zones->regions[0], thread_ring_self.track, &more), 1);
+        zones->now_ns -= 10 * NS_PER_S;
+        ck_assert_int_eq(zone_source_peek(zones, &zones->regions[0], slot, &event, &time_ns), 1);
+        ck_assert_uint_eq(slot->stream.n_garbage_bytes, 0);
+        zones->now_ns += 10 * NS_PER_S;
+        finish(&f);
+        ck_assert_uint_eq(lost(&f, TRACE_LOSS_CLIENT_GARBAGE), 0);
+        tear_down(&f);
+}
+END_TEST
+
 /* Rows come before the events that refer to them: texts of the program's, and the threads that fibers are. */
 START_TEST(test_whole_trace)
 {
