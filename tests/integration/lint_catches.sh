@@ -5,7 +5,7 @@ set -u
 good=$TMPDIR/good
 bad=$TMPDIR/bad
 n=0
-echo "1..51"
+echo "1..56"
 
 licence='/* SPDX-License-Identifier: MIT */'
 mkdir -p "$good"/{base,tests,format,instrument,symbolize,unwind,sampler/merge,analyze,cli,docs/understand,debian}
@@ -14,7 +14,15 @@ printf '%s\n#include "base/x.h"\n' "$licence" >"$good/format/y.c"
 printf '%s\n#define KINDS(X) \\\n        X(1, FILE)  \\\n        X(2, EVENTS)\n' "$licence" >"$good/format/trace_spec.h"
 sed -i '1a /* Way of the data: [trace_spec] */' "$good/format/trace_spec.h"
 printf '| id | kind |\n|---|---|\n| 1 | FILE |\n| 2 | EVENTS |\n' >"$good/docs/understand/trace-format.md"
-printf '[format](understand/trace-format.md)\n' >"$good/docs/README.md"
+printf '[format](understand/trace-format.md), [client](understand/client-abi.md)\n' >"$good/docs/README.md"
+{
+        printf '%s\n/* Way of the data: [client_abi] */\n#define CLIENT_ABI_MAJOR 1 /* one */\n#define CLIENT_ABI_MINOR 0\n' "$licence"
+        printf 'struct client_abi_header {\n        uint16_t abi_major;\n        uint16_t abi_minor;\n        uint8_t reserved[4]; /* a; b */\n};\n'
+        printf 'enum client_abi_event {\n        CLIENT_ABI_EVENT_TIME = 1,\n};\n'
+} >"$good/instrument/client_abi.h"
+# shellcheck disable=SC2016 # names stand in backquotes
+printf 'Version 1.0.\n\n| 0 | 2 | `abi_major` | 1 |\n| 2 | 2 | `abi_minor` | 0 |\n| 4 | 4 | | reserved |\n| 1 | TIME | 0 |\n' \
+        >"$good/docs/understand/client-abi.md"
 printf '# SPDX-License-Identifier: MIT\nVERSION := 1.2\nRELEASED := 2026-01-02\n' >"$good/Makefile"
 printf '# Changes\n\n## Unreleased\n\n## 1.2 - 2026-01-02\n' >"$good/CHANGELOG.md"
 printf 'hyprof (1.2) unstable\n\n -- The authors <x@y>  Fri, 02 Jan 2026 00:00:00 +0000\n' >"$good/debian/changelog"
@@ -55,7 +63,7 @@ silent() { # rule, command...
 
 add() { printf '%s\n' "${@:2}" >>"$1"; }
 
-for rule in include_order file_length no_output spdx unique_names unique_statics header_line spec_sync doc_links words version; do
+for rule in include_order file_length no_output spdx unique_names unique_statics header_line spec_sync client_abi_sync doc_links words version; do
         out=$(sh "tests/lint/$rule.sh" "$good" 2>&1)
         verdict "$rule: silent on a good tree" $?
         [ -z "$out" ] || printf '%s\n' "$out"
@@ -79,6 +87,10 @@ breaks header_line cli/c.h add cli/c.h "$licence" '/* c */'
 breaks spec_sync EVENTS sed -i '/EVENTS/d' docs/understand/trace-format.md
 breaks spec_sync EVENTS sed -i 's/| 2/| 3/' docs/understand/trace-format.md
 breaks spec_sync UNKNOWN add docs/understand/trace-format.md '| 9 | UNKNOWN |'
+breaks client_abi_sync 'other versions' sed -i 's/MINOR 0/MINOR 1/' instrument/client_abi.h
+breaks client_abi_sync '4 4 -' sed -i '/| reserved/d' docs/understand/client-abi.md
+breaks client_abi_sync '4 2 abi_minor' sed -i 's/uint16_t abi_major/uint32_t abi_major/' instrument/client_abi.h
+breaks client_abi_sync '1 TIME' sed -i 's/TIME/TOME/' docs/understand/client-abi.md
 breaks doc_links 'docs/lo''st.md' add base/x.h '/* see docs/lo''st.md */'
 breaks doc_links gone.md add docs/README.md '[gone](use/gone.md#part)'
 breaks doc_links 'docs/ne''w.md' add 'docs/ne''w.md' 'a page that the index does not list'
