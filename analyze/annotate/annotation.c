@@ -6,6 +6,7 @@
 #include "analyze/walk/inlined_code.h"
 #include "analyze/walk/sampled_trace.h"
 #include "base/array.h"
+#include "base/saturating.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "symbolize/symbols/symbolizer.h"
@@ -239,8 +240,10 @@ static void annotation_add_sample(struct annotation *a, const struct sample_key 
         }
         for (uint32_t c = 0; c < a->counters.n_counters; c++)
                 if (a->counters.counters[c].event == key->event && index != UINT32_MAX) {
-                        a->instruction_counters[(size_t)index * a->counters.n_counters + c] += sum->weight;
-                        a->counters_sum[c] += sum->weight;
+                        uint64_t *at = &a->instruction_counters[(size_t)index * a->counters.n_counters + c];
+
+                        *at = saturating_add(*at, sum->weight);
+                        a->counters_sum[c] = saturating_add(a->counters_sum[c], sum->weight);
                 }
 }
 

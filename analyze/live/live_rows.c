@@ -382,7 +382,7 @@ static int list_waits(const struct live_labels *l, struct wait_place_sum *sums, 
                 describe_labels(l, sums[i].labels, &row->where, &row->kernel);
                 row->state = sums[i].state;
                 row->n += sums[i].sum.n;
-                row->sum_ns = live_saturating_add(row->sum_ns, sums[i].sum.sum);
+                row->sum_ns = saturating_add(row->sum_ns, sums[i].sum.sum);
                 row->mean_ns = row->sum_ns / row->n;
                 if (sums[i].sum.largest > row->largest_ns)
                         row->largest_ns = sums[i].sum.largest;

@@ -11,6 +11,8 @@
 #ifndef ANALYZE_LIVE_LIVE_WINDOW_H
 #define ANALYZE_LIVE_LIVE_WINDOW_H
 
+#include "base/saturating.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,18 +50,10 @@ void live_window_deinit(struct live_window *w);
 /* Adds @amount at a time.  @key is not 0.  Returns 0 or -ENOMEM. */
 int live_window_add(struct live_window *w, uint64_t time_ns, uint64_t key, uint64_t amount);
 
-/* Sums stop at the largest number: weights and times of a trace may be anything. */
-static inline uint64_t live_saturating_add(uint64_t a, uint64_t b)
-{
-        uint64_t sum;
-
-        return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 static inline void live_sum_add(struct live_sum *s, uint64_t amount)
 {
         s->n++;
-        s->sum = live_saturating_add(s->sum, amount);
+        s->sum = saturating_add(s->sum, amount);
         if (amount > s->largest)
                 s->largest = amount;
 }
@@ -67,7 +61,7 @@ static inline void live_sum_add(struct live_sum *s, uint64_t amount)
 static inline void live_sum_merge(struct live_sum *s, const struct live_sum *more)
 {
         s->n += more->n;
-        s->sum = live_saturating_add(s->sum, more->sum);
+        s->sum = saturating_add(s->sum, more->sum);
         if (more->largest > s->largest)
                 s->largest = more->largest;
 }

@@ -38,7 +38,8 @@ int sample_stats_add(struct sample_stats *s, const struct trace_event *sample, b
         if (r == 1)
                 s->sums[id - 1] = (struct sample_sum){ .n_samples = 0 };
         s->sums[id - 1].n_samples++;
-        s->sums[id - 1].weight += sample->sample.weight || with_leader ? sample->sample.weight : 1;
+        s->sums[id - 1].weight = saturating_add(
+                s->sums[id - 1].weight, sample->sample.weight || with_leader ? sample->sample.weight : 1);
         return 0;
 }
 

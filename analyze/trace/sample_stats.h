@@ -14,6 +14,7 @@
 #define ANALYZE_TRACE_SAMPLE_STATS_H
 
 #include "base/intern.h"
+#include "base/saturating.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,7 +61,7 @@ const struct sample_key *sample_stats_key(const struct sample_stats *s, uint32_t
 static inline void sample_sum_add(struct sample_sum *sum, const struct sample_sum *more)
 {
         sum->n_samples += more->n_samples;
-        sum->weight += more->weight;
+        sum->weight = saturating_add(sum->weight, more->weight);
 }
 
 #endif /* ANALYZE_TRACE_SAMPLE_STATS_H */

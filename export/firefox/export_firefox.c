@@ -12,6 +12,7 @@
 #include "analyze/walk/zone_stats.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/saturating.h"
 #include "export/firefox/firefox_profile.h"
 #include "export/firefox/firefox_tables.h"
 #include "export/firefox/firefox_threads.h"
@@ -108,8 +109,8 @@ static int export_firefox_take_sample(void *context, struct walked_thread *threa
         if (r < 0)
                 return export_firefox_no_memory(err, r);
         p->totals->n_samples++;
-        p->totals->weight += sample.weight;
-        p->threads[thread->id - 1].weight += sample.weight;
+        p->totals->weight = saturating_add(p->totals->weight, sample.weight);
+        p->threads[thread->id - 1].weight = saturating_add(p->threads[thread->id - 1].weight, sample.weight);
         return export_firefox_add_sample(p, thread, &sample, cpu_ns, err);
 }
 

@@ -8,6 +8,7 @@
 #include "analyze/walk/trace_filter.h"
 #include "analyze/walk/trace_walk.h"
 #include "base/error.h"
+#include "base/saturating.h"
 #include "export/perf_data/perf_data_fields.h"
 #include "export/perf_data/perf_data_head.h"
 #include "export/perf_data/perf_data_kernel.h"
@@ -207,7 +208,7 @@ static int export_perf_data_take_sample(void *context, struct walked_thread *thr
                                             event->sample.weight);
         if (event->sample.event == e->options->event) {
                 e->totals.n_samples++;
-                e->totals.weight += sample.period;
+                e->totals.weight = saturating_add(e->totals.weight, sample.period);
         }
         perf_data_records_put_sample(&e->out.buffer, &who, &sample);
         return export_perf_data_complain_of(export_stream_flush_some(&e->out), err);

@@ -11,6 +11,7 @@
 #include "analyze/walk/trace_walk.h"
 #include "analyze/walk/zone_stats.h"
 #include "base/error.h"
+#include "base/saturating.h"
 #include "base/text_view.h"
 #include "export/perfetto/perfetto_callstacks.h"
 #include "export/perfetto/perfetto_fields.h"
@@ -132,7 +133,7 @@ static int export_perfetto_take_sample(void *context, struct walked_thread *thre
         sample.weight = export_event_weight(e->trace->dictionary, sample.event, event->sample.weight);
         if (sample.event == e->options->event) {
                 e->totals.n_samples++;
-                e->totals.weight += sample.weight;
+                e->totals.weight = saturating_add(e->totals.weight, sample.weight);
         }
         if (r == 0)
                 r = perfetto_samples_put(&e->samples, &sample);

@@ -4,6 +4,7 @@
 #include "analyze/walk/loaded_trace.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/saturating.h"
 #include "export/shared/export_event.h"
 #include "format/trace_event.h"
 
@@ -23,8 +24,8 @@ static int callstack_sums_add(struct callstack_sums *s, const struct callstack_k
                 return r;
         if (r == 1)
                 s->sums[id - 1] = (struct callstack_sum){ .values = { 0 } };
-        s->sums[id - 1].values[value] += amount;
-        s->all.values[value] += amount;
+        s->sums[id - 1].values[value] = saturating_add(s->sums[id - 1].values[value], amount);
+        s->all.values[value] = saturating_add(s->all.values[value], amount);
         return 0;
 }
 
@@ -51,7 +52,7 @@ static int callstack_sums_take_sample(void *context, struct walked_thread *threa
         }
         weight = export_event_weight(s->walk.dictionary, (uint32_t)event->sample.event, event->sample.weight);
         s->totals.n_samples++;
-        s->totals.weight += weight;
+        s->totals.weight = saturating_add(s->totals.weight, weight);
         r = callstack_sums_add(s, &key, CALLSTACK_SAMPLES, 1);
         return callstack_sums_complain_of(r < 0 ? r : callstack_sums_add(s, &key, CALLSTACK_WEIGHT, weight),
                                           err);

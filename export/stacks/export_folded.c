@@ -13,6 +13,7 @@
 #include "base/content_hash.h"
 #include "base/error.h"
 #include "base/intern.h"
+#include "base/saturating.h"
 #include "export/shared/export_event.h"
 #include "export/shared/export_format.h"
 #include "export/shared/export_frames.h"
@@ -85,7 +86,7 @@ static int export_folded_take_sample(void *context, struct walked_thread *thread
         }
         weight = export_event_weight(x->trace->dictionary, x->options->event, event->sample.weight);
         x->totals->n_samples++;
-        x->totals->weight += weight;
+        x->totals->weight = saturating_add(x->totals->weight, weight);
         if (x->options->zones_as_frames)
                 key.path = (uint32_t)event->sample.path;
         if (export_folded_add(&x->stacks, &key, x->by_weight ? weight : 1) < 0)

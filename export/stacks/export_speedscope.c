@@ -10,6 +10,7 @@
 #include "analyze/walk/zone_stats.h"
 #include "base/error.h"
 #include "base/intern.h"
+#include "base/saturating.h"
 #include "export/shared/event_spool.h"
 #include "export/shared/export_event.h"
 #include "export/shared/export_format.h"
@@ -88,7 +89,7 @@ static int export_speedscope_take_sample(void *context, struct walked_thread *th
         if (x->options->zones_as_frames)
                 sample.path = (uint32_t)event->sample.path;
         x->totals->n_samples++;
-        x->totals->weight += sample.weight;
+        x->totals->weight = saturating_add(x->totals->weight, sample.weight);
         return event_spool_add(&x->spool, samples_chain(thread->id), &sample, sizeof(sample), err);
 }
 
@@ -268,7 +269,7 @@ static int export_speedscope_write_column(struct speedscope_export *x, uint32_t 
         while ((r = spool_cursor_next(&cursor, sizeof(struct speedscope_sample), &at, err)) == 1) {
                 const struct speedscope_sample *sample = at;
 
-                *ret_weight += sample->weight;
+                *ret_weight = saturating_add(*ret_weight, sample->weight);
                 if (wants_weights)
                         json_out_number(&x->json, sample->weight);
                 else if (write_stack(x, sample) < 0)

@@ -58,6 +58,28 @@ START_TEST(test_recursion_counts_once)
 }
 END_TEST
 
+/* a trace may say any weight: a function is never more than 100% of all samples */
+START_TEST(test_weights_stop_at_the_largest_number)
+{
+        uint32_t first[] = { 0, 0, 1 };
+        uint32_t labels[] = { 1 };
+        struct label_groups groups = { first, labels, 1, 1 };
+        struct label_tree t;
+        struct sample_sum all = { 1, UINT64_MAX };
+        struct sample_sum one = { 1, 1000000 };
+
+        ck_assert_int_eq(label_tree_init(&t, &groups, 1), 0);
+        t.nodes[1].group = 1;
+        label_tree_add(&t, 1, &one);
+        label_tree_add(&t, 1, &all);
+        label_tree_sum(&t);
+        ck_assert_uint_eq(t.sums[1].self.n_samples, 2);
+        ck_assert_uint_eq(t.sums[1].self.weight, UINT64_MAX);
+        ck_assert_uint_eq(t.sums[1].total.weight, UINT64_MAX);
+        label_tree_deinit(&t);
+}
+END_TEST
+
 /* The slow way, from the definition. */
 static void walk(const struct label_tree *t, const uint64_t *weights, uint64_t *self, uint64_t *total)
 {
