@@ -216,7 +216,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 .DELETE_ON_ERROR:
 .PHONY: all demo test check-asan check-tsan check-clang lint fuzz mutants bench bench-diff bench-memory bench-scale bench-view bench-python bench-why install \
         install-capabilities screenshots \
-        board board-parts check-board check-guest test-riscv64 test-aarch64 uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
+        board board-parts check-board check-guest test-riscv64 test-aarch64 test-debian13 uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
 
@@ -420,6 +420,10 @@ $(GUESTS):
 	        tests/guests/image.sh $(TARGET) $(GUEST); }
 	$(Q)GUEST=$(TARGET) HYPROF_GUEST_PARTS='$(GUEST_PARTS)' HYPROF_TRIES=1 HYPROF_LIMIT_S=14400 \
 	        tests/run_tests.sh $(B) tests/guests/machine.sh
+
+test-debian13: ## build the tree and run its tests in a chroot with Debian 13, as root; TESTS=scripts or binaries alone: an hour
+	$(Q)tests/install_packages.sh debian13
+	$(Q)tests/guests/debian13.sh $(TESTS)
 
 clean: ## remove build/
 	rm -rf build

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs what is missing on Debian 12 for: build, test, consumers, lint, fuzz, bench, deb, board, guest.
+# Installs what is missing on Debian 12 or 13 for: build, test, consumers, lint, fuzz, bench, deb, board, guest, debian13.
 # Usage: install_packages.sh GROUP..., or install_packages.sh --list GROUP... to print their names alone
 #
 # The one list of the packages; docs/extend/dependencies.md says what each is for.  Quick when nothing is missing.
@@ -27,6 +27,7 @@ packages_of() {
         guest-riscv64) echo "qemu-system-misc opensbi $(packages_of guest-any) g++-riscv64-linux-gnu $(packages_of board-riscv64)" ;;
         guest-aarch64) echo "qemu-system-arm $(packages_of guest-any) g++-aarch64-linux-gnu $(packages_of board-aarch64)" ;;
         guest-any) echo cpio e2fsprogs openssh-client util-linux ;;
+        debian13) echo debootstrap debian-archive-keyring ;;
         board-*) echo "gcc-${1#board-}-linux-gnu" clang debian-archive-keyring ;;
         *)     echo "install_packages.sh: no group of packages is named $1" >&2; exit 2 ;;
         esac
@@ -74,6 +75,11 @@ if [ "$distribution" != debian ]; then
         } >&2
         exit 1
 fi
+
+# Debian 13 has other versions of some in their names.
+release=$(sed -n 's/^VERSION_CODENAME=//p' "${OS_RELEASE:-/etc/os-release}" | tr -d '"')
+[ "$release" != trixie ] ||
+        wanted=$(echo "$wanted" | sed 's/libllvm16/libllvm19/; s/llvm-14/llvm-19/g; s/libdebuginfod1/libdebuginfod1t64/; s/libclang-rt-14-dev/libclang-rt-19-dev/')
 
 # shellcheck disable=SC2086 # a list of words
 present=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2>/dev/null | sed -n 's/^installed //p' | tr '\n' ' ')

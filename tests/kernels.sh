@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Shared by the scripts about kernels that are generated while a program runs; sourced after tap.sh
 
+# A JIT of LLVM's.
+lli=$(llvm_tool lli)
 # Those of kernel_pool.
 kinds='matmul|stencil|softmax|scan'
 # Samples that fell into a kernel: in its zone, but not in a library that it calls, the way there, the program, or the system.

@@ -24,6 +24,11 @@ need() { # tool...
         done
 }
 
+# A tool of LLVM, by the name that Debian 12 or 13 gives it.
+llvm_tool() { # name
+        command -v "$1-14" || command -v "$1-19" || echo "$1-14"
+}
+
 need_sampling() {
         "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1 || skip_all "perf_event_open: $(grep -m 1 '^ *no ' "$TMPDIR/doctor")"
 }

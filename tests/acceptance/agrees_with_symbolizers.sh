@@ -7,7 +7,10 @@
 set -eu
 . tests/tap.sh
 plan 48
-need gcc g++ clang clang++ ld.lld dwz llvm-symbolizer-14 llvm-dwp-14 eu-addr2line c++filt python3 readelf
+LLVM_SYMBOLIZER=$(llvm_tool llvm-symbolizer)
+export LLVM_SYMBOLIZER
+llvm_dwp=$(llvm_tool llvm-dwp)
+need gcc g++ clang clang++ ld.lld dwz "$LLVM_SYMBOLIZER" "$llvm_dwp" eu-addr2line c++filt python3 readelf
 
 count=${HYPROF_ADDRESSES:-5000}
 # Each start of a sanitized tool takes long.
@@ -166,7 +169,7 @@ wait
 mkdir "$TMPDIR/g++-dwz" "$TMPDIR/clang++-dwp"
 dwz -o "$TMPDIR/g++-dwz/code.so" "$TMPDIR/g++-O2/code.so"
 cp "$TMPDIR/clang++-split/code.so" "$TMPDIR/clang++-dwp/"
-(cd "$TMPDIR/clang++-split" && llvm-dwp-14 -e code.so -o "$TMPDIR/clang++-dwp/code.so.dwp")
+(cd "$TMPDIR/clang++-split" && "$llvm_dwp" -e code.so -o "$TMPDIR/clang++-dwp/code.so.dwp")
 
 for name in gcc-O0 gcc-O2 gcc-dwarf4-gz gcc-lto clang-O2 clang-thin-lto g++-O2 g++-O0-types g++-lto g++-dwz \
         clang++-O1-gz clang++-split; do

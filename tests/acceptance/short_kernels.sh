@@ -6,7 +6,7 @@ set -eu
 . tests/tap.sh
 plan 29
 . tests/kernels.sh
-need cc clang jq lli-14
+need cc clang jq "$lli"
 need_sampling
 
 # Names that `hyprof record` itself gives when it ends, of kernels that are gone.
@@ -73,7 +73,7 @@ int main(void)
 EOS
         clang -O1 -g -S -emit-llvm -o "$TMPDIR/home/hot.ll" "$TMPDIR/home/hot.c"
         holds "lli $1: is recorded" "$HYPROF" record -q --no-symbolize -o "$TMPDIR/lli-$1.hyp" -- \
-                lli-14 "--jit-kind=$1" "$TMPDIR/home/hot.ll"
+                "$lli" "--jit-kind=$1" "$TMPDIR/home/hot.ll"
         carry_away "lli-$1"
         holds "lli $1: is completed" complete "lli-$1"
         [ -e "$TMPDIR/lli-$1.hyp" ] || cp "$TMPDIR/elsewhere-lli-$1/lli-$1.hyp" "$TMPDIR/"

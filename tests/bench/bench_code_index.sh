@@ -12,7 +12,7 @@ folder=$build/bench/debug_program
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 runs=${HYPROF_BENCH_RUNS:-3}
-llvm=$(command -v llvm-symbolizer-14 || command -v llvm-symbolizer) || llvm=
+llvm=$(command -v llvm-symbolizer-14 || command -v llvm-symbolizer-19 || command -v llvm-symbolizer) || llvm=
 tests/bench/make_debug_program.sh "$folder" "${HYPROF_BENCH_UNITS:-8}" || exit 1
 shopt -s nullglob
 libraries=("$HOME"/.pyenv/versions/3.11*/lib/libpython3.11.so.1.0)

@@ -196,7 +196,8 @@ for when in before after; do
         figure "told $when: $(n_events "told-$when" "$own") samples with their names, $(
                 n_events "told-$when" 'kind == "sample" && path ~ /^.kernel/ && module ~ /anon/') without"
 done
-if command -v lli-14 >/dev/null && command -v clang-14 >/dev/null; then
+lli=$(llvm_tool lli)
+if command -v "$lli" >/dev/null && command -v clang >/dev/null; then
         cat >"$TMPDIR/jit.c" <<'EOS'
 #include <stdint.h>
 #include <time.h>
@@ -219,11 +220,11 @@ int main(void)
         return sum == 42;
 }
 EOS
-        clang-14 -g -O1 -fno-inline -fno-omit-frame-pointer -S -emit-llvm -o "$TMPDIR/jit.ll" "$TMPDIR/jit.c"
+        clang -g -O1 -fno-inline -fno-omit-frame-pointer -S -emit-llvm -o "$TMPDIR/jit.ll" "$TMPDIR/jit.c"
         for kind in mcjit orc orc-lazy "orc --jit-linker=jitlink"; do
                 name=${kind// /_}
                 # shellcheck disable=SC2086 # words
-                holds "lli $kind: is recorded" record "$name" lli-14 --jit-kind=$kind "$TMPDIR/jit.ll"
+                holds "lli $kind: is recorded" record "$name" "$lli" --jit-kind=$kind "$TMPDIR/jit.ll"
                 read_trace "$name"
                 holds "lli $kind: the loop's samples are in an image" compare \
                         "$(n_events "$name" 'kind == "sample" && module ~ /^\[image/')" ">" \
@@ -231,5 +232,5 @@ EOS
                 $keeps "lli $kind: whose object is kept" same 3 "$(kept_kind "$name" image | sort -u)"
         done
 else
-        skips_group "objects of lli" "lli-14 or clang-14 is not installed"
+        skips_group "objects of lli" "lli or clang is not installed"
 fi

@@ -8,7 +8,7 @@ export OS_RELEASE=$TMPDIR/os-release
 unset HYPROF_NO_PACKAGES
 mkdir "$fake"
 n=0
-echo "1..7"
+echo "1..8"
 
 # A machine whose installed packages are the words of $INSTALLED and whose user is $USER_ID.
 cat >"$fake/dpkg-query" <<'EOS'
@@ -50,6 +50,11 @@ verdict "a package of two groups is installed once" $?
 USER_ID=1000 run fuzz
 [ "$(grep -c sudo "$log")" -eq 2 ]
 verdict "sudo for an ordinary user" $?
+USER_ID=0
+printf 'ID=debian\nVERSION_CODENAME=trixie\n' >"$OS_RELEASE"
+INSTALLED=clang run fuzz
+grep -qx 'apt-get install -q -y --no-install-recommends libclang-rt-19-dev' "$log"
+verdict "on Debian 13 the version that it has" $?
 echo 'ID=otherlinux' >"$OS_RELEASE"
 run build
 verdict "on another distribution it fails" $(($? != 1))

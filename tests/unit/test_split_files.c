@@ -20,6 +20,9 @@
 
 #define HAS_TOOLS (built_files_has("gcc") && built_files_has("readelf"))
 
+/* What Debian 12 has, or 13. */
+#define LLVM_DWP "$(command -v llvm-dwp-14 || echo llvm-dwp-19)"
+
 #define UNITS 2
 
 /* The compilers, and the DWARF that they write. */
@@ -30,8 +33,8 @@ static const struct {
 } ways[] = {
         { "gcc", "-gdwarf-4", "dwp" },
         { "gcc", "-gdwarf-5", NULL }, /* llvm-dwp 14 does not end on some of these, GNU's dwp 2.40 crashes */
-        { "clang", "-gdwarf-4", "llvm-dwp-14" },
-        { "clang", "-gdwarf-5", "llvm-dwp-14" },
+        { "clang", "-gdwarf-4", LLVM_DWP },
+        { "clang", "-gdwarf-5", LLVM_DWP },
 };
 
 #define WAYS ((int)(sizeof(ways) / sizeof(ways[0])))
