@@ -11,6 +11,7 @@
 #include "format/trace_lock.h"
 #include "format/trace_reader.h"
 #include "format/trace_schema.h"
+#include "format/trace_version.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,6 +42,7 @@ struct trace_follow {
         struct trace_chunk_header header;
         bool has_header;
         bool has_first; /* the FILE chunk was read */
+        struct trace_version version;
         enum trace_follow_state state;
         struct error why;
         struct trace_dictionary dictionary;
@@ -269,6 +271,7 @@ static void step_over_chunk(struct trace_follow *f)
 {
         if (f->header.kind == TRACE_CHUNK_INDEX)
                 f->index_at = f->at_bytes;
+        trace_version_count(&f->version, f->header.kind);
         f->at_bytes += TRACE_CHUNK_HEADER_BYTES + (uint64_t)f->header.stored_bytes;
         byte_buffer_clear(&f->bytes);
         f->has_header = false;
@@ -317,17 +320,10 @@ static int trace_follow_header(struct trace_follow *f, struct error *err)
 
 static int check_first_chunk(struct trace_follow *f, struct error *err)
 {
-        struct byte_reader in = byte_reader_of(f->raw.data, f->raw.used_bytes);
-        uint16_t major = bytes_u16(&in);
-        uint16_t minor = bytes_u16(&in);
-
-        if (f->header.kind != TRACE_CHUNK_FILE || in.short_read)
+        if (f->header.kind != TRACE_CHUNK_FILE)
                 return error_set(err, -EBADMSG, "%s: not a hyprof trace", f->path);
-        if (major != TRACE_VERSION_MAJOR)
-                return error_set(err, -ENOTSUP, "%s: trace version %u.%u, this hyprof reads version %d",
-                                 f->path, major, minor, TRACE_VERSION_MAJOR);
         f->has_first = true;
-        return 0;
+        return trace_version_decode(&f->version, f->raw.data, f->raw.used_bytes, f->path, err);
 }
 
 /* Unpacks the chunk that is there.  Returns 1, 0 if it is damaged, -errno. */
@@ -424,6 +420,11 @@ bool trace_follow_is_held(const struct trace_follow *f)
 uint64_t trace_follow_count_bytes(const struct trace_follow *f)
 {
         return f->at_bytes;
+}
+
+const struct trace_version *trace_follow_version(const struct trace_follow *f)
+{
+        return &f->version;
 }
 
 const struct trace_dictionary *trace_follow_dictionary(const struct trace_follow *f)

@@ -29,6 +29,7 @@ struct error;
 struct trace_dictionary;
 struct trace_follow;
 struct trace_item;
+struct trace_version;
 
 enum trace_follow_state {
         TRACE_FOLLOW_PAUSED, /* all whole chunks were read, and more may come */
@@ -73,6 +74,9 @@ bool trace_follow_is_held(const struct trace_follow *follow);
 
 /* The bytes of the whole chunks that were handed out or stepped over. */
 uint64_t trace_follow_count_bytes(const struct trace_follow *follow);
+
+/* The trace's version, 0.0 before its first chunk; what is unknown in it so far.  Borrowed, as the next. */
+const struct trace_version *trace_follow_version(const struct trace_follow *follow);
 
 /* All rows so far; borrowed, lives as long as @follow, and grows with trace_follow_next(). */
 const struct trace_dictionary *trace_follow_dictionary(const struct trace_follow *follow);

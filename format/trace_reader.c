@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_schema.h"
+#include "format/trace_version.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +29,7 @@ struct trace_reader {
         struct trace_stored_chunk chunk;
         struct byte_buffer raw; /* its body, unpacked */
         struct trace_chunk_header first_header;
+        struct trace_version version;
         struct trace_dictionary dictionary;
 };
 
@@ -116,6 +118,8 @@ static void trace_reader_step_over(struct trace_reader *r, const struct trace_ch
 {
         if (header->kind == TRACE_CHUNK_INDEX)
                 r->index_at_bytes = r->at_bytes;
+        if (!r->tables_known) /* the one pass through all chunks */
+                trace_version_count(&r->version, header->kind);
         r->at_bytes += TRACE_CHUNK_HEADER_BYTES + (uint64_t)header->stored_bytes;
 }
 
@@ -147,20 +151,6 @@ int trace_reader_fetch(struct trace_reader *r, struct trace_stored_chunk *chunk,
                 return 0;
         result = trace_reader_read_header(r, chunk, err);
         return result == 1 ? read_body(r, chunk, err) : result;
-}
-
-static int check_version(const struct trace_reader *r, struct error *err)
-{
-        struct byte_reader in = byte_reader_of(r->raw.data, r->raw.used_bytes);
-        uint16_t major = bytes_u16(&in);
-        uint16_t minor = bytes_u16(&in);
-
-        if (in.short_read)
-                return error_set(err, -EBADMSG, "%s: not a hyprof trace", r->path);
-        if (major != TRACE_VERSION_MAJOR)
-                return error_set(err, -ENOTSUP, "%s: trace version %u.%u, this hyprof reads version %d",
-                                 r->path, major, minor, TRACE_VERSION_MAJOR);
-        return 0;
 }
 
 /* Unpacks the chunk that was read, and takes in a table.  Returns 1, 0 at an ending, -ENOMEM. */
@@ -210,7 +200,7 @@ static int read_first_chunk(struct trace_reader *r, struct error *err)
                 return error_set(err, -EBADMSG, "%s: not a hyprof trace", r->path);
         r->first_header = item.header;
         r->second_chunk_bytes = r->at_bytes;
-        return check_version(r, err);
+        return trace_version_decode(&r->version, r->raw.data, r->raw.used_bytes, r->path, err);
 }
 
 int trace_reader_open(const char *path, struct trace_reader **ret_reader, struct error *err)
@@ -444,6 +434,11 @@ void trace_reader_close(struct trace_reader *r)
 const struct trace_chunk_header *trace_reader_first_header(const struct trace_reader *r)
 {
         return &r->first_header;
+}
+
+const struct trace_version *trace_reader_version(const struct trace_reader *r)
+{
+        return &r->version;
 }
 
 const struct trace_dictionary *trace_reader_dictionary(const struct trace_reader *r)

@@ -21,6 +21,7 @@
 
 struct error;
 struct trace_reader;
+struct trace_version;
 
 /* One chunk; everything in it is borrowed until the next call. */
 struct trace_item {
@@ -127,6 +128,9 @@ int trace_reader_skip_rest(struct trace_reader *reader, struct error *err);
 
 /* The header of the FILE chunk, which trace_reader_open() read; borrowed. */
 const struct trace_chunk_header *trace_reader_first_header(const struct trace_reader *reader);
+
+/* The trace's version; what is unknown in the chunks so far.  Borrowed, lives as long as the reader. */
+const struct trace_version *trace_reader_version(const struct trace_reader *reader);
 
 /* All rows of the chunks so far; borrowed, lives as long as the reader. */
 const struct trace_dictionary *trace_reader_dictionary(const struct trace_reader *reader);

@@ -25,6 +25,11 @@
 
 #include <stdint.h>
 
+/* The sizes of the region and atomics of 8 bytes: here for client and recorder alike. */
+#if UINTPTR_MAX < UINT64_MAX
+#error "hyprof needs a machine of 64 bits: programs of 32 are sampled by a hyprof of 64, see docs/use/boards.md"
+#endif
+
 #define CLIENT_ABI_MEMFD_NAME "hyprof-client"
 #define CLIENT_ABI_MAGIC      UINT64_C(0x314e474552505948) /* "HYPREGN1" */
 #define CLIENT_ABI_MAJOR      1                            /* a recorder refuses another major */

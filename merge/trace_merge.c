@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "format/attachment_chunk.h"
 #include "format/trace_reader.h"
+#include "format/trace_version.h"
 #include "format/trace_writer.h"
 #include "merge/merge_clock.h"
 #include "merge/merge_events.h"
@@ -260,6 +261,9 @@ static int trace_merge_write(struct trace_merge *m, struct merge_tables *t, stru
                 r = merge_events_copy(&from, t, writer, &counts, err);
         m->n_events = counts.n_events;
         m->n_unknown = counts.n_unknown;
+        m->n_unknown_chunks = 0;
+        for (size_t i = 0; i < m->n_inputs; i++)
+                m->n_unknown_chunks += trace_reader_version(m->inputs[i].reader)->n_unknown_chunks;
         if (r == 0)
                 r = add_faults(m, t, err);
         if (r == 0)

@@ -25,6 +25,7 @@ struct trace_merge {
         struct error *damages;      /* heap: likewise: code 0 = it is whole */
         size_t n_inputs;
         uint64_t n_events, n_unknown; /* written; left out, of a newer version */
+        uint64_t n_unknown_chunks;    /* of the inputs: left out */
 };
 
 /*

@@ -27,6 +27,7 @@ int live_trace_open(struct live_trace *ret, int fd, int index_fd, int names_fd, 
         if (r < 0)
                 return r;
         ret->trace.dictionary = trace_follow_dictionary(ret->follow);
+        ret->trace.version = trace_follow_version(ret->follow);
         r = live_frames_init(&ret->frames, ret->trace.dictionary, names_fd);
         return r < 0 ? error_set(err, r, "no memory for the names of functions") : 0;
 }

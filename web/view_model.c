@@ -7,6 +7,7 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_rows.h"
 #include "format/trace_spec.h"
+#include "format/trace_version.h"
 #include "timeline/timeline_index.h"
 #include "view/document/json_value.h"
 #include "view/text/text_number.h"
@@ -227,6 +228,12 @@ static json_t *list_warnings(const struct view_content *c)
                 (void)append(list, json_sprintf("there is no timeline: %s", c->failure));
         if (list && c->trace->ending_words && c->trace->ending_words[0] != '\0')
                 (void)append(list, json_sprintf("%s; the part before is shown", c->trace->ending_words));
+        if (list && c->trace->version && trace_version_is_newer(c->trace->version))
+                (void)append(list,
+                             json_sprintf("trace version %u.%u of a newer hyprof, read as %d.%d: what is "
+                                          "new in it is left out",
+                                          c->trace->version->major, c->trace->version->minor,
+                                          TRACE_VERSION_MAJOR, TRACE_VERSION_MINOR));
         if (list && c->index && c->index->n_left_out > 0)
                 (void)append(list,
                              json_sprintf("%" PRIu64 " items are left out of the timeline: it has too many "

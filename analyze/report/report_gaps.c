@@ -7,6 +7,7 @@
 #include "analyze/walk/trace_totals.h"
 #include "base/array.h"
 #include "format/trace_dictionary.h"
+#include "format/trace_version.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -304,9 +305,14 @@ static int report_gaps_add_zones(struct report *report, const struct trace_total
                                     "zones nested deeper than the report follows, left out", n_too_deep);
         if (r != 0)
                 return r;
-        return report_gaps_add_counted(&report->gaps, "UNKNOWN_EVENTS",
-                                       "events of a newer version of hyprof, left out",
-                                       totals->walk.n_unknown_ops);
+        r = report_gaps_add_counted(&report->gaps, "UNKNOWN_EVENTS",
+                                    "events of a newer version of hyprof, left out",
+                                    totals->walk.n_unknown_ops);
+        if (r != 0)
+                return r;
+        return report_gaps_add_counted(&report->gaps, "UNKNOWN_CHUNKS",
+                                       "chunks of a newer version of hyprof, left out",
+                                       report->trace.version->n_unknown_chunks);
 }
 
 /* Times on the CPU come from context switches; say so if there are none and the recorder did not. */

@@ -159,6 +159,7 @@ int loaded_trace_open(struct loaded_trace *ret, const char *path, struct error *
         if (r < 0)
                 return r;
         ret->dictionary = trace_reader_dictionary(ret->reader);
+        ret->version = trace_reader_version(ret->reader);
         r = trace_reader_read_tables(ret->reader, &first_ns, &last_ns, err);
         if (r < 0)
                 return r;
@@ -268,6 +269,7 @@ int loaded_trace_walk(struct loaded_trace *t, struct trace_walk *walk, struct er
                 r = walk_all(t, walk, is_part ? &range : NULL, err);
         if (r < 0)
                 return r;
+        t->n_unknown_events = walk->n_unknown_ops;
         t->ending = trace_reader_ending(t->reader, &t->ending_words, NULL);
         if (t->damage.code != 0) {
                 t->ending = TRACE_ENDING_DAMAGED;

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct trace_dictionary;
+struct trace_version;
 struct trace_walk;
 
 /*
@@ -39,8 +40,10 @@ struct loaded_trace {
         struct intern process_names; /* struct process_name, each once; see has_names */
         bool has_names;              /* loaded_trace_read_names() was here */
         uint64_t start_ns, end_ns; /* of the recording; without META of the first and last chunk of events */
-        enum trace_ending ending;  /* valid after a walk */
-        const char *ending_words;  /* its fault; "" if nothing */
+        const struct trace_version *version; /* the reader's: all chunks are counted */
+        uint64_t n_unknown_events;           /* left out; valid after a walk */
+        enum trace_ending ending;            /* valid after a walk */
+        const char *ending_words;            /* its fault; "" if nothing */
         struct error damage; /* a chunk of events that could not be decoded; `ending_words` points into it */
 };
 

@@ -75,6 +75,7 @@ static int read_wanted(struct sampled_trace *t, const struct trace_filter_reques
         if (r != 0)
                 goto done;
         r = read_items(t, &walk, err);
+        t->trace.n_unknown_events = walk.n_unknown_ops;
         if (r != 0)
                 goto done;
         if (!trace_walk_found(&walk))

@@ -39,8 +39,9 @@ struct arguments {
 /* The findings of reading the whole trace. */
 struct findings {
         uint64_t n_chunks, n_events;
-        uint64_t n_indexes;   /* of the chunks, 0 or 1 */
-        uint64_t whole_bytes; /* up to the last whole chunk */
+        uint64_t n_unknown_events; /* of a newer version of the format */
+        uint64_t n_indexes;        /* of the chunks, 0 or 1 */
+        uint64_t whole_bytes;      /* up to the last whole chunk */
         enum trace_ending ending;
         bool finished; /* the recorder said when it ended: it was not interrupted, and did not go on */
         uint32_t n_attachments;                  /* rows */
@@ -82,7 +83,7 @@ static int cmd_check_take_option(void *context, int letter, const char *value)
 }
 
 static int cmd_check_count_events(const struct trace_reader *reader, const struct trace_item *item,
-                                  uint64_t *n_events, struct error *err)
+                                  struct findings *f, struct error *err)
 {
         struct event_decoder decoder;
         struct trace_event event;
@@ -92,7 +93,9 @@ static int cmd_check_count_events(const struct trace_reader *reader, const struc
 
         while (r >= 0 && (r = event_decoder_next_run(&decoder, &run, err)) == 1)
                 while ((r = event_decoder_next(&decoder, &event, err)) == 1)
-                        ++*n_events;
+                        f->n_events++;
+        if (r >= 0)
+                f->n_unknown_events += decoder.n_unknown_ops;
         return r;
 }
 
@@ -144,7 +147,7 @@ static int cmd_check_read_all(struct trace_reader *reader, struct trace_writer *
 
         while ((r = trace_reader_next(reader, &item, err)) == 1) {
                 if (item.header.kind == TRACE_CHUNK_EVENTS)
-                        r = cmd_check_count_events(reader, &item, &f.n_events, err);
+                        r = cmd_check_count_events(reader, &item, &f, err);
                 else if (item.header.kind == TRACE_CHUNK_ATTACHMENT)
                         r = count_part(reader, &item, &tally, err);
                 if (r < 0) {
@@ -403,6 +406,7 @@ static int cmd_check_check(const char *path, const struct arguments *args)
                 return EXIT_STATUS_FAILED;
         }
         r = cmd_check_read_all(reader, NULL, &f, &err);
+        complain_of_newer(path, trace_reader_version(reader), f.n_unknown_events);
         (void)trace_reader_ending(reader, &words, NULL);
         r = cmd_check_judge(&f, r, r < 0 ? err.text : words);
         if (f.words[0] != '\0')

@@ -139,6 +139,7 @@ static int cmd_csv_write_table(struct arguments *args, const char *path, struct 
         args->csv.ret_lost = NULL;
         if (r < 0)
                 goto fail;
+        complain_of_newer(path, trace.version, trace.n_unknown_events);
         if (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED)
                 complain("warning: %s: %s; showing the part before", path, trace.ending_words);
         lost_zones_words(&lost, words);

@@ -292,6 +292,7 @@ static int load_events(struct loading *l, struct diff_run *run, struct loaded_tr
                 goto fail;
         }
         compare_rates(l, trace, run);
+        complain_of_newer(path, trace->version, trace->n_unknown_events);
         if (run->event == 0 && l->event && *l->event != '\0')
                 view_document_warn(l->document, "%s: no samples of %s", path, l->event);
         if (l->args->per && run->n_units == 0)

@@ -84,9 +84,10 @@ static void report_inputs(const struct trace_merge *m)
                 cmd_merge_describe_place(&in->parts[0], words, sizeof(words));
                 complain("%s is %s, placed %s", in->path, in->parts[0].label, words);
         }
-        if (m->n_unknown != 0)
-                complain("warning: %s of a newer hyprof left out",
-                         text_number_counted(m->n_unknown, "events").text);
+        if (m->n_unknown != 0 || m->n_unknown_chunks != 0)
+                complain("warning: %s and %s of a newer hyprof left out",
+                         text_number_counted(m->n_unknown, "events").text,
+                         text_number_counted(m->n_unknown_chunks, "chunks").text);
 }
 
 static int write_merged(const struct arguments *args, const struct common_options *common,

@@ -273,6 +273,7 @@ static int cmd_modules_print(const struct trace_code *t, const char *path,
         int status;
 
         view_document_init(&d, MODULES_SCHEMA);
+        complain_of_newer(path, trace_reader_version(t->reader), UINT64_MAX);
         if (trace_reader_ending(t->reader, &words, NULL) != TRACE_ENDING_WHOLE) {
                 complain("warning: %s: %s", path, words);
                 view_document_warn(&d, "%s", words);

@@ -120,6 +120,7 @@ static int write_database(struct loaded_trace *trace, const struct trace_filter 
         free(part);
         if (r < 0)
                 return r;
+        complain_of_newer(args->path, trace->version, trace->n_unknown_events);
         if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
                 complain("warning: %s: %s; writing the part before", args->path, trace->ending_words);
         if (args->quiet)

@@ -14,6 +14,7 @@
 #include "cli/top/top_input.h"
 #include "cli/top/top_screen.h"
 #include "cli/top/top_view.h"
+#include "format/trace_follow.h"
 #include "view/text/shell_word.h"
 #include "view/text/text_table.h"
 
@@ -412,6 +413,9 @@ static int run_top(struct arguments *args, const struct common_options *common)
         if (r == 0)
                 r = show(&in, args, common, on_screen, &err);
         has_events = in.latest_ns != 0;
+        if (r == 0)
+                complain_of_newer(args->trace ? args->trace : "the recording",
+                                  trace_follow_version(in.follow), in.stats.walk.n_unknown_ops);
         top_input_close(&in);
         cmd_top_print_words(&in);
         status = cmd_top_judge(&in, args, has_events, r, &err);

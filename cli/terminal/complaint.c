@@ -3,11 +3,16 @@
 
 #include "base/byte_buffer.h"
 #include "base/error.h"
+#include "format/trace_spec.h"
+#include "format/trace_version.h"
+#include "view/text/text_number.h"
 #include "view/text/text_table.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,6 +60,18 @@ void complain_of_trace(int code, const char *path, const struct error *err)
                 complain_try("a file that hyprof record wrote");
         else if (code == -ENOTSUP)
                 complain_try("a newer hyprof");
+}
+
+void complain_of_newer(const char *path, const struct trace_version *version, uint64_t n_unknown_events)
+{
+        bool is_counted = n_unknown_events != UINT64_MAX;
+
+        if (trace_version_is_newer(version))
+                complain("warning: %s: trace version %u.%u of a newer hyprof, read as %d.%d: %s%s%s left out",
+                         path, version->major, version->minor, TRACE_VERSION_MAJOR, TRACE_VERSION_MINOR,
+                         is_counted ? text_number_counted(n_unknown_events, "events").text : "",
+                         is_counted ? " and " : "",
+                         text_number_counted(version->n_unknown_chunks, "chunks").text);
 }
 
 void complain_next(const char *format, ...)

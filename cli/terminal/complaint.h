@@ -12,7 +12,10 @@
 #ifndef CLI_TERMINAL_COMPLAINT_H
 #define CLI_TERMINAL_COMPLAINT_H
 
+#include <stdint.h>
+
 struct error;
+struct trace_version;
 
 /* "hyprof: ..." on standard error. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -25,6 +28,12 @@ void complain_next(const char *format, ...) __attribute__((format(printf, 1, 2))
  * @code:  -errno: -ENOENT, -EISDIR, -EBADMSG and -ENOTSUP have a remedy, others none
  */
 void complain_of_trace(int code, const char *path, const struct error *err);
+
+/*
+ * One line, if a newer hyprof wrote the trace: what of it was left out.  @n_unknown_events:
+ * UINT64_MAX if they were not counted.
+ */
+void complain_of_newer(const char *path, const struct trace_version *version, uint64_t n_unknown_events);
 
 /* The remedy, below the problem. */
 void complain_try(const char *format, ...) __attribute__((format(printf, 1, 2)));
