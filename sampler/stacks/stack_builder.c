@@ -10,16 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_BITS      14 /* entries of 32 bytes: most stay in the second cache */
-#define FRAME_BITS       13
+#define MEMORY_BITS      14 /* entries of 16 bytes: most stay in the second cache */
+#define FRAME_BITS       14
 #define CACHE_LINE_BYTES 64
+#define ENTRIES_OF_LINE  (CACHE_LINE_BYTES / sizeof(struct memory_entry))
 #define EVERY_GENERATION UINT64_MAX
 
+/* A row of the table of stacks.  Rows are those of the trace, so it holds for every process. */
 struct memory_entry {
-        uint64_t avma, generation;
         uint32_t parent;
-        uint32_t kind;  /* of the address: whose side, and whether a call lies before it */
+        uint32_t frame;
         uint32_t stack; /* 0 = this entry is empty */
+        uint32_t reserved;
 };
 
 _Static_assert(CACHE_LINE_BYTES % sizeof(struct memory_entry) == 0, "an entry lies in one line of the cache");
@@ -42,6 +44,8 @@ struct stack_memory {
         _Alignas(CACHE_LINE_BYTES) struct memory_entry entries[1U << MEMORY_BITS];
         struct frame_entry frames[1U << FRAME_BITS];
         struct path_entry path[CALL_CHAIN_FRAMES_MAX];
+        uint32_t found[CALL_CHAIN_FRAMES_MAX +
+                       1]; /* frames of the call stack that is added, from the root on */
         uint32_t n_path;
         uint64_t path_generation; /* of the address space that it is of */
 };
@@ -66,13 +70,21 @@ static uint64_t generation_of(const struct address_space *space, const struct ca
         return at->in_kernel || at->is_row ? EVERY_GENERATION : space->generation;
 }
 
-static struct memory_entry *stack_builder_entry_of(struct stack_memory *memory,
-                                                   const struct memory_entry *key)
+/* The line of the cache that a row is in, if it is remembered; the entry that was used last comes first. */
+static struct memory_entry *stack_builder_line_of(struct stack_memory *memory, uint32_t parent,
+                                                  uint32_t frame)
 {
-        uint64_t mixed = key->avma * UINT64_C(0x9e3779b97f4a7c15) +
-                         key->parent * UINT64_C(0xd6e8feb86659fd93);
+        uint64_t mixed = frame * UINT64_C(0x9e3779b97f4a7c15) + parent * UINT64_C(0xd6e8feb86659fd93);
 
-        return &memory->entries[mixed >> (64 - MEMORY_BITS)];
+        return &memory->entries[(mixed >> (64 - MEMORY_BITS)) / ENTRIES_OF_LINE * ENTRIES_OF_LINE];
+}
+
+/* Puts an entry first; those before place @at, where it was, or the last one, move on. */
+static void remember_row(struct memory_entry *line, size_t at, struct memory_entry entry)
+{
+        for (; at > 0; at--)
+                line[at] = line[at - 1];
+        line[0] = entry;
 }
 
 /* A module that is no file; @module remembers it. */
@@ -126,7 +138,7 @@ static int stack_builder_find_frame(struct stack_builder *b, const struct addres
         struct frame_entry *entry;
         int r;
 
-        if (generation == 0 || !b->memory)
+        if (generation == 0)
                 return stack_builder_add_frame(b, space, at, ret_frame);
         entry = &b->memory->frames[at->avma * UINT64_C(0x9e3779b97f4a7c15) >> (64 - FRAME_BITS)];
         if (entry->frame != 0 && entry->avma == at->avma && entry->generation == generation &&
@@ -152,46 +164,49 @@ static int add_mark(struct stack_builder *b, uint32_t *ret_frame)
 }
 
 /*
- * One frame below its callers; @is_new: these were in no row until now.  Returns as trace_dictionary_add().
+ * One frame below its callers; @is_new: these were in no row until now, so that it is in none either, and to
+ * find that out of the table is dear.  Returns as trace_dictionary_add().
  */
-static int stack_builder_add_stack(struct stack_builder *b, const struct address_space *space,
-                                   const struct call_frame *at, uint32_t parent, bool is_new,
-                                   uint32_t *ret_stack)
+static int stack_builder_find_stack(struct stack_builder *b, uint32_t frame, bool is_new, uint32_t *stack)
 {
-        struct trace_stack row = { .parent = parent };
-        int r = at ? stack_builder_find_frame(b, space, at, &row.frame) : add_mark(b, &row.frame);
-
-        if (r < 0)
-                return r;
-        return is_new ? trace_dictionary_add_new(b->dictionary, TRACE_TABLE_STACKS, &row, ret_stack)
-                      : trace_dictionary_add(b->dictionary, TRACE_TABLE_STACKS, &row, ret_stack);
-}
-
-/* The same, remembered. */
-static int stack_builder_find_stack(struct stack_builder *b, const struct address_space *space,
-                                    const struct call_frame *at, uint32_t parent, bool is_new,
-                                    uint32_t *ret_stack)
-{
-        struct memory_entry key = { .generation = at ? generation_of(space, at) : 0, .parent = parent };
-        struct memory_entry *entry;
+        const struct trace_stack row = { .parent = *stack, .frame = frame };
+        struct memory_entry *line = stack_builder_line_of(b->memory, *stack, frame);
         int r;
 
-        if (key.generation == 0 || !b->memory)
-                return stack_builder_add_stack(b, space, at, parent, is_new, ret_stack);
-        key.avma = at->avma;
-        key.kind = kind_of(at);
-        entry = stack_builder_entry_of(b->memory, &key);
-        if (!is_new && entry->stack != 0 && entry->avma == key.avma && entry->generation == key.generation &&
-            entry->parent == key.parent && entry->kind == key.kind) {
-                *ret_stack = entry->stack;
+        for (size_t i = 0; !is_new && i < ENTRIES_OF_LINE; i++) {
+                if (line[i].parent != *stack || line[i].frame != frame || line[i].stack == 0)
+                        continue;
+                *stack = line[i].stack;
+                if (i > 0)
+                        remember_row(line, i, line[i]);
                 return 0;
         }
-        r = stack_builder_add_stack(b, space, at, parent, is_new, &key.stack);
-        if (r < 0)
-                return r;
-        *entry = key;
-        *ret_stack = key.stack;
-        return 0;
+        r = is_new ? trace_dictionary_add_new(b->dictionary, TRACE_TABLE_STACKS, &row, stack)
+                   : trace_dictionary_add(b->dictionary, TRACE_TABLE_STACKS, &row, stack);
+        if (r >= 0)
+                remember_row(line, ENTRIES_OF_LINE - 1,
+                             (struct memory_entry){ .parent = row.parent, .frame = frame, .stack = *stack });
+        return r;
+}
+
+/*
+ * Puts the frames of a call stack, but for the first @n_same from the root on, into `found`.  All of them
+ * before the rows of stacks: they do not depend on each other, so the processor waits for memory once.
+ * Returns how many there are, or -errno; *ret_is_cut: the table has no room for the others.
+ */
+static int find_frames(struct stack_builder *b, const struct address_space *space,
+                       const struct call_chain *chain, uint32_t n_same, bool *ret_is_cut)
+{
+        uint32_t *frames = b->memory->found;
+        uint32_t n = 0;
+        int r = 0;
+
+        if (chain->state >= TRACE_STACK_TRUNCATED)
+                r = add_mark(b, &frames[n++]);
+        for (uint32_t i = chain->n_frames - n_same; r >= 0 && i-- > 0;)
+                r = stack_builder_find_frame(b, space, &chain->frames[i], &frames[n++]);
+        *ret_is_cut = r == -EOVERFLOW;
+        return r >= 0 ? (int)n : r == -EOVERFLOW ? (int)n - 1 : r;
 }
 
 /* How many frames from the root on are those of the call stack before.  One without its root has no path. */
@@ -213,39 +228,49 @@ static uint32_t follow_path(struct stack_memory *memory, uint64_t generation, co
         return n;
 }
 
+/* The next frame of @chain, from the root on, and its row. */
+static void put_path(struct stack_memory *memory, const struct call_chain *chain, uint32_t stack)
+{
+        const struct call_frame *at = &chain->frames[chain->n_frames - 1 - memory->n_path];
+
+        memory->path[memory->n_path++] =
+                (struct path_entry){ .avma = at->avma, .kind = kind_of(at), .stack = stack };
+}
+
 int stack_builder_add(struct stack_builder *b, const struct address_space *space,
                       const struct call_chain *chain, uint32_t *ret_stack)
 {
-        bool is_truncated = chain->state >= TRACE_STACK_TRUNCATED;
         uint32_t n_known = trace_dictionary_count(b->dictionary, TRACE_TABLE_STACKS);
         uint32_t stack = 0, n_same = 0;
-        bool has_path;
+        bool has_path, is_cut;
+        int n;
 
         if (!b->memory)
                 b->memory = stack_memory_new();
-        has_path = b->memory && space->generation != 0 && !is_truncated;
+        if (!b->memory)
+                return -ENOMEM;
+        has_path = space->generation != 0 && chain->state < TRACE_STACK_TRUNCATED;
         if (has_path)
                 n_same = follow_path(b->memory, space->generation, chain);
         if (n_same > 0)
                 stack = b->memory->path[n_same - 1].stack;
+        n = find_frames(b, space, chain, n_same, &is_cut);
         /* From the root inwards, so that stacks with the same callers share them. */
-        for (uint32_t i = chain->n_frames - n_same + is_truncated; i-- > 0;) {
-                const struct call_frame *at = i < chain->n_frames ? &chain->frames[i] : NULL;
-                /* No row has a parent that was not there, and to find that out of the table is dear. */
-                int r = stack_builder_find_stack(b, space, at, stack, stack > n_known, &stack);
+        for (int i = 0; i < n; i++) {
+                int r = stack_builder_find_stack(b, b->memory->found[i], stack > n_known, &stack);
 
                 if (r == -EOVERFLOW) {
-                        b->n_cut++;
+                        is_cut = true;
                         break;
                 }
                 if (r < 0)
                         return r;
-                if (has_path && at)
-                        b->memory->path[b->memory->n_path++] =
-                                (struct path_entry){ .avma = at->avma, .kind = kind_of(at), .stack = stack };
+                if (has_path)
+                        put_path(b->memory, chain, stack);
         }
+        b->n_cut += is_cut;
         *ret_stack = stack;
-        return 0;
+        return n < 0 ? n : 0;
 }
 
 void stack_builder_deinit(struct stack_builder *b)

@@ -4,10 +4,10 @@
  *
  * Way of the data:  stack_unwinder -> call_chain -> [stack_builder] -> trace_dictionary
  *
- * Remembers what became of an address below its callers, as long as the address space's `generation` stays:
- * the tables of the dictionary are large, and each look into them is one into memory that no cache has.  The
- * part that a callstack shares with the previous one, from the root on, is not even looked up there.  The
- * kernel's addresses are remembered for all address spaces at once.
+ * Remembers the frame of an address, as long as the address space's `generation` stays, and the row of a
+ * frame below its callers: the tables of the dictionary are large, and each look into them is one into memory
+ * that no cache has.  The part that a callstack shares with the previous one, from the root on, is not even
+ * looked up there.  The kernel's addresses are remembered for all address spaces at once.
  */
 #ifndef SAMPLER_STACKS_STACK_BUILDER_H
 #define SAMPLER_STACKS_STACK_BUILDER_H
@@ -26,7 +26,7 @@ struct stack_builder {
         struct code_keeper *keeper;          /* hears of the modules of frames; NULL = not needed */
         uint32_t kernel_module;              /* "[kernel]", made at the first kernel frame; 0 before */
         uint32_t mark_module;                /* "[truncated]", likewise */
-        struct stack_memory *memory;         /* heap, owned; NULL = nothing is remembered yet, or cannot be */
+        struct stack_memory *memory;         /* heap, owned; NULL = nothing was added yet */
         uint64_t n_cut;                      /* stacks that lost frames because a table was full */
 };
 

@@ -298,3 +298,46 @@ START_TEST(test_memory)
         tear_down(&f);
 }
 END_TEST
+
+#define N_MANY 60000
+
+/*
+ * The frames of stack @n, innermost first: more callees of one frame, and more callers of another one, than
+ * are remembered.
+ */
+static void many_frames(uint32_t n, uint64_t *ret_avma)
+{
+        ret_avma[0] = CODE_AVMA + n % 2;
+        ret_avma[1] = CODE_AVMA + 0x100 + n / 2;
+        ret_avma[2] = CODE_AVMA + 0x10;
+}
+
+/* More rows than are remembered: each stack has its own frames all the same, and one row. */
+START_TEST(test_many_stacks)
+{
+        static struct fixture f;
+        static uint32_t first[N_MANY];
+        uint64_t avma[3];
+
+        set_up(&f, 0);
+        f.space.generation = 1;
+        for (uint32_t n = 0; n < 2 * N_MANY; n++) {
+                uint32_t which = (uint32_t)((uint64_t)n * 40507 % N_MANY), stack, at;
+
+                many_frames(which, avma);
+                for (int i = 0; i < 3; i++)
+                        add_frame(&f, avma[i], false);
+                at = stack = build(&f);
+                for (int i = 0; i < 3; i++) {
+                        ck_assert_uint_eq(frame_of(&f, at).offset, avma[i] - CODE_AVMA + CODE_OFFSET);
+                        at = stack_row(&f, at).parent;
+                }
+                ck_assert_uint_eq(at, 0);
+                if (n < N_MANY)
+                        first[which] = stack;
+                ck_assert_uint_eq(first[which], stack);
+        }
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_STACKS), N_MANY + N_MANY / 2 + 1);
+        tear_down(&f);
+}
+END_TEST
