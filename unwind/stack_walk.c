@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CACHE_BITS       13
+#define CACHE_BITS       14
 #define CACHE_SIZE       (1U << CACHE_BITS)
 #define EXIT_BITS        9
 #define EXITS_SIZE       (1U << EXIT_BITS)
@@ -50,7 +50,7 @@ struct cache_entry {
         struct unwind_rule rule;
 };
 
-_Static_assert(CACHE_LINE_BYTES % sizeof(struct cache_entry) == 0, "an entry lies in one line of the cache");
+_Static_assert(CACHE_LINE_BYTES == 2 * sizeof(struct cache_entry), "two entries are a line of the cache");
 
 struct stack_walker {
         _Alignas(CACHE_LINE_BYTES) struct cache_entry rules[CACHE_SIZE];
@@ -155,19 +155,38 @@ static bool find_rule(const struct walk *w, uint64_t avma, struct stack_walk_cod
         return true;
 }
 
-/* The rule for a frame, mostly remembered.  Returns false if no code is there. */
+static bool is_entry_of(const struct walk *w, const struct cache_entry *entry, uint64_t avma)
+{
+        return entry->avma == avma && entry->generation == w->space->generation;
+}
+
+/*
+ * The rule for a frame, mostly remembered: in one of two entries in a line of the cache, the first of which
+ * was used last.  To find it out of the tables takes longer than many looks here.  Returns false if no code
+ * is there.
+ */
 static bool stack_walk_look_up(struct walk *w, uint64_t avma, struct unwind_rule *ret_rule)
 {
-        struct cache_entry *entry = cache_entry_of(w->walker->rules, CACHE_BITS, avma);
+        size_t at = (size_t)(cache_entry_of(w->walker->rules, CACHE_BITS, avma) - w->walker->rules);
+        struct cache_entry *entry = &w->walker->rules[at & ~(size_t)1], used;
         struct stack_walk_code code;
 
-        if (entry->avma == avma && entry->generation == w->space->generation) {
+        if (is_entry_of(w, entry, avma)) {
                 *ret_rule = entry->rule;
+                return true;
+        }
+        if (is_entry_of(w, entry + 1, avma)) {
+                used = entry[1];
+                entry[1] = entry[0];
+                entry[0] = used;
+                *ret_rule = used.rule;
                 return true;
         }
         if (!find_rule(w, avma, &code, ret_rule))
                 return false;
-        *entry = (struct cache_entry){ .avma = avma, .generation = w->space->generation, .rule = *ret_rule };
+        entry[1] = entry[0];
+        entry[0] =
+                (struct cache_entry){ .avma = avma, .generation = w->space->generation, .rule = *ret_rule };
         return true;
 }
 

@@ -571,6 +571,34 @@ START_TEST(test_generation)
 }
 END_TEST
 
+#define MANY     12000 /* addresses of each of two rules: together more than are remembered */
+#define NARROW   0x10000
+#define WIDE     0x20000
+#define N_WALKS  200000
+#define N_STRIDE 40507
+
+/* Each address has its own rule, whatever was forgotten for another one meanwhile. */
+START_TEST(test_more_rules_than_are_remembered)
+{
+        static struct scene s;
+
+        begin_x86_64(&s);
+        unwind_table_free(s.table);
+        cfi_builder_add_fde(&s.builder, NARROW, MANY, CFI_BYTES(0x0c, 7, 16));
+        cfi_builder_add_fde(&s.builder, WIDE, MANY, CFI_BYTES(0x0c, 7, 32));
+        s.table = cfi_builder_table(&s.builder, &unwind_machine_x86_64);
+        s.words[1] = s.words[3] = BIAS + ROOT + 9;
+        for (uint64_t n = 0; n < N_WALKS; n++) {
+                bool is_wide = n * 31 % 7 < 3;
+
+                run(&s, BIAS + (is_wide ? WIDE : NARROW) + n * N_STRIDE % MANY);
+                ck_assert_uint_ge(s.walk.n_frames, 1);
+                ck_assert_uint_eq(s.walk.frames[0].cfa_avma, STACK + (is_wide ? 32 : 16));
+        }
+        end(&s);
+}
+END_TEST
+
 #define SIGNATURE (UINT64_C(0x5a) << 48) /* of a return address */
 
 /* A leaf, a function with a frame record, and the thread's first function; return addresses are signed. */
