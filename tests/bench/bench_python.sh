@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The cost of a call and its return while they are recorded, beside cProfile, and of a zone while nothing is recorded, beside
-# a context manager of a few lines of C; 100 million calls: the recorder's memory and the size of the trace.
+# a context manager of a few lines of C; 100 million calls: the recorder's memory and the size of the trace; samples with
+# Python functions: what they cost.
 # HYPROF_BENCH_CALLS=100000000; PYTHON, HYPROF and BUILD come from the Makefile.
 set -eu
 : "${PYTHON:=python3}" "${HYPROF:?}" "${BUILD:?}"
@@ -14,27 +15,39 @@ cat >"$folder/calls.py" <<'END'
 import sys, time
 def leaf(): pass
 def best(turns, n=1000000):
-    least = 1e9
+    least, loop = 1e9, 1e9
     for _ in range(turns):
-        began = time.perf_counter()
+        began = time.thread_time()
         for _ in range(n): pass
-        between = time.perf_counter()
+        between = time.thread_time()
         for _ in range(n): leaf()
-        least = min(least, time.perf_counter() - between - (between - began))
-    return least / n * 1e9
-print(f"{best(10):7.1f} ns")
+        loop, least = min(loop, between - began), min(least, time.thread_time() - between)
+    return (least - loop) / n * 1e9
+print(f"{best(10):.2f}", flush=True)
 END
-printf 'a call and its return, %s\n' "$("$PYTHON" --version)"
-printf '  bare       %s\n' "$("$PYTHON" "$folder/calls.py")"
-printf '  recorded   %s\n' "$("$PYTHON" -m hyprof --no-samples -o "$folder" "$folder/calls.py" 2>/dev/null)"
-printf '  left out   %s\n' "$("$PYTHON" -m hyprof --no-samples --exclude __main__ -o "$folder" "$folder/calls.py" 2>/dev/null)"
-printf '  cProfile   %s\n' "$("$PYTHON" -m cProfile "$folder/calls.py" | head -n 1)"
+is_new=$("$PYTHON" -c 'import sys; print(int(sys.version_info >= (3, 12)))')
+over() { # name, ns, most
+        awk -v name="$1" -v ns="$2" -v bare="$bare" -v most="${3:-}" 'BEGIN {
+                printf "  %-10s %6.1f ns, %.1f over bare%s\n", name, ns, ns - bare, most == "" ? "" : " (at most " most ")" }'
+}
+with_hyprof() { # options...
+        "$PYTHON" -m hyprof --no-samples -o "$folder" "$@" "$folder/calls.py" 2>/dev/null
+}
+printf 'a call and its return, %s; the best of ten rounds of a million, processor time\n' "$("$PYTHON" --version)"
+bare=$("$PYTHON" "$folder/calls.py")
+printf '  %-10s %6.1f ns\n' bare "$bare"
+over recorded "$(with_hyprof)" $((is_new ? 130 : 190))
+over 'left out' "$(with_hyprof --exclude __main__)" "$([ "$is_new" = 0 ] || echo 5)"
+over cProfile "$("$PYTHON" -m cProfile "$folder/calls.py" | head -n 1)"
+over 'both' "$("$PYTHON" -m hyprof --no-samples -o "$folder" -m cProfile "$folder/calls.py" 2>/dev/null | head -n 1)"
 for peer in yappi viztracer; do
-        "$PYTHON" -c "import $peer" 2>/dev/null || continue
-        case $peer in
-        yappi) printf '  yappi      %s\n' "$("$PYTHON" -m yappi "$folder/calls.py" | head -n 1)" ;;
-        viztracer) printf '  viztracer  %s\n' "$("$PYTHON" -m viztracer -o "$folder/v.json" "$folder/calls.py" | head -n 1)" ;;
-        esac
+        if ! "$PYTHON" -c "import $peer" 2>/dev/null; then
+                printf '  %-10s is not installed\n' "$peer"
+        elif [ $peer = yappi ]; then
+                over yappi "$("$PYTHON" -m yappi "$folder/calls.py" | head -n 1)"
+        else
+                over viztracer "$("$PYTHON" -m viztracer --quiet -o "$folder/v.json" "$folder/calls.py" | head -n 1)"
+        fi
 done
 
 read -r include suffix _ < <("$PYTHON" "$here/../../python/facts.py")
@@ -43,17 +56,17 @@ PYTHONPATH=$PYTHONPATH:$folder "$PYTHON" - <<'END'
 import time, hyprof
 from empty_context import empty
 def best(kind, n=1000000):
-    least = 1e9
+    least, loop = 1e9, 1e9
     for _ in range(10):
-        began = time.perf_counter()
+        began = time.thread_time()
         for _ in range(n): pass
-        between = time.perf_counter()
+        between = time.thread_time()
         for _ in range(n):
             with kind("name"): pass
-        least = min(least, time.perf_counter() - between - (between - began))
-    return least / n * 1e9
+        loop, least = min(loop, between - began), min(least, time.thread_time() - between)
+    return (least - loop) / n * 1e9
 one, other = best(empty), best(hyprof.zone)
-print(f"a with statement while nothing is recorded\n  empty, in C  {one:5.1f} ns\n  hyprof.zone  {other:5.1f} ns, {other / one:.2f} times")
+print(f"a with statement while nothing is recorded\n  empty, in C  {one:5.1f} ns\n  hyprof.zone  {other:5.1f} ns, {other / one:.2f} times (at most 2)")
 END
 
 n=${HYPROF_BENCH_CALLS:-100000000}
@@ -63,12 +76,16 @@ def work(n):
     for _ in range(n): leaf()
 for _ in range($n // 1000): work(999)
 END
-command -v /usr/bin/time >/dev/null || exit 0
-/usr/bin/time -f '%M %e' -o "$folder/time" "$HYPROF" record --no-sampling -o "$folder/many.hyp" -- \
-        "$PYTHON" -m hyprof "$folder/many.py" 2>"$folder/err"
-read -r kib seconds <"$folder/time"
-bytes=$(stat -c %s "$folder/many.hyp")
-zones=$(grep -o '[0-9,]* zones' "$folder/err" | tail -n 1 | tr -d ', zones')
-printf '%s zones in %s s: at most %s MiB of the recorder, %s lost; a file of %s bytes, %s a zone\n' "$zones" "$seconds" \
-        $((kib / 1024)) "$(grep -o '[0-9,]* lost' "$folder/err" | tail -n 1 | tr -d ' lost')" "$bytes" \
-        "$(awk "BEGIN { printf \"%.2f\", $bytes / $zones }")"
+if command -v /usr/bin/time >/dev/null; then
+        /usr/bin/time -f '%M %e' -o "$folder/time" "$HYPROF" record --no-sampling -o "$folder/many.hyp" -- \
+                "$PYTHON" -m hyprof "$folder/many.py" 2>"$folder/err"
+        read -r kib seconds <"$folder/time"
+        bytes=$(stat -c %s "$folder/many.hyp")
+        zones=$(grep -o '[0-9,]* zones' "$folder/err" | tail -n 1 | tr -d ', zones')
+        printf '%s zones in %s s: at most %s MiB of the recorder, %s lost (0); a file of %s bytes, %s a zone (at most 2.5)\n' \
+                "$zones" "$seconds" $((kib / 1024)) "$(grep -o '[0-9,]* lost' "$folder/err" | tail -n 1 | tr -d ' lost')" \
+                "$bytes" "$(awk "BEGIN { printf \"%.2f\", $bytes / $zones }")"
+else
+        echo '100 million calls: left out, /usr/bin/time is not installed'
+fi
+"$here/bench_python_frames.sh" cost

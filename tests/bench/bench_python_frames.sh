@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: MIT
 # Python functions in call stacks: the cost, and how many samples have the right ones.
 #
-# Cost: time in the kernel and in the recorder a sample of 20 Python functions; slowdown at 1 kHz beside the same
-# without them.  Right: three threads in Python, or in numpy, against the program's own log of what it ran when,
-# and against the dumps that faulthandler made of it meanwhile; with BPF and without.
+# bench_python_frames.sh [cost]: without the second half
+# Cost: time in the kernel and in the recorder a sample of 20 Python functions; slowdown of one process at 1 kHz, to which
+# recorders with and without them attach in turns.  Right: three threads in Python, or in numpy, against the program's own
+# log of what it ran when, and against the dumps that faulthandler made of it meanwhile; with BPF and without.
 # RUNS=5, PYTHON=/usr/bin/python3 (with numpy), HYPROF.  Needs root.  py-spy is not in Debian 12: it is left out.
 set -eu
 : "${HYPROF:=build/release/hyprof}" "${PYTHON:=/usr/bin/python3}" "${RUNS:=5}"
 HYPROF=$(realpath "$HYPROF")
 [ "$(id -u)" -eq 0 ] || { echo "left out: needs root"; exit 0; }
-"$PYTHON" -c 'import numpy' 2>/dev/null || { echo "left out: $PYTHON has no numpy"; exit 0; }
 folder=$(mktemp -d "${TMPDIR:-/tmp}/hyprof-bench.XXXXXX")
 stats=/proc/sys/kernel/bpf_stats_enabled
 before=$(cat $stats 2>/dev/null || echo)
@@ -61,30 +61,72 @@ recorder_time() { # value of --python; prints us a sample
         json "$folder/r.hyp" '.recorder_cpu_ns / .n_samples / 1000'
 }
 
-run_ms() { # way
-        case $1 in
-        untouched) "$PYTHON" "$folder/deep.py" 30000000 ;;
-        *) rm -f "$folder/s.hyp"
-           "$HYPROF" record -q -F 1000 --no-symbolize --python="$1" -o "$folder/s.hyp" "$PYTHON" "$folder/deep.py" 30000000 ;;
-        esac
-}
+# One process runs units of work; per round nothing, a recorder without them, with them, and the three again in the
+# opposite order.  A window stands for the unit than which a quarter are faster: others may run beside it.
+cat >"$folder/turns.py" <<'END'
+import os, signal, statistics, subprocess, sys, time
+hyprof, out, rounds, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+def work(n):
+    while n > 0: n -= 1
+def down(depth, n):
+    if depth: down(depth - 1, n)
+    else: work(n)
+def run_units(path):
+    rows, ended = [], []
+    signal.signal(signal.SIGTERM, lambda *_: ended.append(1))
+    while not ended:
+        began = time.monotonic()
+        down(17, 100000)
+        rows.append((began, time.monotonic()))
+    with open(path, "w") as file:
+        for row in rows: print(*row, file=file)
+pid = os.fork()
+if pid == 0:
+    run_units(out + ".units")
+    os._exit(0)
+windows = []
+def window(way):
+    recorder = None
+    if way != "untouched":
+        recorder = subprocess.Popen([hyprof, "record", "-q", "-F", "1000", "--no-symbolize", "--python=" + way,
+                                     "-o", out + ".hyp", "-p", str(pid)])
+        time.sleep(0.7)
+    began = time.monotonic()
+    time.sleep(seconds)
+    windows.append((way, began, time.monotonic()))
+    if recorder:
+        recorder.send_signal(signal.SIGINT)
+        recorder.wait()
+        os.unlink(out + ".hyp")
+for i in range(rounds):
+    for way in ("untouched", "off", "auto", "auto", "off", "untouched"): window(way)
+os.kill(pid, signal.SIGTERM)
+os.waitpid(pid, 0)
+units = [tuple(map(float, line.split())) for line in open(out + ".units")]
+quarters = {}
+for way, began, ended in windows:
+    quarters.setdefault(way, []).append(statistics.quantiles([e - b for b, e in units if b > began and e < ended])[0])
+bare = [sum(quarters["untouched"][i:i + 2]) / 2 for i in range(0, 2 * rounds, 2)]
+def over(way):
+    return [100 * (sum(quarters[way][i:i + 2]) / 2 / bare[i // 2] - 1) for i in range(0, 2 * rounds, 2)]
+with_them, without = over("auto"), over("off")
+between = [a - b for a, b in zip(with_them, without)]
+print(f"  slowdown at 1 kHz        {statistics.median(with_them):6.2f} % with them, {statistics.median(without):.2f} % without,"
+      f" {statistics.median(between):.2f} between ({min(between):.2f} to {max(between):.2f}; at most 1)")
+END
 
 printf 'Python functions in call stacks, %s\n' "$("$PYTHON" --version)"
 kernel_time
 for ((i = 0; i < RUNS; i++)); do
         for way in auto off; do recorder_time $way >>"$folder/recorder.$way"; done
-        for way in untouched off auto; do run_ms $way >>"$folder/slow.$way"; done
 done
 awk -v a="$(median <"$folder/recorder.auto")" -v b="$(median <"$folder/recorder.off")" 'BEGIN {
         printf "  in the recorder          %6.2f us a sample of 20 functions, %.2f without them (at most 15 between)\n", a, b }'
-for way in off auto; do
-        paste "$folder/slow.$way" "$folder/slow.untouched" | awk '{ printf "%.3f\n", 100 * ($1 - $2) / $2 }' | median >"$folder/slowdown.$way"
-done
-paste "$folder/slow.auto" "$folder/slow.off" "$folder/slow.untouched" | awk '{ printf "%.3f\n", 100 * ($1 - $2) / $3 }' | median >"$folder/between"
-printf '  slowdown at 1 kHz        %6.2f %% with them, %.2f %% without, %.2f between (at most 1)\n' \
-        "$(cat "$folder/slowdown.auto")" "$(cat "$folder/slowdown.off")" "$(cat "$folder/between")"
+"$PYTHON" "$folder/turns.py" "$HYPROF" "$folder/turns" "$RUNS" 2
+[ "${1:-}" != cost ] || exit 0
 
 # ---- right chains
+"$PYTHON" -c 'import numpy' 2>/dev/null || { echo "left out: $PYTHON has no numpy"; exit 0; }
 cat >"$folder/truth.py" <<'END'
 import faulthandler, functools, os, random, signal, sys, threading, time
 import numpy

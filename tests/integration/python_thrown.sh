@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# calls of Python as zones that end otherwise than by a return: exceptions through functions of C, generators and coroutines
-# that are thrown into, closed, dropped or cancelled, threads that end early: each ends where its call does
+# calls of Python as zones that end otherwise than by a return: exceptions through functions of C, generators, coroutines
+# and greenlets that are thrown into, closed, dropped or cancelled, threads that end early: each ends where its call does
 set -u
 . tests/tap.sh
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 18
+plan 21
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR" || exit 2
 
@@ -186,6 +186,50 @@ END
 holds "coroutines: cancelled, timed out, thrown into, closed" recorded coroutines.py
 holds "none is left open" all_ended main 8
 holds "what they call at their end is in them" same "items>leaf 4 waits>leaf 2" "$(callers leaf)"
+
+cat >greenlets.py <<'END'
+import greenlet
+def mark(): pass
+def leaf(): pass
+def inner():
+    try: home.switch()
+    finally: leaf()
+def thrown():
+    leaf()
+    inner()
+def fails(): leaf(); raise ValueError
+def swaps():
+    for _ in range(3):
+        leaf(); home.switch()
+def work():
+    global home
+    home = greenlet.getcurrent()
+    g = greenlet.greenlet(thrown); g.switch()
+    try: g.throw(ValueError)
+    except ValueError: mark()
+    g = greenlet.greenlet(thrown); g.switch(); g.throw(); mark()
+    g = greenlet.greenlet(thrown); g.switch(); del g; mark()
+    g = greenlet.greenlet(fails)
+    try: g.switch()
+    except ValueError: mark()
+    g = greenlet.greenlet(thrown)
+    try: g.throw(KeyError)
+    except KeyError: mark()
+    a, b = greenlet.greenlet(swaps), greenlet.greenlet(swaps)
+    for _ in range(3): a.switch(); b.switch(); mark()
+    a.switch(), b.switch()
+    assert a.dead and b.dead; mark()
+work()
+END
+if "$python" -c 'import greenlet' 2>/dev/null; then
+        holds "greenlets: thrown into, dropped, failing" recorded greenlets.py
+        holds "none of theirs is left open" all_ended work 9
+        holds "each has its own calls" same "fails>leaf 1 inner>leaf 3 swaps>leaf 6 thrown>leaf 3 thrown>inner 3" "$(callers leaf) $(callers inner)"
+else
+        for case in "greenlets: thrown into, dropped, failing" "none of theirs is left open" "each has its own calls"; do
+                skips "$case" "python3-greenlet is not installed"
+        done
+fi
 
 cat >threads.py <<'END'
 import _thread, sys, threading
