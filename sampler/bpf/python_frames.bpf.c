@@ -174,6 +174,31 @@ static __always_inline struct python_record *record_at(__u64 position)
                     : NULL;
 }
 
+static __always_inline __u32 half_at(const struct frame_bytes *frame, __u16 offset)
+{
+        return *(const __u32 *)(frame->bytes + (offset & 0x7c));
+}
+
+/*
+ * Threads without a lock have copies of the instructions, each its own: where its frame is in the code
+ * object's, which it is at in the copy.
+ */
+static __always_inline __u64 instruction_at(const struct python_process *p, const struct frame_bytes *bytes,
+                                            __u64 code)
+{
+        __u64 instruction = word_at(bytes, p->offsets.frame_instruction), copies, start;
+        __u32 copy;
+
+        if (p->offsets.frame_copy == PYTHON_NO_OFFSET || p->offsets.code_copies == PYTHON_NO_OFFSET)
+                return instruction;
+        copy = half_at(bytes, p->offsets.frame_copy);
+        if (copy == 0 || copy >= PYTHON_COPIES_MAX)
+                return instruction;
+        copies = python_read_word(code + p->offsets.code_copies);
+        start = copies != 0 ? python_read_word(copies + python_copy_off(copy)) : 0;
+        return start != 0 ? code + p->offsets.code_instructions + (instruction - start) : instruction;
+}
+
 static __always_inline void put_frame(const struct python_process *p, const struct frame_bytes *bytes,
                                       struct python_raw_frame *frame)
 {
@@ -184,7 +209,7 @@ static __always_inline void put_frame(const struct python_process *p, const stru
                                               (const void *)(frame->code + p->offsets.code_identity)) < 0
                                   ? 0
                                   : python_identity(words);
-        frame->instruction = word_at(bytes, p->offsets.frame_instruction);
+        frame->instruction = instruction_at(p, bytes, frame->code);
         if (p->offsets.frame_is_entry != PYTHON_NO_OFFSET && byte_at(bytes, p->offsets.frame_is_entry) != 0)
                 frame->code |= 1;
 }
@@ -205,7 +230,7 @@ static long walk_step(__u32 step, struct walk *w)
                 return 1;
         }
         w->at = word_at(bytes, p->offsets.frame_previous);
-        if (byte_at(bytes, p->offsets.frame_owner) != p->owner_entry) {
+        if (byte_at(bytes, p->offsets.frame_owner) < p->owner_entry) {
                 put_frame(p, bytes, &record->frames[n]);
                 w->n++;
         } else if (n > 0) {

@@ -23,6 +23,7 @@
 #define PYTHON_KNOWN_THREADS 16384
 #define PYTHON_RETRY_NS      100000000 /* a thread that is not Python's is looked for again after so long */
 #define PYTHON_NO_OFFSET     0xffff
+#define PYTHON_COPIES_MAX    65536 /* of a function's instructions: about as many as threads */
 
 /*
  * A member that this version does not have: PYTHON_NO_OFFSET.  All others are below
@@ -40,12 +41,17 @@ struct python_offsets {
         __u16 gil_holder, gil_locked, gil_switches;
         __u16 gil_bytes;     /* 0 = there is none */
         __u16 code_identity; /* of a code object: two words, its name and its lines */
+        /*
+         * A frame's int: which copy of the instructions it runs; or none.  A code object's pointer to the
+         * copies, which follow their number, and its own instructions, which are copy 0.
+         */
+        __u16 frame_copy, code_copies, code_instructions;
 };
 
 /* A process that runs Python.  `pid` is written last, and is 0 while the rest changes. */
 struct python_process {
         __u32 pid;
-        __u8 owner_entry; /* a frame of this owner stands for C that called the one before; 255 = none */
+        __u8 owner_entry; /* frames of this owner and above stand for C that called the one before */
         __u8 unused[3];
         __u64 interpreters_avma; /* of the pointer to the first interpreter */
         __u64 current_avma;      /* of the pointer to the state of the thread that has the lock; or 0 */
@@ -69,6 +75,12 @@ struct python_raw_frame {
 static inline __u64 python_identity(const __u64 *words)
 {
         return (words[0] * 31 + words[1]) | 1;
+}
+
+/* Where the pointer to a copy of a code object's instructions is, from the pointer to the copies on. */
+static inline __u64 python_copy_off(__u32 copy)
+{
+        return ((__u64)copy + 1) * sizeof(__u64);
 }
 
 enum python_record_flag {

@@ -444,7 +444,7 @@ int code_tables_find_landmarks(const struct code_tables *t, uint32_t module,
 
         if (file && file->state == FILE_COMING)
                 return -EAGAIN;
-        if (!file || (file->landmarks.jit_svma == 0 && file->landmarks.python_runtime_svma == 0))
+        if (!file || !module_landmarks_are_there(&file->landmarks))
                 return 0;
         *ret_landmarks = file->landmarks;
         return 1;

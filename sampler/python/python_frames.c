@@ -70,18 +70,31 @@ void python_frames_free(struct python_frames *p)
         free(p);
 }
 
+static struct python_code_range code_range(uint64_t bias, uint64_t svma, uint64_t n_bytes)
+{
+        return svma != 0 ? (struct python_code_range){ bias + svma, bias + svma + n_bytes }
+                         : (struct python_code_range){ 0, 0 };
+}
+
 int python_frames_note(struct python_frames *p, uint32_t pid, uint32_t module, uint64_t bias,
                        const struct module_landmarks *found)
 {
-        const struct python_landmarks landmarks = { .runtime_avma = bias + found->python_runtime_svma,
-                                                    .version_avma = bias + found->python_version_svma,
-                                                    .eval_avma = bias + found->python_eval_svma,
-                                                    .eval_bytes = found->python_eval_bytes,
-                                                    .module = module };
+        const struct python_landmarks landmarks = {
+                .runtime_avma = bias + found->python_runtime_svma,
+                .version_avma = bias + found->python_version_svma,
+                .eval = { code_range(bias, found->python_eval_svma, found->python_eval_bytes),
+                          code_range(bias, found->python_rest_svma, found->python_rest_bytes) },
+                .module = module
+        };
 
-        return p && found->python_runtime_svma != 0
-                       ? python_interpreters_add(&p->interpreters, pid, &landmarks)
-                       : 0;
+        if (!p)
+                return 0;
+        if (found->python_is_old)
+                return python_interpreters_note_old(&p->interpreters);
+        if (found->python_is_stripped)
+                return python_interpreters_note_stripped(&p->interpreters);
+        return found->python_runtime_svma != 0 ? python_interpreters_add(&p->interpreters, pid, &landmarks)
+                                               : 0;
 }
 
 void python_frames_look(struct python_frames *p)
@@ -237,8 +250,7 @@ void python_frames_merge(struct python_frames *p, const struct address_space *sp
         if (!interpreter)
                 return;
         merge.module = interpreter->module;
-        merge.eval_start_avma = interpreter->eval_start_avma;
-        merge.eval_end_avma = interpreter->eval_end_avma;
+        memcpy(merge.eval, interpreter->eval, sizeof(merge.eval));
         if (p->taken.is_late && p->taken.stack.n_frames > 0 &&
             !python_merge_fits(&merge, &p->taken.stack, chain))
                 p->taken.stack.n_frames = 0;

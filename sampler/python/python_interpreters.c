@@ -107,7 +107,7 @@ static int note_unknown(struct python_interpreters *p, uint64_t version)
 {
         char words[64];
 
-        (void)snprintf(words, sizeof(words), "CPython %" PRIu64 ".%" PRIu64 "; 3.11, 3.12 and 3.13 are known",
+        (void)snprintf(words, sizeof(words), "CPython %" PRIu64 ".%" PRIu64 "; 3.11 to 3.14 are known",
                        version >> 24 & 0xff, version >> 16 & 0xff);
         return python_interpreters_note(p, TRACE_NOTICE_PYTHON_UNKNOWN, words);
 }
@@ -118,6 +118,19 @@ static int note_unreadable(struct python_interpreters *p, int code)
         return code == EPERM ? python_interpreters_note(p, TRACE_NOTICE_NO_PYTHON,
                                                         "its memory may not be read: record it as root")
                              : 0;
+}
+
+int python_interpreters_note_old(struct python_interpreters *p)
+{
+        return python_interpreters_note(p, TRACE_NOTICE_PYTHON_UNKNOWN,
+                                        "CPython before 3.11; 3.11 to 3.14 are known");
+}
+
+int python_interpreters_note_stripped(struct python_interpreters *p)
+{
+        return python_interpreters_note(
+                p, TRACE_NOTICE_NO_PYTHON,
+                "its symbols _PyRuntime, Py_Version and _PyEval_EvalFrameDefault are stripped");
 }
 
 static int put_interpreter(struct python_interpreters *p, const struct python_interpreter *new)
@@ -137,10 +150,7 @@ int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
                             const struct python_landmarks *landmarks)
 {
         const struct process_memory memory = process_memory_of(pid);
-        struct python_interpreter new = { .pid = pid,
-                                          .module = landmarks->module,
-                                          .eval_start_avma = landmarks->eval_avma,
-                                          .eval_end_avma = landmarks->eval_avma + landmarks->eval_bytes };
+        struct python_interpreter new = { .pid = pid, .module = landmarks->module };
         struct python_process process = { .pid = pid };
         uint8_t head[PYTHON_LAYOUT_HEAD_BYTES];
         uint64_t version;
@@ -150,6 +160,7 @@ int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
         if (!process_memory_read_all(&memory, landmarks->version_avma, &version, sizeof(version)) ||
             !process_memory_read_all(&memory, landmarks->runtime_avma, head, sizeof(head)))
                 return note_unreadable(p, errno);
+        memcpy(new.eval, landmarks->eval, sizeof(new.eval));
         if (python_layout_find(version, head, &new.layout) < 0)
                 return note_unknown(p, version);
         process.owner_entry = new.layout.owner_entry;

@@ -13,6 +13,7 @@
 
 #include "sampler/bpf/python_record.h"
 #include "sampler/python/python_layout.h"
+#include "sampler/python/python_merge.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +24,7 @@ struct trace_dictionary;
 struct python_interpreter {
         uint32_t pid;
         uint32_t module; /* row of MODULES: libpython, or the program that contains it */
-        uint64_t eval_start_avma, eval_end_avma; /* of _PyEval_EvalFrameDefault() */
+        struct python_code_range eval[PYTHON_EVAL_PARTS];
         struct python_layout layout;
         struct python_process process; /* as BPF knows it */
 };
@@ -41,7 +42,7 @@ struct python_interpreters {
 struct python_landmarks {
         uint64_t runtime_avma; /* of _PyRuntime */
         uint64_t version_avma; /* of Py_Version */
-        uint64_t eval_avma, eval_bytes;
+        struct python_code_range eval[PYTHON_EVAL_PARTS];
         uint32_t module;
 };
 
@@ -54,6 +55,10 @@ void python_interpreters_deinit(struct python_interpreters *p);
  */
 int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
                             const struct python_landmarks *landmarks);
+
+/* A file with an interpreter that cannot be read: there is a notice, once.  Returns 0 or -ENOMEM. */
+int python_interpreters_note_old(struct python_interpreters *p);
+int python_interpreters_note_stripped(struct python_interpreters *p);
 
 /* A child has its parent's memory.  Returns 0 or -ENOMEM. */
 int python_interpreters_fork(struct python_interpreters *p, uint32_t parent_pid, uint32_t pid);

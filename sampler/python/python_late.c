@@ -161,13 +161,30 @@ static uint64_t member(const uint8_t *frame, uint16_t offset)
         return word;
 }
 
-static void put_late_frame(const struct python_process *p, const uint8_t *bytes, uint64_t avma,
-                           struct python_late_sample *to)
+/* As instruction_at() of python_frames.bpf.c. */
+static uint64_t late_instruction(const struct process_memory *memory, const struct python_process *p,
+                                 const uint8_t *bytes, uint64_t code)
+{
+        uint64_t instruction = member(bytes, p->offsets.frame_instruction), copies, start;
+        uint32_t copy;
+
+        if (p->offsets.frame_copy == PYTHON_NO_OFFSET || p->offsets.code_copies == PYTHON_NO_OFFSET)
+                return instruction;
+        memcpy(&copy, bytes + p->offsets.frame_copy, sizeof(copy));
+        if (copy == 0 || copy >= PYTHON_COPIES_MAX)
+                return instruction;
+        copies = late_word(memory, code + p->offsets.code_copies);
+        start = copies != 0 ? late_word(memory, copies + python_copy_off(copy)) : 0;
+        return start != 0 ? code + p->offsets.code_instructions + (instruction - start) : instruction;
+}
+
+static void put_late_frame(const struct process_memory *memory, const struct python_process *p,
+                           const uint8_t *bytes, uint64_t avma, struct python_late_sample *to)
 {
         struct python_raw_frame *frame = &to->sample.frames[to->sample.n_frames];
 
         frame->code = member(bytes, p->offsets.frame_code) & ~UINT64_C(7);
-        frame->instruction = member(bytes, p->offsets.frame_instruction);
+        frame->instruction = late_instruction(memory, p, bytes, frame->code);
         frame->identity = 0;
         if (p->offsets.frame_is_entry != PYTHON_NO_OFFSET && bytes[p->offsets.frame_is_entry] != 0)
                 frame->code |= 1;
@@ -183,8 +200,8 @@ static void walk_late_frames(struct python_late *l, const struct process_memory 
                 bytes = to->sample.n_frames < PYTHON_FRAMES_MAX ? late_frame_at(l, memory, at) : NULL;
                 if (!bytes)
                         break;
-                if (bytes[p->offsets.frame_owner] != p->owner_entry)
-                        put_late_frame(p, bytes, at, to);
+                if (bytes[p->offsets.frame_owner] < p->owner_entry)
+                        put_late_frame(memory, p, bytes, at, to);
                 else if (to->sample.n_frames > 0)
                         to->sample.frames[to->sample.n_frames - 1].code |= 1;
                 at = member(bytes, p->offsets.frame_previous);

@@ -7,8 +7,9 @@
  *
  * 3.11 and 3.12 are known by their headers (Include/internal of these releases; 64-bit).  From 3.13 on
  * _PyRuntime begins
- * with struct _Py_DebugOffsets, which says it; 3.13's is known, and that of a build without the lock is
- * refused.
+ * with struct _Py_DebugOffsets, which says it; those of 3.13 and 3.14 are known.  A build without the lock
+ * ("free-threaded") has others in it, a GIL that is hardly ever used and is not looked at, and from 3.14 on
+ * a copy of a function's instructions for each thread.
  */
 #ifndef SAMPLER_PYTHON_PYTHON_LAYOUT_H
 #define SAMPLER_PYTHON_PYTHON_LAYOUT_H

@@ -4,6 +4,8 @@
 #include "sampler/kernel/call_chain.h"
 #include "sampler/tracks/address_space.h"
 
+#include <stddef.h>
+
 static uint64_t code_avma_of(const struct call_frame *frame)
 {
         return frame->avma - (frame->return_address && frame->avma > 0);
@@ -13,7 +15,12 @@ static bool is_eval(const struct python_merge *m, const struct call_frame *frame
 {
         uint64_t avma = code_avma_of(frame);
 
-        return !frame->in_kernel && !frame->is_row && avma >= m->eval_start_avma && avma < m->eval_end_avma;
+        if (frame->in_kernel || frame->is_row)
+                return false;
+        for (size_t i = 0; i < PYTHON_EVAL_PARTS; i++)
+                if (avma >= m->eval[i].start_avma && avma < m->eval[i].end_avma)
+                        return true;
+        return false;
 }
 
 static bool is_interpreters(const struct python_merge *m, const struct call_frame *frame)

@@ -32,11 +32,17 @@ struct python_stack {
         bool is_entry[PYTHON_FRAMES_MAX];   /* C called it */
 };
 
+#define PYTHON_EVAL_PARTS 2 /* of _PyEval_EvalFrameDefault(): compilers put what rarely runs elsewhere */
+
+struct python_code_range {
+        uint64_t start_avma, end_avma; /* the first address after it; both 0 = there is none */
+};
+
 struct python_merge {
-        const struct address_space *space;       /* of the process at that time */
-        uint32_t module;                         /* row of MODULES: the interpreter's code */
-        uint64_t eval_start_avma, eval_end_avma; /* of _PyEval_EvalFrameDefault() */
-        bool keep_c;                             /* nothing is folded */
+        const struct address_space *space; /* of the process at that time */
+        uint32_t module;                   /* row of MODULES: the interpreter's code */
+        struct python_code_range eval[PYTHON_EVAL_PARTS];
+        bool keep_c; /* nothing is folded */
 };
 
 /* How many evaluations are in a native stack. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CODE_BYTES_MAX 256 /* of a code object before its instructions */
+#define CODE_BYTES_MAX 384 /* of a code object before its instructions */
 #define TEXT_HEAD_MAX  128
 
 static uint64_t word_of(const uint8_t *bytes, size_t offset)
@@ -105,6 +105,8 @@ int python_text_read(const struct process_memory *memory, const struct python_ob
                 return -EFAULT;
         length = word_of(head, objects->text_length);
         state = half_of(head, objects->text_state);
+        if ((state & 0xfc) == 0) /* threads without a lock: its first member has a byte, not two bits */
+                state >>= 6;
         width = state >> 2 & 7; /* bytes of a character */
         is_compact = (state & 32) != 0;
         is_ascii = (state & 64) != 0;

@@ -2,6 +2,7 @@
 #include "symbolize/symbols/module_landmarks.h"
 
 #include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/split_function.h"
 
 #include <gelf.h>
 #include <libelf.h>
@@ -54,20 +55,65 @@ static bool module_landmarks_find_symbol(const struct elf_image *image, const ch
         return false;
 }
 
+/* CPython 3.11 and later have their state in a section of its own. */
+static bool has_python_section(const struct elf_image *image)
+{
+        Elf_Scn *section = NULL;
+        GElf_Shdr header;
+        size_t names;
+
+        if (elf_getshdrstrndx(image->elf, &names) < 0)
+                return false;
+        while ((section = elf_nextscn(image->elf, section))) {
+                const char *name = gelf_getshdr(section, &header)
+                                           ? elf_strptr(image->elf, names, header.sh_name)
+                                           : NULL;
+
+                if (name && strcmp(name, ".PyRuntime") == 0)
+                        return true;
+        }
+        return false;
+}
+
+static void module_landmarks_find_rest(const struct elf_image *image, struct module_landmarks *found)
+{
+        const struct function_bound eval = { .start_svma = found->python_eval_svma,
+                                             .end_svma = found->python_eval_svma + found->python_eval_bytes };
+        struct function_bound rest;
+
+        if (!split_function_find(image, &eval, &rest))
+                return;
+        found->python_rest_svma = rest.start_svma;
+        found->python_rest_bytes = rest.end_svma - rest.start_svma;
+}
+
+static void module_landmarks_find_python(const struct elf_image *image, struct module_landmarks *found)
+{
+        bool has_runtime, has_version, has_eval;
+        GElf_Sym runtime, version, eval, old;
+
+        has_eval = module_landmarks_find_symbol(image, "_PyEval_EvalFrameDefault", &eval);
+        has_runtime = module_landmarks_find_symbol(image, "_PyRuntime", &runtime);
+        has_version = module_landmarks_find_symbol(image, "Py_Version", &version);
+        if (has_eval && has_runtime && has_version) {
+                found->python_runtime_svma = runtime.st_value;
+                found->python_version_svma = version.st_value;
+                found->python_eval_svma = eval.st_value;
+                found->python_eval_bytes = eval.st_size;
+                module_landmarks_find_rest(image, found);
+        } else if (!has_version && module_landmarks_find_symbol(image, "PyEval_EvalFrameEx", &old)) {
+                found->python_is_old = true;
+        } else {
+                found->python_is_stripped = has_python_section(image);
+        }
+}
+
 void module_landmarks_find(const struct elf_image *image, struct module_landmarks *ret_landmarks)
 {
-        struct module_landmarks *found = ret_landmarks;
-        GElf_Sym symbol, version, eval;
+        GElf_Sym symbol;
 
-        *found = (struct module_landmarks){ .jit_svma = 0 };
+        *ret_landmarks = (struct module_landmarks){ .jit_svma = 0 };
         if (module_landmarks_find_symbol(image, "__jit_debug_descriptor", &symbol))
-                found->jit_svma = symbol.st_value;
-        if (!module_landmarks_find_symbol(image, "_PyRuntime", &symbol) ||
-            !module_landmarks_find_symbol(image, "Py_Version", &version) ||
-            !module_landmarks_find_symbol(image, "_PyEval_EvalFrameDefault", &eval))
-                return;
-        found->python_runtime_svma = symbol.st_value;
-        found->python_version_svma = version.st_value;
-        found->python_eval_svma = eval.st_value;
-        found->python_eval_bytes = eval.st_size;
+                ret_landmarks->jit_svma = symbol.st_value;
+        module_landmarks_find_python(image, ret_landmarks);
 }

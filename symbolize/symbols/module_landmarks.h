@@ -14,6 +14,7 @@
 #ifndef SYMBOLIZE_SYMBOLS_MODULE_LANDMARKS_H
 #define SYMBOLIZE_SYMBOLS_MODULE_LANDMARKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct elf_image;
@@ -24,9 +25,17 @@ struct module_landmarks {
         uint64_t python_runtime_svma; /* of _PyRuntime; the others of Python are there if this is */
         uint64_t python_version_svma; /* of Py_Version */
         uint64_t python_eval_svma, python_eval_bytes; /* of _PyEval_EvalFrameDefault() */
+        uint64_t python_rest_svma, python_rest_bytes; /* of its other part (".cold"), if it was split */
+        bool python_is_old;                           /* CPython before 3.11, which has no Py_Version */
+        bool python_is_stripped;                      /* an interpreter whose symbols are missing */
 };
 
-/* From .symtab or .dynsym. */
+static inline bool module_landmarks_are_there(const struct module_landmarks *l)
+{
+        return l->jit_svma != 0 || l->python_runtime_svma != 0 || l->python_is_old || l->python_is_stripped;
+}
+
+/* From .symtab or .dynsym; a section .PyRuntime makes an interpreter of a file without them. */
 void module_landmarks_find(const struct elf_image *image, struct module_landmarks *ret_landmarks);
 
 #endif /* SYMBOLIZE_SYMBOLS_MODULE_LANDMARKS_H */

@@ -256,20 +256,92 @@ START_TEST(test_what_makes_no_sense_has_no_frame)
 }
 END_TEST
 
+/* A build whose threads have no lock keeps the first member of a str's state in a byte of its own. */
+START_TEST(test_names_where_threads_have_no_lock)
+{
+        struct fixture *f = fixture_new();
+
+        f->name.state = 3 | 1 << 8 | 1 << 11 | 1 << 12;
+        check_text(f, symbol_of(f, find(f, 0, SECOND_NS))->function, "Net.forward");
+        fixture_free(f);
+}
+END_TEST
+
 START_TEST(test_versions)
 {
         static uint8_t head[PYTHON_LAYOUT_HEAD_BYTES];
         struct python_layout layout;
 
         ck_assert_int_eq(python_layout_find(0x030a00f0, head, &layout), -ENOTSUP);
-        ck_assert_int_eq(python_layout_find(0x030e00f0, head, &layout), -ENOTSUP);
+        ck_assert_int_eq(python_layout_find(0x030f00a0, head, &layout), -ENOTSUP);
         ck_assert_int_eq(python_layout_find(0x030d00f0, head, &layout), -EBADMSG); /* without its cookie */
+        ck_assert_int_eq(python_layout_find(0x030e00f0, head, &layout), -EBADMSG);
         memcpy(head, "xdebugpy", 8);
         ck_assert_int_eq(python_layout_find(0x030d00f0, head, &layout), 0);
-        head[16] = 1; /* without the lock */
-        ck_assert_int_eq(python_layout_find(0x030d00f0, head, &layout), -ENOTSUP);
-        head[16] = 0;
+        ck_assert_int_eq(python_layout_find(0x030e00f0, head, &layout), 0);
         head[29 * 8 + 1] = 1; /* frames are not that long */
         ck_assert_int_eq(python_layout_find(0x030d00f0, head, &layout), -EBADMSG);
+        ck_assert_int_eq(python_layout_find(0x030e00f0, head, &layout), 0); /* other words */
+        head[32 * 8 + 1] = 1;
+        ck_assert_int_eq(python_layout_find(0x030e00f0, head, &layout), -EBADMSG);
+}
+END_TEST
+
+/* The words of struct _Py_DebugOffsets of 3.14, in the order of its header; of a build with @copies. */
+static void set_debug_offsets_of_3_14(uint8_t *head, uint64_t copies)
+{
+        const uint64_t words[81] = { [2] = copies != 0, [5] = 40,
+                                     [8] = 7208,        [9] = 7280,
+                                     [15] = 16,         [16] = 9000,
+                                     [18] = 9016,       [19] = 9008,
+                                     [24] = 8,          [26] = 72,
+                                     [28] = 176,        [32] = 8,
+                                     [33] = 0,          [34] = 56,
+                                     [36] = 74,         [38] = copies,
+                                     [40] = 112,        [42] = 128,
+                                     [43] = 136,        [44] = 68,
+                                     [48] = 208,        [49] = copies ? 192 : 0,
+                                     [75] = 16,         [76] = 32,
+                                     [78] = 32,         [79] = 16,
+                                     [80] = 40 };
+
+        memcpy(head, words, sizeof(words));
+        memcpy(head, "xdebugpy", 8);
+}
+
+START_TEST(test_the_offsets_of_3_14)
+{
+        uint8_t head[PYTHON_LAYOUT_HEAD_BYTES] = { 0 };
+        struct python_layout l;
+
+        set_debug_offsets_of_3_14(head, 0);
+        ck_assert_int_eq(python_layout_find(0x030e00f0, head, &l), 0);
+        ck_assert_uint_eq(l.interpreters, 40);
+        ck_assert_uint_eq(l.walk.interpreter_next, 7208);
+        ck_assert_uint_eq(l.walk.interpreter_threads, 7280);
+        ck_assert_uint_eq(l.walk.thread_next, 8);
+        ck_assert_uint_eq(l.walk.thread_frame, 72);
+        ck_assert_uint_eq(l.walk.thread_native_id, 176);
+        ck_assert_uint_eq(l.walk.frame_previous, 8);
+        ck_assert_uint_eq(l.walk.frame_instruction, 56);
+        ck_assert_uint_eq(l.walk.frame_owner, 74);
+        ck_assert_uint_eq(l.walk.frame_copy, PYTHON_NO_OFFSET);
+        ck_assert_uint_eq(l.walk.interpreter_gil, 16);
+        ck_assert_uint_eq(l.walk.gil_bytes, 208);
+        ck_assert_uint_eq(l.walk.gil_locked, 16);
+        ck_assert_uint_eq(l.walk.code_identity, 128);
+        ck_assert_uint_eq(l.objects.code_file, 112);
+        ck_assert_uint_eq(l.objects.code_lines, 136);
+        ck_assert_uint_eq(l.objects.code_first_line, 68);
+        ck_assert_uint_eq(l.objects.code_instructions, 208);
+        ck_assert_uint_eq(l.objects.bytes_data, 32);
+        ck_assert_uint_eq(l.objects.text_length, 16);
+        ck_assert_uint_eq(l.objects.text_wide, 56);
+        set_debug_offsets_of_3_14(head, 72); /* without the lock */
+        ck_assert_int_eq(python_layout_find(0x030e00f0, head, &l), 0);
+        ck_assert_uint_eq(l.walk.gil_bytes, 0);
+        ck_assert_uint_eq(l.walk.frame_copy, 72);
+        ck_assert_uint_eq(l.walk.code_copies, 192);
+        ck_assert_uint_eq(l.walk.code_instructions, 208);
 }
 END_TEST

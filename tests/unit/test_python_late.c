@@ -131,6 +131,55 @@ START_TEST(test_a_thread_that_comes_later)
 }
 END_TEST
 
+/* Since 3.12 a frame of its own stands for C; since 3.14 there are two kinds of them. */
+START_TEST(test_frames_that_stand_for_c)
+{
+        static struct fixture f;
+
+        fixture_open(&f);
+        f.process.owner_entry = 3;
+        f.process.offsets.frame_is_entry = PYTHON_NO_OFFSET;
+        for (uint8_t owner = 3; owner <= 4; owner++) {
+                memcpy((char *)f.frames[N_FRAMES - owner] + f.process.offsets.frame_owner, &owner, 1);
+        }
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 1);
+        ck_assert_uint_eq(f.read.sample.n_frames, N_FRAMES - 2);
+        ck_assert_uint_eq(f.read.frame_avma[0], avma_of(f.frames[N_FRAMES - 1]));
+        ck_assert_uint_eq(f.read.frame_avma[1], avma_of(f.frames[N_FRAMES - 2]));
+        ck_assert_uint_eq(f.read.sample.frames[0].code & 1, 0);
+        ck_assert_uint_eq(f.read.sample.frames[1].code & 1, 1);
+        ck_assert_uint_eq(f.read.sample.frames[2].code & 1, 0);
+        python_late_free(f.late);
+}
+END_TEST
+
+/* A thread without a lock runs a copy of the instructions: its place is said as that in the code object. */
+START_TEST(test_instructions_of_a_copy)
+{
+        static struct fixture f;
+        uint64_t copies[4] = { 3, 0, 0x7000, 0x8000 };
+        uint32_t which = 1;
+
+        fixture_open(&f);
+        f.process.offsets.frame_copy = 72;
+        f.process.offsets.code_copies = 0;
+        f.process.offsets.code_instructions = 200;
+        f.code[N_FRAMES - 2][0] = avma_of(copies);
+        f.frames[N_FRAMES - 2][INSTRUCTION] = 0x7010;
+        memcpy((char *)f.frames[N_FRAMES - 2] + 72, &which, sizeof(which));
+        which = PYTHON_COPIES_MAX; /* makes no sense */
+        memcpy((char *)f.frames[N_FRAMES - 4] + 72, &which, sizeof(which));
+        which = 2; /* its code object cannot be read */
+        memcpy((char *)f.frames[N_FRAMES - 5] + 72, &which, sizeof(which));
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 1);
+        ck_assert_uint_eq(f.read.sample.frames[0].instruction, 0x2000 + N_FRAMES - 1);
+        ck_assert_uint_eq(f.read.sample.frames[1].instruction, avma_of(f.code[N_FRAMES - 2]) + 200 + 0x10);
+        ck_assert_uint_eq(f.read.sample.frames[3].instruction, 0x2000 + N_FRAMES - 4);
+        ck_assert_uint_eq(f.read.sample.frames[4].instruction, 0x2000 + N_FRAMES - 5);
+        python_late_free(f.late);
+}
+END_TEST
+
 START_TEST(test_lists_without_an_end)
 {
         static struct fixture f;

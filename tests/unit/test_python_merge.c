@@ -14,15 +14,16 @@
 #define INTERPRETER_AVMA 0x1000
 #define EVAL_AVMA        0x1100
 #define EVAL_END         0x1200
+#define REST_AVMA        0x1600 /* another part of the same function */
+#define REST_END         0x1700
 #define OTHER_AVMA       0x8000 /* an extension, or the C library */
 #define INTERPRETER      3      /* rows of MODULES */
 #define OTHER            4
 
 /*
- * @native: innermost first: E = an evaluation, I = another function of the interpreter, o = code of
- * another module, k = the
- * kernel.  @python: a letter a frame, in capitals one that C called.  Returns the merged stack, Python
- * frames as they are.
+ * @native: innermost first: E = an evaluation, R = the same in its other part, I = another function of the
+ * interpreter, o = code of another module, k = the kernel.  @python: a letter a frame, in capitals one that C
+ * called.  Returns the merged stack, Python frames as they are.
  */
 static const char *merge(const char *native, const char *python, bool has_root, bool keep_c)
 {
@@ -32,8 +33,7 @@ static const char *merge(const char *native, const char *python, bool has_root, 
         struct python_stack stack = { .n_frames = (uint32_t)strlen(python) };
         struct python_merge m = { .space = &space,
                                   .module = INTERPRETER,
-                                  .eval_start_avma = EVAL_AVMA,
-                                  .eval_end_avma = EVAL_END,
+                                  .eval = { { EVAL_AVMA, EVAL_END }, { REST_AVMA, REST_END } },
                                   .keep_c = keep_c };
         const struct address_range ranges[] = {
                 { .start_avma = INTERPRETER_AVMA, .end_avma = 0x2000, .module = INTERPRETER },
@@ -50,6 +50,7 @@ static const char *merge(const char *native, const char *python, bool has_root, 
                 chain.frames[chain.n_frames++] = (struct call_frame){
                         /* A return address may be the first byte after its function. */
                         .avma = *at == 'E'   ? EVAL_END
+                                : *at == 'R' ? REST_AVMA + 8
                                 : *at == 'I' ? INTERPRETER_AVMA + 8
                                              : OTHER_AVMA + 8,
                         .in_kernel = *at == 'k',
@@ -79,6 +80,14 @@ START_TEST(test_frames_take_the_place_of_their_evaluation)
         ck_assert_str_eq(merge("EIIo", "aB", true, false), "aB-");
         /* An extension called Python again: its own functions stay between. */
         ck_assert_str_eq(merge("EIoIEIIo", "aBcD", true, false), "aB-cD-");
+}
+END_TEST
+
+START_TEST(test_the_other_part_of_a_split_function_is_an_evaluation)
+{
+        ck_assert_str_eq(merge("RIIo", "aB", true, false), "aB-");
+        ck_assert_str_eq(merge("RIoIEIIo", "aBcD", true, false), "aB-cD-");
+        ck_assert_str_eq(merge("IIRIo", "A", true, false), "++A-");
 }
 END_TEST
 
@@ -117,7 +126,7 @@ END_TEST
 START_TEST(test_as_many_groups_as_evaluations_fit)
 {
         static struct call_chain chain;
-        const struct python_merge m = { .eval_start_avma = EVAL_AVMA, .eval_end_avma = EVAL_END };
+        const struct python_merge m = { .eval = { { EVAL_AVMA, EVAL_END } } };
         const struct python_stack two = { .n_frames = 3, .is_entry = { true, false, true } };
         const struct python_stack one = { .n_frames = 2, .is_entry = { false, true } };
         const struct python_stack three = { .n_frames = 3, .is_entry = { true, true, true } };
@@ -138,7 +147,7 @@ START_TEST(test_frames_that_could_not_be_read_are_left_out)
 {
         static struct call_chain chain, merged;
         struct address_space space;
-        struct python_merge m = { .space = &space, .eval_start_avma = EVAL_AVMA, .eval_end_avma = EVAL_END };
+        struct python_merge m = { .space = &space, .eval = { { EVAL_AVMA, EVAL_END } } };
         struct python_stack stack = { .n_frames = 3,
                                       .frames = { 7, 0, 9 },
                                       .is_entry = { false, false, true } };
@@ -159,7 +168,7 @@ START_TEST(test_an_evaluation_of_unreadable_frames_stays)
 {
         static struct call_chain chain, merged;
         struct address_space space;
-        struct python_merge m = { .space = &space, .eval_start_avma = EVAL_AVMA, .eval_end_avma = EVAL_END };
+        struct python_merge m = { .space = &space, .eval = { { EVAL_AVMA, EVAL_END } } };
         struct python_stack stack = { .n_frames = 2, .is_entry = { false, true } };
 
         address_space_init(&space);
@@ -179,7 +188,7 @@ START_TEST(test_a_full_chain_is_cut)
 {
         static struct call_chain chain, merged;
         struct address_space space;
-        struct python_merge m = { .space = &space, .eval_start_avma = EVAL_AVMA, .eval_end_avma = EVAL_END };
+        struct python_merge m = { .space = &space, .eval = { { EVAL_AVMA, EVAL_END } } };
         struct python_stack stack = { .n_frames = PYTHON_FRAMES_MAX };
 
         address_space_init(&space);
