@@ -13,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CACHE_BITS 13
+#define CACHE_BITS  13
+#define NUMBERS_MAX (UINT32_C(1) << 20)
+#define READ_BYTES  8192 /* what the reading of a code object counts for, beside its table of lines */
 
 /* Where a code object is.  No padding: it is compared as bytes. */
 struct code_key {
@@ -49,6 +51,7 @@ struct python_functions {
         size_t capacity;
         size_t lines_bytes; /* of all entries */
         struct intern numbers;
+        uint64_t work_start_ns, work_bytes; /* since then */
         struct cached_place cache[1U << CACHE_BITS];
 };
 
@@ -60,7 +63,7 @@ int python_functions_new(struct trace_dictionary *dictionary, struct python_func
                 return -ENOMEM;
         f->dictionary = dictionary;
         intern_init(&f->keys, sizeof(struct code_key), PYTHON_FUNCTIONS_MAX);
-        intern_init(&f->numbers, sizeof(struct function_key), 0);
+        intern_init(&f->numbers, sizeof(struct function_key), NUMBERS_MAX);
         *ret_functions = f;
         return 0;
 }
@@ -97,6 +100,15 @@ void python_functions_forget(struct python_functions *f, uint32_t pid)
         for (size_t i = 0; i < sizeof(f->cache) / sizeof(f->cache[0]); i++)
                 if (f->cache[i].pid == pid)
                         f->cache[i].frame = 0;
+}
+
+static bool may_work(struct python_functions *f, uint64_t now_ns)
+{
+        if (now_ns - f->work_start_ns >= PYTHON_FUNCTIONS_WORK_NS) {
+                f->work_start_ns = now_ns;
+                f->work_bytes = 0;
+        }
+        return f->work_bytes < PYTHON_FUNCTIONS_WORK_BYTES;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -136,6 +148,7 @@ static int read_references(struct python_functions *f, const struct process_memo
         if (r < 0)
                 return r;
         f->lines_bytes += entry->lines_bytes;
+        f->work_bytes += entry->lines_bytes;
         key.module = entry->module;
         key.name = entry->name;
         r = intern_add(&f->numbers, &key, sizeof(key), &entry->function);
@@ -160,6 +173,7 @@ static int refresh(struct python_functions *f, const struct python_place *place,
         struct python_code code;
         int r = python_code_read(&memory, place->objects, place->code_avma, &code);
 
+        f->work_bytes += READ_BYTES;
         entry->checked_ns = now_ns;
         if (r < 0 || (was_read && entry->function != 0 && is_same_code(&code, &entry->code)))
                 return 0;
@@ -202,8 +216,11 @@ static int find_code(struct python_functions *f, const struct python_place *plac
         }
         entry = &f->entries[id - 1];
         r = 0;
-        if (is_stale(entry, place, now_ns))
+        if (is_stale(entry, place, now_ns)) {
+                if (!may_work(f, now_ns))
+                        return 0;
                 r = refresh(f, place, entry, now_ns);
+        }
         *ret_entry = id - 1;
         if (r < 0)
                 return r;
@@ -273,7 +290,10 @@ int python_functions_find(struct python_functions *f, const struct python_place 
         r = find_code(f, place, now_ns, &id);
         if (r <= 0)
                 return r;
+        if (!may_work(f, now_ns))
+                return 0;
         entry = &f->entries[id];
+        f->work_bytes += entry->lines_bytes;
         r = add_python_frame(f, entry, line_of(entry, place->instruction_avma), ret_frame);
         if (r < 0) {
                 *ret_frame = 0;

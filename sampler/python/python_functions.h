@@ -14,7 +14,8 @@
  * A code object is read when it is first seen, some milliseconds after the sample.  A program may free one,
  * and have another at its address: so each frame has the identity of its code object, and one that is gone
  * before it could be read has no function.  Without the identity the object is looked at again each second.
- * Everything in it is hostile.
+ * Everything in it is hostile: a program may change its code objects all the time, and may have long tables
+ * of lines, so the work is bounded.
  *
  * Used by the collector's thread.
  */
@@ -26,6 +27,10 @@
 #define PYTHON_FUNCTIONS_MAX       65536               /* code objects at a time; then all are forgotten */
 #define PYTHON_FUNCTIONS_BYTES_MAX (UINT32_C(1) << 26) /* their line tables together */
 #define PYTHON_FUNCTIONS_FRESH_NS  UINT64_C(1000000000)
+
+/* Bytes that are read and looked through in a while; then functions have no names until the next one. */
+#define PYTHON_FUNCTIONS_WORK_BYTES (UINT64_C(1) << 24) /* some ten milliseconds */
+#define PYTHON_FUNCTIONS_WORK_NS    UINT64_C(100000000)
 
 struct python_functions;
 struct python_objects;
@@ -47,7 +52,7 @@ struct python_place {
 
 /*
  * python_functions_find() - the row of FRAMES of a place
- * @ret_frame:  its id; 0 if it cannot be read, or the tables are full
+ * @ret_frame:  its id; 0 if it cannot be read, the tables are full, or there was too much work
  * Returns 0 or -ENOMEM.  About 50 ns; some microseconds for a code object that is new.
  */
 int python_functions_find(struct python_functions *f, const struct python_place *place, uint64_t now_ns,

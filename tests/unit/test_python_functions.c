@@ -7,6 +7,7 @@
 #include "format/trace_dictionary.h"
 #include "sampler/python/python_functions.h"
 #include "sampler/python/python_layout.h"
+#include "sampler/python/python_objects.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
@@ -263,6 +264,33 @@ START_TEST(test_names_where_threads_have_no_lock)
 
         f->name.state = 3 | 1 << 8 | 1 << 11 | 1 << 12;
         check_text(f, symbol_of(f, find(f, 0, SECOND_NS))->function, "Net.forward");
+        fixture_free(f);
+}
+END_TEST
+
+/* A program that changes a code object with a long table of lines all the time: not each change is read. */
+START_TEST(test_the_work_is_bounded)
+{
+        const uint64_t length = PYTHON_LINES_MAX;
+        struct fixture *f = fixture_new();
+        struct text_object *names = calloc(100, sizeof(*names));
+        uint8_t *lines = calloc(1, PYTHON_LINES_MAX + 64);
+        uint32_t n_found = 0;
+
+        ck_assert_ptr_nonnull(lines);
+        ck_assert_ptr_nonnull(names);
+        memcpy(lines + 16, &length, sizeof(length));
+        f->code.words[f->layout.objects.code_lines / 8] = (uintptr_t)lines;
+        for (uint32_t i = 0; i < 100; i++) {
+                f->code.words[f->layout.objects.code_name / 8] = (uintptr_t)&names[i];
+                set_ascii(&names[i], "other");
+                n_found += find_that(f, 0, SECOND_NS + i, identity_of(f)) != 0;
+        }
+        ck_assert_uint_ge(n_found, 4);
+        ck_assert_uint_le(n_found, 16);
+        ck_assert_uint_ne(find_that(f, 0, SECOND_NS + PYTHON_FUNCTIONS_WORK_NS, identity_of(f)), 0);
+        free(lines);
+        free(names);
         fixture_free(f);
 }
 END_TEST
