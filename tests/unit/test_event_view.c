@@ -184,6 +184,21 @@ START_TEST(test_an_empty_trace)
 }
 END_TEST
 
+/* Without BPF the lock of a Python program is not known, which the view says in its place. */
+START_TEST(test_a_gil_that_is_missing)
+{
+        const struct trace_notice notice = { .notice = TRACE_NOTICE_PYTHON_APPROXIMATE };
+        struct trace_builder b;
+
+        trace_builder_init(&b);
+        (void)trace_builder_row(&b, TRACE_TABLE_NOTICES, &notice);
+        trace_builder_finish(&b);
+        has(&b, view_locks, "no locks are known: the GIL needs BPF");
+        has(&b, view_locks, "the lock of Python (GIL) is missing: it was recorded without BPF");
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 START_TEST(test_samples_alone_and_zones_alone)
 {
         for (int i = 0; i < 2; i++) {

@@ -252,6 +252,20 @@ static void add_holders_and_waits(struct event_names *n, const struct lock_stats
                 event_names_hint_zone(n, waiter);
 }
 
+/* BPF reads the lock of a Python interpreter; without BPF its functions are approximate. */
+static bool lacks_gil(const struct loaded_trace *trace)
+{
+        const struct trace_dictionary *d = trace->dictionary;
+
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_NOTICES); i++) {
+                const struct trace_notice *row = trace_dictionary_row(d, TRACE_TABLE_NOTICES, i);
+
+                if (row->notice == TRACE_NOTICE_PYTHON_APPROXIMATE)
+                        return true;
+        }
+        return false;
+}
+
 static struct answer_words locks_view_answer(const struct event_names *n, const struct lock_stats *s)
 {
         struct answer_words a = { .used_bytes = 0 };
@@ -264,6 +278,7 @@ static struct answer_words locks_view_answer(const struct event_names *n, const 
         if (s->n_used == 0 || first == 0) {
                 answer_words_add(&a, "%s",
                                  n->options->is_filtered ? "no lock event passes the filters"
+                                 : lacks_gil(n->trace)   ? "no locks are known: the GIL needs BPF"
                                                          : "the program reported no locks");
                 return a;
         }
@@ -294,6 +309,8 @@ void locks_view_fill(struct view_document *d, const struct lock_stats *s, const 
                          "releases of locks that the thread did not hold, as far as is known");
         event_names_warn(&n, s->n_untracked, "threads at one lock beyond the limit; left out");
         event_names_warn(&n, s->n_rows_lost, "holds and waits in too many different zones; in the sums only");
+        if (lacks_gil(trace))
+                view_document_warn(d, "the lock of Python (GIL) is missing: it was recorded without BPF");
         add_locks(&n, s);
         if (s->n_used != 0)
                 add_holders_and_waits(&n, s);
