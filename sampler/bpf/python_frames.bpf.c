@@ -78,66 +78,6 @@ static __always_inline bool is_of_thread(const struct python_process *p, __u64 s
         return state != 0 && (__u32)python_read_word(state + p->offsets.thread_native_id) == own_tid;
 }
 
-/* Where search_state() is: numbers only, so that the verifier looks at a step once. */
-struct search {
-        __u64 interpreter, state; /* addresses */
-        __u32 pid, own_tid;
-};
-
-/* The next thread, of this interpreter or of the next one.  Ends at the thread, or at the last. */
-static long search_step(__u32 step, struct search *at)
-{
-        const struct python_process *p = find_process(at->pid);
-
-        (void)step;
-        if (!p || at->interpreter == 0 || is_of_thread(p, at->state, at->own_tid))
-                return 1;
-        if (at->state != 0) {
-                at->state = python_read_word(at->state + p->offsets.thread_next);
-                return 0;
-        }
-        at->interpreter = python_read_word(at->interpreter + p->offsets.interpreter_next);
-        if (at->interpreter != 0)
-                at->state = python_read_word(at->interpreter + p->offsets.interpreter_threads);
-        return 0;
-}
-
-/* Through the threads of all interpreters.  Returns 0 if it is not among them. */
-static __always_inline __u64 search_state(const struct python_process *p, __u32 own_tid)
-{
-        struct search at = { .interpreter = python_read_word(p->interpreters_avma),
-                             .pid = p->pid,
-                             .own_tid = own_tid };
-
-        if (at.interpreter != 0)
-                at.state = python_read_word(at.interpreter + p->offsets.interpreter_threads);
-        (void)bpf_loop(PYTHON_THREADS_MAX, search_step, &at, 0);
-        return is_of_thread(p, at.state, own_tid) ? at.state : 0;
-}
-
-/* The state of the thread that runs here; 0 = it is none of Python's. */
-static __always_inline __u64 find_python_state(const struct python_process *p, __u32 tid, __u64 now_ns)
-{
-        struct bpf_pidns_info own = { .pid = 0 };
-        struct known_thread known = { .looked_ns = now_ns };
-        const struct known_thread *last;
-
-        if (bpf_get_ns_current_pid_tgid(p->namespace_device, p->namespace_inode, &own, sizeof(own)) < 0)
-                return 0;
-        if (p->current_avma != 0) {
-                known.state_avma = python_read_word(p->current_avma);
-                if (is_of_thread(p, known.state_avma, own.pid))
-                        return known.state_avma;
-        }
-        last = bpf_map_lookup_elem(&threads, &tid);
-        if (last && (last->state_avma == 0 ? now_ns - last->looked_ns < PYTHON_RETRY_NS
-                                           : is_of_thread(p, last->state_avma, own.pid)))
-                return last->state_avma;
-        known.state_avma = search_state(p, own.pid);
-        (void)bpf_map_update_elem(&threads, &tid, &known, BPF_ANY);
-        return known.state_avma;
-}
-
 static __always_inline __u64 innermost_frame(const struct python_process *p, __u64 state)
 {
         __u64 frame = python_read_word(state + p->offsets.thread_frame);
@@ -145,6 +85,94 @@ static __always_inline __u64 innermost_frame(const struct python_process *p, __u
         return frame != 0 && p->offsets.link_frame != PYTHON_NO_OFFSET
                        ? python_read_word(frame + p->offsets.link_frame)
                        : frame;
+}
+
+/* A thread may have a state in each of them. */
+static __always_inline bool has_several_interpreters(const struct python_process *p)
+{
+        __u64 interpreter = python_read_word(p->interpreters_avma);
+
+        return interpreter != 0 && python_read_word(interpreter + p->offsets.interpreter_next) != 0;
+}
+
+/* Where search_state() is: numbers only, so that the verifier looks at a step once. */
+struct search {
+        __u64 interpreter, state; /* addresses: of the next state */
+        __u64 found, idle;        /* the thread's state with a frame; its first one without; or 0 */
+        __u64 skip;               /* a state that is not wanted; or 0 */
+        __u32 pid, own_tid;
+};
+
+/* The next thread, of this interpreter or of the next one.  Ends after one that is wanted, or the last. */
+static long search_step(__u32 step, struct search *at)
+{
+        const struct python_process *p = find_process(at->pid);
+
+        (void)step;
+        if (!p || at->interpreter == 0)
+                return 1;
+        if (at->state != at->skip && is_of_thread(p, at->state, at->own_tid)) {
+                if (innermost_frame(p, at->state) != 0)
+                        at->found = at->state;
+                else if (at->idle == 0)
+                        at->idle = at->state;
+        }
+        if (at->state != 0) {
+                at->state = python_read_word(at->state + p->offsets.thread_next);
+                return at->found != 0;
+        }
+        at->interpreter = python_read_word(at->interpreter + p->offsets.interpreter_next);
+        if (at->interpreter != 0)
+                at->state = python_read_word(at->interpreter + p->offsets.interpreter_threads);
+        return 0;
+}
+
+static __always_inline void begin_search(const struct python_process *p, __u64 skip, struct search *at)
+{
+        at->interpreter = python_read_word(p->interpreters_avma);
+        at->state = at->interpreter != 0 ? python_read_word(at->interpreter + p->offsets.interpreter_threads)
+                                         : 0;
+        at->found = at->idle = 0;
+        at->skip = skip;
+}
+
+/* Through the threads of all interpreters, those of the one that was made last first. */
+static __always_inline __u64 search_state(struct search *at)
+{
+        at->found = 0;
+        (void)bpf_loop(PYTHON_THREADS_MAX, search_step, at, 0);
+        return at->found;
+}
+
+/*
+ * The state of the thread that runs here; 0 = it is none of Python's.  In a process of several interpreters a
+ * thread has one in each that it ran: the one with a frame is wanted.
+ */
+static __always_inline __u64 find_python_state(const struct python_process *p, __u32 tid, __u64 now_ns,
+                                               bool has_several, struct search *at)
+{
+        struct bpf_pidns_info own = { .pid = 0 };
+        struct known_thread known = { .looked_ns = now_ns };
+        const struct known_thread *last;
+
+        if (bpf_get_ns_current_pid_tgid(p->namespace_device, p->namespace_inode, &own, sizeof(own)) < 0)
+                return 0;
+        at->own_tid = own.pid;
+        if (p->current_avma != 0) {
+                known.state_avma = python_read_word(p->current_avma);
+                if (is_of_thread(p, known.state_avma, own.pid))
+                        return known.state_avma;
+        }
+        last = bpf_map_lookup_elem(&threads, &tid);
+        if (last && (last->state_avma == 0 ? now_ns - last->looked_ns < PYTHON_RETRY_NS
+                                           : !has_several && is_of_thread(p, last->state_avma, own.pid)))
+                return last->state_avma;
+        begin_search(p, 0, at);
+        known.state_avma = search_state(at);
+        if (known.state_avma == 0)
+                known.state_avma = at->idle;
+        (void)bpf_map_update_elem(&threads, &tid, &known, BPF_ANY);
+        return known.state_avma;
 }
 
 static __always_inline __u64 word_at(const struct frame_bytes *frame, __u16 offset)
@@ -248,24 +276,52 @@ static __always_inline __u64 gil_flag_of(const struct python_process *p, __u64 s
         return python_read_holder(p, gil) == state ? PYTHON_FLAG_HAS_GIL : PYTHON_FLAG_NO_GIL;
 }
 
+static __always_inline void walk_state(const struct python_process *p, __u64 state, struct walk *w)
+{
+        w->at = innermost_frame(p, state);
+        (void)bpf_loop(PYTHON_FRAMES_MAX + PYTHON_ENTRIES_MAX, walk_step, w, 0);
+        if (w->at != 0)
+                w->flags |= PYTHON_FLAG_CUT;
+}
+
+/* The frames of the interpreters that called this one. */
+static __always_inline void walk_callers(const struct python_process *p, __u64 state, struct search *at,
+                                         struct walk *w)
+{
+        begin_search(p, state, at);
+        for (__u32 i = 0; i < PYTHON_NESTED_MAX; i++) {
+                struct python_record *record = record_at(w->position);
+                __u32 n = w->n;
+                __u64 caller = search_state(at);
+
+                if (caller == 0 || !record)
+                        return;
+                if (n > 0 && n <= PYTHON_FRAMES_MAX)
+                        record->frames[n - 1].code |= 1;
+                walk_state(p, caller, w);
+        }
+}
+
 static __always_inline void put_python_frames(const struct python_process *p, __u32 tid,
                                               struct switch_ring_head *ring, __u32 flags)
 {
         struct python_record *record;
         struct walk w = { .position = ring->head, .pid = p->pid, .flags = flags };
+        struct search at = { .pid = p->pid };
         __u64 now_ns = bpf_ktime_get_ns(), state;
+        bool has_several;
 
         if (ring->head - ring->tail + sizeof(*record) + PYTHON_FRAMES_MAX * sizeof(record->frames[0]) >
             settings.ring_bytes) {
                 ring->n_lost++;
                 return;
         }
-        state = find_python_state(p, tid, now_ns);
+        has_several = has_several_interpreters(p);
+        state = find_python_state(p, tid, now_ns, has_several, &at);
         if (state != 0) {
-                w.at = innermost_frame(p, state);
-                (void)bpf_loop(PYTHON_FRAMES_MAX + PYTHON_ENTRIES_MAX, walk_step, &w, 0);
-                if (w.at != 0)
-                        w.flags |= PYTHON_FLAG_CUT;
+                walk_state(p, state, &w);
+                if (has_several)
+                        walk_callers(p, state, &at, &w);
                 w.flags |= gil_flag_of(p, state);
         } else {
                 w.flags |= PYTHON_FLAG_NO_THREAD;

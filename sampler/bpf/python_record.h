@@ -22,6 +22,7 @@
 #define PYTHON_THREADS_MAX   256  /* steps through an interpreter's threads to find one */
 #define PYTHON_KNOWN_THREADS 16384
 #define PYTHON_RETRY_NS      100000000 /* a thread that is not Python's is looked for again after so long */
+#define PYTHON_NESTED_MAX    2         /* interpreters on a stack that called the one that runs */
 #define PYTHON_NO_OFFSET     0xffff
 #define PYTHON_COPIES_MAX    65536 /* of a function's instructions: about as many as threads */
 

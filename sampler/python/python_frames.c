@@ -240,7 +240,9 @@ void python_frames_recall(struct python_frames *p, uint32_t tid, uint64_t time_n
 
 void python_frames_merge(struct python_frames *p, const struct address_space *space, struct call_chain *chain)
 {
-        struct python_merge merge = { .space = space, .keep_c = p && p->keep_c };
+        struct python_merge merge = { .space = space,
+                                      .dictionary = p ? p->recording->dictionary : NULL,
+                                      .keep_c = p && p->keep_c };
         const struct python_interpreter *interpreter;
 
         if (!p || p->taken.pid == 0)

@@ -90,28 +90,77 @@ static bool is_own_state(const struct process_memory *memory, const struct pytho
         return state != 0 && (uint32_t)late_word(memory, state + p->offsets.thread_native_id) == own_tid;
 }
 
-/* Through the threads of all interpreters.  Returns 0 if it is not among them. */
+static uint64_t late_innermost(const struct process_memory *memory, const struct python_process *p,
+                               uint64_t state)
+{
+        uint64_t frame = late_word(memory, state + p->offsets.thread_frame);
+
+        return frame != 0 && p->offsets.link_frame != PYTHON_NO_OFFSET
+                       ? late_word(memory, frame + p->offsets.link_frame)
+                       : frame;
+}
+
+/* A thread may have a state in each of them. */
+static bool has_several_interpreters(const struct process_memory *memory, const struct python_process *p)
+{
+        uint64_t interpreter = late_word(memory, p->interpreters_avma);
+
+        return interpreter != 0 && late_word(memory, interpreter + p->offsets.interpreter_next) != 0;
+}
+
+/* As in python_frames.bpf.c. */
+struct late_search {
+        uint64_t interpreter, state; /* addresses: of the next state */
+        uint64_t idle, skip;
+        unsigned n_steps;
+};
+
+static void late_search_begin(const struct process_memory *memory, const struct python_process *p,
+                              uint64_t skip, struct late_search *s)
+{
+        *s = (struct late_search){ .interpreter = late_word(memory, p->interpreters_avma), .skip = skip };
+        if (s->interpreter != 0)
+                s->state = late_word(memory, s->interpreter + p->offsets.interpreter_threads);
+}
+
+/* Through the threads of all interpreters, those of the one that was made last first; 0 = no more. */
+static uint64_t late_search_next(const struct process_memory *memory, const struct python_process *p,
+                                 uint32_t own_tid, struct late_search *s)
+{
+        for (; s->interpreter != 0 && s->n_steps < PYTHON_THREADS_MAX; s->n_steps++) {
+                uint64_t state = s->state;
+
+                if (state == 0) {
+                        s->interpreter = late_word(memory, s->interpreter + p->offsets.interpreter_next);
+                        if (s->interpreter != 0)
+                                s->state = late_word(memory, s->interpreter + p->offsets.interpreter_threads);
+                        continue;
+                }
+                s->state = late_word(memory, state + p->offsets.thread_next);
+                if (state == s->skip || !is_own_state(memory, p, state, own_tid))
+                        continue;
+                if (late_innermost(memory, p, state) != 0)
+                        return state;
+                s->idle = s->idle != 0 ? s->idle : state;
+        }
+        return 0;
+}
+
 static uint64_t find_late_state(const struct process_memory *memory, const struct python_process *p,
                                 uint32_t own_tid)
 {
-        uint64_t interpreter = late_word(memory, p->interpreters_avma), state;
-        unsigned n_steps = 0;
+        struct late_search search;
+        uint64_t state;
 
-        for (; interpreter != 0 && n_steps < PYTHON_THREADS_MAX; n_steps++) {
-                state = late_word(memory, interpreter + p->offsets.interpreter_threads);
-                for (; state != 0 && n_steps < PYTHON_THREADS_MAX; n_steps++) {
-                        if (is_own_state(memory, p, state, own_tid))
-                                return state;
-                        state = late_word(memory, state + p->offsets.thread_next);
-                }
-                interpreter = late_word(memory, interpreter + p->offsets.interpreter_next);
-        }
-        return 0;
+        late_search_begin(memory, p, 0, &search);
+        state = late_search_next(memory, p, own_tid, &search);
+        return state != 0 ? state : search.idle;
 }
 
 static uint64_t late_state_of(struct python_late *l, const struct process_memory *memory,
                               const struct python_process *p, uint32_t tid, uint64_t now_ns)
 {
+        bool has_several = has_several_interpreters(memory, p);
         struct late_thread *known = &l->known[tid & (KNOWN_THREADS - 1)];
         bool is_near = p->namespace_device == l->namespace_device && p->namespace_inode == l->namespace_inode;
 
@@ -121,7 +170,7 @@ static uint64_t late_state_of(struct python_late *l, const struct process_memory
                                                .own_tid = is_near ? tid : read_own_tid(p->pid, tid) };
         else if (known->state_avma == 0 && now_ns - known->looked_ns < PYTHON_RETRY_NS)
                 return 0;
-        if (is_own_state(memory, p, known->state_avma, known->own_tid))
+        if (!has_several && is_own_state(memory, p, known->state_avma, known->own_tid))
                 return known->state_avma;
         known->looked_ns = now_ns;
         known->state_avma = find_late_state(memory, p, known->own_tid);
@@ -210,6 +259,25 @@ static void walk_late_frames(struct python_late *l, const struct process_memory 
                 to->sample.flags |= PYTHON_FLAG_CUT;
 }
 
+/* The frames of the interpreters that called the one of @state. */
+static void walk_late_callers(struct python_late *l, const struct process_memory *memory,
+                              const struct python_process *p, uint64_t state, struct python_late_sample *to)
+{
+        uint32_t own_tid = (uint32_t)late_word(memory, state + p->offsets.thread_native_id);
+        struct late_search search;
+        uint64_t caller;
+
+        late_search_begin(memory, p, state, &search);
+        for (unsigned i = 0; i < PYTHON_NESTED_MAX; i++) {
+                caller = late_search_next(memory, p, own_tid, &search);
+                if (caller == 0)
+                        return;
+                if (to->sample.n_frames > 0)
+                        to->sample.frames[to->sample.n_frames - 1].code |= 1;
+                walk_late_frames(l, memory, p, late_innermost(memory, p, caller), to);
+        }
+}
+
 /* The kernel stops at the first one that is not there: it is passed over, as often as CALLS_MAX allows. */
 static void read_identities(const struct python_process *p, struct python_sample *sample)
 {
@@ -240,18 +308,17 @@ int python_late_read(struct python_late *l, const struct python_process *process
                      uint64_t now_ns, struct python_late_sample *ret_sample)
 {
         const struct process_memory memory = process_memory_of(process->pid);
-        uint64_t state = late_state_of(l, &memory, process, tid, now_ns), at;
+        uint64_t state = late_state_of(l, &memory, process, tid, now_ns);
 
         ret_sample->sample.n_frames = 0;
         ret_sample->sample.flags = 0;
         if (state == 0)
                 return 0;
-        at = late_word(&memory, state + process->offsets.thread_frame);
-        if (at != 0 && process->offsets.link_frame != PYTHON_NO_OFFSET)
-                at = late_word(&memory, at + process->offsets.link_frame);
         l->window_bytes = 0;
         l->n_windows = 0;
-        walk_late_frames(l, &memory, process, at, ret_sample);
+        walk_late_frames(l, &memory, process, late_innermost(&memory, process, state), ret_sample);
+        if (has_several_interpreters(&memory, process))
+                walk_late_callers(l, &memory, process, state, ret_sample);
         read_identities(process, &ret_sample->sample);
         return ret_sample->sample.n_frames > 0;
 }

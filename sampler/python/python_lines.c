@@ -49,7 +49,7 @@ static int64_t line_delta(struct table_reader *r, unsigned kind)
 
 uint32_t python_lines_find(const uint8_t *table, size_t table_bytes, uint32_t first_line, uint64_t code_off)
 {
-        struct table_reader r = { table, table + table_bytes };
+        struct table_reader r = { table, table_bytes > 0 ? table + table_bytes : table };
         int64_t line = first_line;
         uint64_t end_off = 0;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/python/python_merge.h"
 
+#include "format/trace_dictionary.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/tracks/address_space.h"
 
@@ -30,6 +31,24 @@ static bool is_interpreters(const struct python_merge *m, const struct call_fram
                                                     : address_space_find(m->space, code_avma_of(frame));
 
         return range && range->module == m->module;
+}
+
+/* Memory without a file. */
+static bool is_made_at_run_time(const struct python_merge *m, const struct call_frame *frame)
+{
+        const struct address_range *range = address_space_find(m->space, code_avma_of(frame));
+        const struct trace_module *module =
+                range ? trace_dictionary_row(m->dictionary, TRACE_TABLE_MODULES, range->module) : NULL;
+
+        return !range || (module && module->kind != TRACE_MODULE_FILE);
+}
+
+/* Nothing else that is made at run time calls the evaluation itself, and is called by the interpreter. */
+static bool is_trampoline(const struct python_merge *m, const struct call_chain *chain, uint32_t i)
+{
+        return i > 0 && i + 1 < chain->n_frames && is_eval(m, &chain->frames[i - 1]) &&
+               is_interpreters(m, &chain->frames[i + 1]) && !chain->frames[i].in_kernel &&
+               !chain->frames[i].is_row && is_made_at_run_time(m, &chain->frames[i]);
 }
 
 uint32_t python_merge_count_evals(const struct python_merge *m, const struct call_chain *chain)
@@ -97,7 +116,8 @@ void python_merge_run(const struct python_merge *m, const struct python_stack *s
         for (uint32_t i = 0; i < chain->n_frames; i++) {
                 const struct call_frame *frame = &chain->frames[i];
                 bool evaluates = is_eval(m, frame);
-                bool is_kept = m->keep_c || !(evaluates || (in_python && is_interpreters(m, frame)));
+                bool is_kept = m->keep_c || !(evaluates || (in_python && is_interpreters(m, frame)) ||
+                                              is_trampoline(m, chain, i));
 
                 n_before = ret_chain->n_frames;
                 in_python = in_python || evaluates;

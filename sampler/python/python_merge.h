@@ -12,6 +12,9 @@
  * ("list.sort"): all
  * between Python frames, and below them, are folded, unless they are to be kept.
  *
+ * With `python3 -X perf` each call of a Python function goes through a copy of a few instructions, made at
+ * run time, which perf maps call "py::NAME:FILE".  Such a trampoline is folded: the function is there.
+ *
  * Pure functions.
  */
 #ifndef SAMPLER_PYTHON_PYTHON_MERGE_H
@@ -24,6 +27,7 @@
 
 struct address_space;
 struct call_chain;
+struct trace_dictionary;
 
 /* Innermost first. */
 struct python_stack {
@@ -39,8 +43,9 @@ struct python_code_range {
 };
 
 struct python_merge {
-        const struct address_space *space; /* of the process at that time */
-        uint32_t module;                   /* row of MODULES: the interpreter's code */
+        const struct address_space *space;         /* of the process at that time */
+        const struct trace_dictionary *dictionary; /* its table MODULES */
+        uint32_t module;                           /* row of MODULES: the interpreter's code */
         struct python_code_range eval[PYTHON_EVAL_PARTS];
         bool keep_c; /* nothing is folded */
 };

@@ -180,6 +180,33 @@ START_TEST(test_instructions_of_a_copy)
 }
 END_TEST
 
+/* A thread has a state in each interpreter that it ran: those with frames, the one made last first. */
+START_TEST(test_a_thread_of_two_interpreters)
+{
+        static struct fixture f;
+        static uint64_t main_interpreter[16], main_state[32], main_link[4];
+
+        fixture_open(&f);
+        f.interpreter[0] = avma_of(main_interpreter); /* next */
+        main_interpreter[THREADS] = avma_of(main_state);
+        main_state[NATIVE_ID] = TID;
+        main_state[CFRAME] = avma_of(main_link);
+        main_link[LINK] = avma_of(f.frames[1]);
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 1);
+        ck_assert_uint_eq(f.read.sample.n_frames, N_FRAMES + 2);
+        ck_assert_uint_eq(f.read.frame_avma[N_FRAMES], avma_of(f.frames[1]));
+        ck_assert_uint_eq(f.read.sample.frames[N_FRAMES - 1].code & 1, 1);
+        f.link[LINK] = 0; /* it has returned from there */
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 1), 1);
+        ck_assert_uint_eq(f.read.sample.n_frames, 2);
+        f.link[LINK] = avma_of(f.frames[2]);
+        main_link[LINK] = 0;
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 2), 1);
+        ck_assert_uint_eq(f.read.sample.n_frames, 3);
+        python_late_free(f.late);
+}
+END_TEST
+
 START_TEST(test_lists_without_an_end)
 {
         static struct fixture f;

@@ -3,6 +3,7 @@
  * sampler/python/python_merge.c: Python frames stand where the interpreter evaluated them; what is folded,
  * and what is not
  */
+#include "format/trace_dictionary.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/python/python_merge.h"
 #include "sampler/tracks/address_space.h"
@@ -17,33 +18,55 @@
 #define REST_AVMA        0x1600 /* another part of the same function */
 #define REST_END         0x1700
 #define OTHER_AVMA       0x8000 /* an extension, or the C library */
-#define INTERPRETER      3      /* rows of MODULES */
-#define OTHER            4
+#define TRAMPOLINE_AVMA  0xa000 /* made at run time */
+#define INTERPRETER      1      /* rows of MODULES */
+#define OTHER            2
+#define MADE             3
+
+static void add_modules(struct trace_dictionary *dictionary)
+{
+        const enum trace_module_kind kinds[] = { TRACE_MODULE_FILE, TRACE_MODULE_FILE,
+                                                 TRACE_MODULE_ANONYMOUS };
+
+        trace_dictionary_init(dictionary, 0);
+        for (uint32_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+                const struct trace_module module = { .kind = kinds[i], .path = i + 1 };
+                uint32_t id;
+
+                ck_assert_int_eq(trace_dictionary_add(dictionary, TRACE_TABLE_MODULES, &module, &id), 0);
+                ck_assert_uint_eq(id, i + 1);
+        }
+}
 
 /*
  * @native: innermost first: E = an evaluation, R = the same in its other part, I = another function of the
- * interpreter, o = code of another module, k = the kernel.  @python: a letter a frame, in capitals one that C
- * called.  Returns the merged stack, Python frames as they are.
+ * interpreter, o = code of another module, T = code made at run time, k = the kernel.  @python: a letter a
+ * frame, in capitals one that C called.  Returns the merged stack, Python frames as they are.
  */
 static const char *merge(const char *native, const char *python, bool has_root, bool keep_c)
 {
         static struct call_chain chain, merged;
         static char text[64];
         struct address_space space;
+        struct trace_dictionary dictionary;
         struct python_stack stack = { .n_frames = (uint32_t)strlen(python) };
         struct python_merge m = { .space = &space,
+                                  .dictionary = &dictionary,
                                   .module = INTERPRETER,
                                   .eval = { { EVAL_AVMA, EVAL_END }, { REST_AVMA, REST_END } },
                                   .keep_c = keep_c };
         const struct address_range ranges[] = {
                 { .start_avma = INTERPRETER_AVMA, .end_avma = 0x2000, .module = INTERPRETER },
                 { .start_avma = OTHER_AVMA, .end_avma = 0x9000, .module = OTHER },
+                { .start_avma = TRAMPOLINE_AVMA, .end_avma = 0xb000, .module = MADE },
         };
         size_t n = 0;
 
+        add_modules(&dictionary);
         address_space_init(&space);
         ck_assert_int_eq(address_space_add(&space, &ranges[0]), 0);
         ck_assert_int_eq(address_space_add(&space, &ranges[1]), 0);
+        ck_assert_int_eq(address_space_add(&space, &ranges[2]), 0);
         chain.n_frames = 0;
         chain.state = has_root ? TRACE_STACK_COMPLETE : TRACE_STACK_TRUNCATED;
         for (const char *at = native; *at; at++)
@@ -52,6 +75,7 @@ static const char *merge(const char *native, const char *python, bool has_root, 
                         .avma = *at == 'E'   ? EVAL_END
                                 : *at == 'R' ? REST_AVMA + 8
                                 : *at == 'I' ? INTERPRETER_AVMA + 8
+                                : *at == 'T' ? TRAMPOLINE_AVMA + 8
                                              : OTHER_AVMA + 8,
                         .in_kernel = *at == 'k',
                         .return_address = true,
@@ -64,14 +88,16 @@ static const char *merge(const char *native, const char *python, bool has_root, 
         for (uint32_t i = 0; i < merged.n_frames; i++) {
                 const struct call_frame *frame = &merged.frames[i];
 
-                text[n++] = frame->is_row              ? (char)frame->avma
-                            : frame->in_kernel         ? '^'
-                            : frame->avma == EVAL_END  ? '*'
-                            : frame->avma < OTHER_AVMA ? '+'
-                                                       : '-';
+                text[n++] = frame->is_row                   ? (char)frame->avma
+                            : frame->in_kernel              ? '^'
+                            : frame->avma == EVAL_END       ? '*'
+                            : frame->avma < OTHER_AVMA      ? '+'
+                            : frame->avma > TRAMPOLINE_AVMA ? '~'
+                                                            : '-';
         }
         text[n] = '\0';
         address_space_deinit(&space);
+        trace_dictionary_deinit(&dictionary);
         return text;
 }
 
@@ -88,6 +114,18 @@ START_TEST(test_the_other_part_of_a_split_function_is_an_evaluation)
         ck_assert_str_eq(merge("RIIo", "aB", true, false), "aB-");
         ck_assert_str_eq(merge("RIoIEIIo", "aBcD", true, false), "aB-cD-");
         ck_assert_str_eq(merge("IIRIo", "A", true, false), "++A-");
+}
+END_TEST
+
+/* Of `-X perf`; a compiler's code between Python functions, and another hook for calls, stay. */
+START_TEST(test_trampolines_are_folded)
+{
+        ck_assert_str_eq(merge("ETIETIIo", "AB", true, false), "AB-");
+        ck_assert_str_eq(merge("ETIETIIo", "AB", true, true), "A*~+B*~++-");
+        ck_assert_str_eq(merge("EITIEIo", "AB", true, false), "A~B-");
+        ck_assert_str_eq(merge("EToEIo", "AB", true, false), "A~-B-");
+        ck_assert_str_eq(merge("EoIEIo", "AB", true, false), "A-B-");
+        ck_assert_str_eq(merge("TIEIo", "A", true, false), "~+A-");
 }
 END_TEST
 
