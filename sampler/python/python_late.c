@@ -101,7 +101,7 @@ static uint64_t late_innermost(const struct process_memory *memory, const struct
 }
 
 /* A thread may have a state in each of them. */
-static bool has_several_interpreters(const struct process_memory *memory, const struct python_process *p)
+static bool has_several_late(const struct process_memory *memory, const struct python_process *p)
 {
         uint64_t interpreter = late_word(memory, p->interpreters_avma);
 
@@ -160,7 +160,7 @@ static uint64_t find_late_state(const struct process_memory *memory, const struc
 static uint64_t late_state_of(struct python_late *l, const struct process_memory *memory,
                               const struct python_process *p, uint32_t tid, uint64_t now_ns)
 {
-        bool has_several = has_several_interpreters(memory, p);
+        bool has_several = has_several_late(memory, p);
         struct late_thread *known = &l->known[tid & (KNOWN_THREADS - 1)];
         bool is_near = p->namespace_device == l->namespace_device && p->namespace_inode == l->namespace_inode;
 
@@ -317,7 +317,7 @@ int python_late_read(struct python_late *l, const struct python_process *process
         l->window_bytes = 0;
         l->n_windows = 0;
         walk_late_frames(l, &memory, process, late_innermost(&memory, process, state), ret_sample);
-        if (has_several_interpreters(&memory, process))
+        if (has_several_late(&memory, process))
                 walk_late_callers(l, &memory, process, state, ret_sample);
         read_identities(process, &ret_sample->sample);
         return ret_sample->sample.n_frames > 0;

@@ -4,13 +4,14 @@
  *
  * A program that pretends to be CPython 3.11: it exports what an interpreter exports, and its lists make
  * no sense.  Truth: it
- * spends its time in _PyEval_EvalFrameDefault(), and has no Python function.
+ * spends its time in _PyEval_EvalFrameDefault(), and has no Python function, but for the kind "lines".
  *
  *   KIND     the thread's list of frames
  *   loop     a frame that is its own caller
  *   wild     addresses of nothing, and of the kernel
  *   threads  a list of threads without an end, none of which is this one
  *   newer    it says that it is 3.99
+ *   lines    a ring of frames, whose code objects have tables of lines of a mebibyte, and change all the time
  */
 #include "tests/workloads/burn.h"
 
@@ -31,13 +32,27 @@ enum {
         CFRAME = 7,
         LINK = 1,
         CODE = 4,
-        PREVIOUS = 6
+        PREVIOUS = 6,
+        INSTRUCTION = 7,
+        CODE_FILE = 14,
+        CODE_NAME = 16,
+        CODE_LINES = 17,
+        CODE_WORDS = 24,
+        LENGTH = 2,
+        TEXT_STATE = 4
 };
+
+#define N_FRAMES    200
+#define N_NAMES     64
+#define LINES_BYTES (UINT64_C(1) << 20) /* as long as is read */
 
 uint64_t _PyRuntime[256];
 uint64_t Py_Version = 0x030b02f0;
 
 static uint64_t interpreter[16], thread[32], link_to[4], frame[16], other[32];
+
+static uint64_t frames[N_FRAMES][16], codes[N_FRAMES][CODE_WORDS], names[N_NAMES][8];
+static uint64_t lines[LINES_BYTES / sizeof(uint64_t) + 8];
 
 static uint64_t address_of(const void *at)
 {
@@ -67,11 +82,45 @@ static void set_lists(const char *kind)
         }
 }
 
+static void set_lines(void)
+{
+        lines[LENGTH] = LINES_BYTES;
+        for (size_t i = 0; i < N_NAMES; i++) {
+                names[i][LENGTH] = 1;
+                names[i][TEXT_STATE] = 1 << 2 | 1 << 5 | 1 << 6;
+                names[i][6] = 'A' + i;
+        }
+        for (size_t i = 0; i < N_FRAMES; i++) {
+                codes[i][CODE_FILE] = address_of(names[0]);
+                codes[i][CODE_LINES] = address_of(lines);
+                frames[i][CODE] = address_of(codes[i]);
+                frames[i][INSTRUCTION] = address_of(codes[i] + CODE_WORDS) + LINES_BYTES / 2;
+                frames[i][PREVIOUS] = address_of(frames[(i + 1) % N_FRAMES]);
+        }
+        link_to[LINK] = address_of(frames[0]);
+}
+
+static void change_names(size_t round)
+{
+        for (size_t i = 0; i < N_FRAMES; i++)
+                codes[i][CODE_NAME] = address_of(names[(i + round) % N_NAMES]);
+}
+
 int main(int argc, char **argv)
 {
         double seconds = burn_argument(argc, argv, 2, 1);
 
         set_lists(argc > 1 ? argv[1] : "loop");
+        if (argc > 1 && strcmp(argv[1], "lines") == 0) {
+                uint64_t rounds = burn_rounds_of(1000000);
+
+                set_lines();
+                for (size_t round = 0; round < (size_t)(seconds * 1000); round++) {
+                        change_names(round);
+                        _PyEval_EvalFrameDefault(rounds);
+                }
+                return EXIT_SUCCESS;
+        }
         _PyEval_EvalFrameDefault(burn_rounds_of((int64_t)(seconds * 1e9)));
         return EXIT_SUCCESS;
 }
