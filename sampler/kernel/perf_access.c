@@ -128,23 +128,19 @@ static bool map_files_readable(void)
 {
         int dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
         struct byte_buffer maps = { .data = NULL };
+        unsigned long start, end;
         char path[64];
         bool readable = false;
         int fd;
 
         (void)prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-        /* The first line is a mapping of our own executable. */
-        if (io_read_file(AT_FDCWD, "/proc/self/maps", SIZE_MAX / 2, &maps, NULL) == 0) {
-                size_t n = strcspn((const char *)maps.data, " ");
-
-                if (n < 40) {
-                        memcpy(path, "/proc/self/map_files/", 21);
-                        memcpy(path + 21, maps.data, n);
-                        path[21 + n] = '\0';
-                        fd = open(path, O_RDONLY | O_CLOEXEC);
-                        readable = fd >= 0;
-                        io_close(&fd);
-                }
+        /* The first line is a mapping of our own executable.  Names in the folder have no leading zeros. */
+        if (io_read_file(AT_FDCWD, "/proc/self/maps", SIZE_MAX / 2, &maps, NULL) == 0 &&
+            sscanf((const char *)maps.data, "%lx-%lx", &start, &end) == 2) { /* NOLINT(cert-err34-c) */
+                (void)snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx", start, end);
+                fd = open(path, O_RDONLY | O_CLOEXEC);
+                readable = fd >= 0;
+                io_close(&fd);
         }
         byte_buffer_deinit(&maps);
         (void)prctl(PR_SET_DUMPABLE, dumpable == 1, 0, 0, 0);

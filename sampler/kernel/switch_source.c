@@ -15,6 +15,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,19 @@ static int say_nothing(enum libbpf_print_level level, const char *format, va_lis
         return 0;
 }
 
+/* Where Debian leaves it to the administrator, as on RISC-V, programs of BPF are interpreted. */
+static bool compiler_is_off(void)
+{
+        char state = '1';
+        size_t got = 0;
+        int fd = open("/proc/sys/net/core/bpf_jit_enable", O_RDONLY | O_CLOEXEC);
+
+        if (fd >= 0)
+                (void)io_read_full(fd, &state, 1, &got, NULL);
+        io_close(&fd);
+        return state == '0';
+}
+
 static int switch_source_explain(int code, const char *what, struct error *err)
 {
         switch (-code) {
@@ -86,6 +100,12 @@ static int switch_source_explain(int code, const char *what, struct error *err)
         case EINVAL:
         case EOPNOTSUPP:
         case E2BIG:
+                if (compiler_is_off())
+                        return error_set(
+                                err, -ENOTSUP,
+                                "BPF: this kernel cannot %s; its BPF compiler is off, which newer ones "
+                                "need (sudo sysctl net.core.bpf_jit_enable=1)",
+                                what);
                 return error_set(err, -ENOTSUP, "BPF: this kernel cannot %s (Linux 5.15 with BTF can)", what);
         default:
                 errno = -code;
