@@ -32,6 +32,22 @@ static PyObject *message(PyObject *module, PyObject *args)
         Py_RETURN_NONE;
 }
 
+static PyObject *pause_events(PyObject *module, PyObject *unused)
+{
+        (void)module;
+        (void)unused;
+        hyprof_pause();
+        Py_RETURN_NONE;
+}
+
+static PyObject *resume_events(PyObject *module, PyObject *unused)
+{
+        (void)module;
+        (void)unused;
+        hyprof_resume();
+        Py_RETURN_NONE;
+}
+
 /* plot(name, value) */
 static PyObject *plot(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
 {
@@ -113,6 +129,8 @@ static PyObject *app_info(PyObject *module, PyObject *args)
 static PyMethodDef methods[] = {
         { "is_recording", is_recording, METH_NOARGS, NULL },
         { "message", message, METH_VARARGS, NULL },
+        { "pause", pause_events, METH_NOARGS, NULL },
+        { "resume", resume_events, METH_NOARGS, NULL },
         { "plot", PYTHON_API_METHOD(plot), METH_FASTCALL, NULL },
         { "frame", frame, METH_O, NULL },
         { "thread_name", thread_name, METH_O, NULL },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * python/native/moment_events.h - messages, plots, frames, names of threads: libhyprof's calls as functions
- * of Python
+ * python/native/moment_events.h - messages, plots, frames, names of threads, pauses: libhyprof's calls
+ * as functions of Python
  *
  * Way of the data:  program -> [moment_events] -> libhyprof
  */

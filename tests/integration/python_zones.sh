@@ -6,7 +6,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 17
+plan 21
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1
 
 # Recorded without samples; the database is in $TMPDIR/NAME.db.
@@ -171,6 +171,50 @@ holds "the zone outside is the thread's own" same 0 \
         "$(ask tasks "SELECT is_fiber FROM zones JOIN threads t ON t.id = thread JOIN locations l ON l.id = location
                 WHERE l.name = 'outside'")"
 
+cat >"$TMPDIR/pauses.py" <<'END'
+import os, threading, hyprof
+def zone(name):
+    with hyprof.zone(name):
+        hyprof.message("in " + name), hyprof.plot("p " + name, 1)
+zone("before")
+hyprof.mark("half way")
+hyprof.mark(7)
+with hyprof.zone("open"):
+    hyprof.pause()
+    hyprof.pause()
+    zone("left out")
+threading.Thread(target=zone, args=("left out",)).start()
+hyprof.resume()
+zone("between")
+with hyprof.paused():
+    zone("left out")
+    with hyprof.paused():
+        zone("left out")
+    zone("left out")
+try:
+    with hyprof.paused():
+        raise KeyError
+except KeyError:
+    zone("after")
+hyprof.resume()
+with hyprof.paused():
+    if os.fork() == 0:
+        zone("in child")
+        with hyprof.paused():
+            zone("left out")
+        os._exit(0)
+    os.wait()
+END
+holds "a program that pauses its events" record_python pauses "$TMPDIR/pauses.py"
+holds "no zone begins in a pause, and one that is open ends" same "after 1/1 before 1/1 between 1/1 in child 1/1 open 1/1" \
+        "$(counts pauses "'before', 'in child', 'left out', 'open', 'between', 'after'")"
+holds "no message and no plot, either" same "in after|in before|in between|in in child 4" \
+        "$(ask pauses "SELECT group_concat(text, '|') FROM (SELECT text FROM messages WHERE text LIKE 'in %' ORDER BY text)") $(
+                ask pauses "SELECT count(*) FROM plots")"
+holds "marks, pauses and their ends are messages" same \
+        "half way|7|events paused by the program|events resumed by the program|events paused by the program|events resumed by the program|events paused by the program|events resumed by the program" \
+        "$(ask pauses "SELECT group_concat(text, '|') FROM (SELECT text FROM messages WHERE text NOT LIKE 'in %' ORDER BY time_ns LIMIT 8)")"
+
 cat >"$TMPDIR/children.py" <<'END'
 import multiprocessing, os, hyprof
 
@@ -200,7 +244,8 @@ assert not hyprof.is_recording()
 with hyprof.zone("x", text=object()) as z:
     z.add_text("y"), z.add_value(1), z.set_color(3)
 hyprof.message("x"), hyprof.plot("x", 1), hyprof.frame(), hyprof.signpost("x"), hyprof.app_info("k", "v")
-hyprof.thread_name("x")'
+hyprof.thread_name("x"), hyprof.mark("x"), hyprof.pause(), hyprof.resume()
+with hyprof.paused(): pass'
 
 # A package for other versions: its extension is not found.
 mkdir -p "$TMPDIR/bare/hyprof" && cp "$BUILD"/python/hyprof/*.py "$TMPDIR/bare/hyprof/"

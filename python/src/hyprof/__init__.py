@@ -14,7 +14,11 @@ While no recorder is there, all of it does next to nothing.  `hyprof record -- p
 """
 from __future__ import annotations
 
+import os as _os
 import sys as _sys
+import threading as _threading
+from contextlib import contextmanager as _contextmanager
+from typing import Iterator as _Iterator
 from typing import Optional as _Optional
 
 try:
@@ -38,8 +42,12 @@ __all__ = [
     "app_info",
     "frame",
     "is_recording",
+    "mark",
     "message",
+    "pause",
+    "paused",
     "plot",
+    "resume",
     "signpost",
     "thread_name",
     "zone",
@@ -90,6 +98,55 @@ def _mark(header: object, message: _Optional[object]) -> None:
     if _native.is_recording():
         words = f"`TT_SIGNPOST: {header}" + ("" if message is None else f"\n{message}") + "`"
         _native.message(words, _SEVERITIES["info"], 0)
+
+
+def mark(text: object) -> None:
+    """Marks this moment of the recording, as `hyprof ctl mark` does from outside."""
+    _native.message(text, _SEVERITIES["info"], 0)
+
+
+def pause() -> None:
+    """Leaves out this process's events from now on, in all threads, until resume().
+
+    No zone begins, and nothing else is recorded but samples and context switches; zones that are open may end.
+    A recording that begins meanwhile begins paused.  Pauses are not counted: one resume() ends them.
+    """
+    _native.pause()
+
+
+def resume() -> None:
+    """Ends the pause; without one it does nothing."""
+    _native.resume()
+
+
+_n_paused = 0
+_pause_lock = _threading.Lock()
+
+
+@_contextmanager
+def paused() -> _Iterator[None]:
+    """`with hyprof.paused():` pauses, and resumes when the last of these ends, in whatever thread."""
+    global _n_paused
+    with _pause_lock:
+        _n_paused += 1
+        if _n_paused == 1:
+            pause()
+    try:
+        yield
+    finally:
+        with _pause_lock:
+            _n_paused -= _n_paused > 0
+            if _n_paused == 0:
+                resume()
+
+
+def _forget_pauses() -> None:
+    """A child of fork() begins without a pause."""
+    global _n_paused, _pause_lock
+    _n_paused, _pause_lock = 0, _threading.Lock()
+
+
+_os.register_at_fork(after_in_child=_forget_pauses)
 
 
 def thread_name(name: str) -> None:
