@@ -198,6 +198,7 @@ IREE_A      := $(B)/libhyprof_iree.a
 PYTHON_FILES := $(PYTHON_PY:python/src/%=$(B)/python/%) $(PYTHON_COMPAT:python/compat/%=$(B)/python/hyprof/compat/%)
 PYTHON_EXTENSION := $(if $(PYTHON_EXT),$(B)/python/hyprof/_native$(PYTHON_EXT))
 PYTHON_PACKAGE   := $(if $(PYTHON_EXT),$(PYTHON_FILES) $(PYTHON_EXTENSION))
+PYTHON_MANUAL    := $(if $(PYTHON_EXT),$(B)/man/python/hyprof-python.1)
 EXAMPLES    := $(patsubst %/,$(B)/%,$(sort $(dir $(EXAMPLE_SRC))))
 WORKLOADS   := $(WORK_SRC:tests/workloads/%.c=$(B)/workloads/%) $(WORK_CXX:tests/workloads/%.cpp=$(B)/workloads/%)
 UNIT_AID_A  := $(B)/libtests_aid.a
@@ -220,7 +221,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 
 # ------------------------------------------------------------------ targets
 
-all: $(HYPROF) $(MANUALS) $(CLIENT_A) $(CLIENT_SO) $(TRACY_LIBS) $(IREE_A) $(PYTHON_PACKAGE) $(EXAMPLES) ## build hyprof, libhyprof, the package of Python and the examples (the default)
+all: $(HYPROF) $(MANUALS) $(CLIENT_A) $(CLIENT_SO) $(TRACY_LIBS) $(IREE_A) $(PYTHON_PACKAGE) $(PYTHON_MANUAL) $(EXAMPLES) ## build hyprof, libhyprof, the package of Python and the examples (the default)
 
 demo: ## install what is missing, build, record real programs and print their reports
 	$(Q)tests/install_packages.sh build
@@ -331,7 +332,8 @@ install: all ## install hyprof and libhyprof under DESTDIR, PREFIX (/usr/local) 
 	$(FILLED_IN) instrument/client/hyprof.pc.in > '$(DESTDIR)$(LIBDIR)/pkgconfig/hyprof.pc'
 	$(foreach f,$(CMAKE_FILES),$(FILLED_IN) instrument/client/$(f).in > '$(DESTDIR)$(LIBDIR)/cmake/hyprof/$(f)' &&) true
 	$(if $(PYTHON_PACKAGE),$(foreach f,$(PYTHON_PACKAGE),install -D -m 644 $(f) '$(f:$(B)/python/%=$(DESTDIR)$(PYTHON_DIR)/%)' &&) \
-	        install -m 755 python/hyprof-python '$(DESTDIR)$(PREFIX)/bin/hyprof-python')
+	        install -m 755 python/hyprof-python '$(DESTDIR)$(PREFIX)/bin/hyprof-python' && \
+	        install -m 644 $(PYTHON_MANUAL) '$(DESTDIR)$(PREFIX)/share/man/man1/')
 	$(if $(DESTDIR),,@$(RUN_LDCONFIG))
 
 # docs/understand/privileges.md explains each.  The mode first: users outside of the group must never see the capabilities.
@@ -365,7 +367,7 @@ dist: ## build/hyprof-VERSION.tar.gz: the sources of the last commit, the same b
 
 # In a copy of the sources, since dpkg-buildpackage writes beside them.
 SOURCE_LIST = $(if $(wildcard .git),git ls-files -co --exclude-standard -z,find . -name build -prune -o -type f -print0)
-deb: ## build/deb/*.deb: the Debian packages hyprof, libhyprof1 and libhyprof-dev
+deb: ## build/deb/*.deb: the Debian packages hyprof, libhyprof1, libhyprof-dev and python3-hyprof
 	$(Q)tests/install_packages.sh build deb
 	@rm -rf build/deb && mkdir -p build/deb/$(DIST)
 	$(Q)$(SOURCE_LIST) | tar -c --null --files-from=- --ignore-failed-read | tar -x -C build/deb/$(DIST)
@@ -611,6 +613,12 @@ $(B)/python/hyprof/compat/%: python/compat/%
 	@mkdir -p $(@D) && cp $< $@
 $(B)/python/%: python/src/%
 	@mkdir -p $(@D) && cp $< $@
+
+# Made by the command's own table of options, as the other manuals are.
+$(B)/man/python/hyprof-python.1: python/manual.py $(PYTHON_PACKAGE)
+	$(call say,MAN,$@)
+	@mkdir -p $(@D)
+	$(Q)PYTHONPATH=$(B)/python PYTHONDONTWRITEBYTECODE=1 $(PYTHON) $< $(VERSION) $(RELEASED) > $@.new && mv $@.new $@
 
 # Another CPython builds the extension anew.
 $(B)/python_facts: FORCE

@@ -21,7 +21,7 @@ packages_of() {
         lint)  echo node-typescript clang clang-format clang-tidy cppcheck shellcheck codespell check python3 pyflakes3 mypy ;;
         fuzz)  echo clang libclang-rt-14-dev ;;
         bench) echo libunwind-dev linux-perf jq time python3 git sqlite3 clang chromium nodejs ;;
-        deb)   echo dpkg-dev debhelper fakeroot lintian ;;
+        deb)   echo dpkg-dev debhelper dh-python fakeroot lintian ;;
         board) echo gcc-riscv64-linux-gnu gcc-aarch64-linux-gnu clang debian-archive-keyring qemu-user-static ;;
         guest) echo "$(packages_of guest-riscv64) $(packages_of guest-aarch64)" ;;
         guest-riscv64) echo "qemu-system-misc opensbi $(packages_of guest-any) g++-riscv64-linux-gnu $(packages_of board-riscv64)" ;;

@@ -6,7 +6,7 @@ set -u
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
 "$python" -c 'import setuptools, wheel, venv, pip' 2>/dev/null || skip_all "setuptools, wheel, venv or pip is not installed"
-plan 8
+plan 12
 export PYTHONDONTWRITEBYTECODE=1 PIP_NO_INDEX=1 PIP_DISABLE_PIP_VERSION_CHECK=1 HYPROF
 unset PYTHONPATH
 # A copy, so that two runs at once do not build in the same place.
@@ -41,6 +41,25 @@ holds "an sdist" make_sdist
 rm -rf "$tree"
 make_wheel() { "$TMPDIR/by_tree/bin/pip" wheel -q --no-build-isolation --no-deps -w "$TMPDIR/wheels" "$TMPDIR"/dist/hyprof-*.tar.gz; }
 holds "a wheel of it, without the tree" make_wheel
+# What an index or `pip show` says, and the licence, which the package must bring.
+metadata() {
+        "$python" - "$TMPDIR"/wheels/hyprof-*.whl <<'END'
+import email, sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as wheel:
+    names = wheel.namelist()
+    facts = email.message_from_bytes(wheel.read(next(n for n in names if n.endswith("dist-info/METADATA"))))
+    licence = next(n for n in names if ".dist-info/" in n and n.endswith("/LICENSE"))
+    assert b"Permission is hereby granted" in wheel.read(licence)
+assert facts["Requires-Python"].replace(" ", "") in ("<3.15,>=3.11", ">=3.11,<3.15"), facts["Requires-Python"]
+for version in ("3.11", "3.12", "3.13", "3.14"):
+    assert f"Programming Language :: Python :: {version}" in facts.get_all("Classifier"), version
+assert facts["License"] == "MIT" and facts["Summary"], facts.items()
+END
+}
+holds "its metadata: versions, licence" metadata
+# What the package does not have is not fetched: all of it is in the sdist.
+by_sdist() { fresh sdist && "$TMPDIR/sdist/bin/pip" install -q --no-build-isolation --no-index "$TMPDIR"/dist/hyprof-*.tar.gz && works sdist; }
+holds "pip installs the sdist into a fresh environment" by_sdist
 by_wheel() { pip_install wheel "$(echo "$TMPDIR"/wheels/hyprof-*.whl)" && works wheel; }
 holds "the wheel works" by_wheel
 
@@ -53,6 +72,24 @@ installed() {
                 PYTHONPATH=$folder/hyprof/compat:$folder "$python" -c 'from tracy import signpost, Profiler'
 }
 holds "make install" installed
+manual=$root/opt/hyprof/share/man/man1/hyprof-python.1
+manual_has_each_option() {
+        local option n=0
+        man -l "$manual" | col -bx >"$TMPDIR/page"
+        for option in $("$TMPDIR/wheel/bin/hyprof-python" --help | grep -oE '^ +-[-a-z, A-Z=]+' | grep -oE -- '--[a-z-]+'); do
+                n=$((n + 1))
+                grep -qE -- "(^|[ ,])$option([ =[]|\$)" "$TMPDIR/page" || { echo "$option is not there" && return 1; }
+        done
+        compare $n ">=" 30
+}
+manual_is_clean() { same "" "$(man --warnings -l -E UTF-8 "$manual" 2>&1 >/dev/null; mandoc -Tlint "$manual")"; }
+if command -v man >/dev/null && command -v mandoc >/dev/null; then
+        holds "its manual has each option of --help" manual_has_each_option
+        holds "man and mandoc have no warnings" manual_is_clean
+else
+        skips "its manual has each option of --help" "man or mandoc is not installed"
+        skips "man and mandoc have no warnings" "man or mandoc is not installed"
+fi
 uninstalled() {
         make PYTHON="$python" PREFIX=/opt/hyprof DESTDIR="$root" uninstall >/dev/null && same "" "$(find "$root" -not -type d)"
 }

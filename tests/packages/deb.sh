@@ -6,7 +6,7 @@
 set -u
 . tests/tap.sh
 . tests/hello_zones.sh
-plan 14
+plan 20
 need dpkg dpkg-deb lintian
 need_sampling
 shopt -s nullglob
@@ -23,16 +23,29 @@ if [ "$(id -u)" -ne 0 ]; then
         : >"$TMPDIR/owners"
 fi
 
+# Scripts of packages run here, and not in the folder, which has no shell.
 in_root() { # of dpkg
-        "${as_root[@]}" dpkg --root="$ROOT" --force-not-root --force-depends --force-bad-path --log=/dev/null "$@"
+        PATH="$TMPDIR/aid:$PATH" "${as_root[@]}" dpkg --root="$ROOT" --force-not-root --force-depends --force-bad-path \
+                --force-script-chrootless --log=/dev/null "$@"
 }
+# What python3-hyprof's scripts call, for the folder: bytecode is made and removed.
+mkdir "$TMPDIR/aid"
+cat >"$TMPDIR/aid/py3compile" <<'END'
+#!/bin/sh
+exec /usr/bin/python3 -m compileall -q "${DPKG_ROOT:?}/usr/lib/python3/dist-packages/hyprof"
+END
+cat >"$TMPDIR/aid/py3clean" <<'END'
+#!/bin/sh
+exec find "${DPKG_ROOT:?}/usr/lib/python3/dist-packages/hyprof" -depth -name __pycache__ -exec rm -r '{}' +
+END
+chmod 755 "$TMPDIR/aid"/*
 
 install_them() {
         mkdir -p "$ROOT/var/lib/dpkg"/{info,updates,triggers} && : >"$ROOT/var/lib/dpkg/status" || return 1
         in_root --install "${packages[@]}"
 }
 
-# -dbgsym packages beside the three.
+# -dbgsym packages beside the four.
 names_are() { printf '%s\n' "${packages[@]##*/}" | sed 's/_.*//' | grep -v -e -dbgsym | sort | paste -sd ' '; }
 
 version_is() {
@@ -53,6 +66,27 @@ hardened() {
 }
 
 manual_is_read() { [ -n "$(man -l "$ROOT/usr/share/man/man1/hyprof-record.1.gz")" ]; }
+
+# The system's interpreter with the folder's package, and the folder's recorder.
+packages_folder=$ROOT/usr/lib/python3/dist-packages
+python_there() { PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$packages_folder HYPROF=$TMPDIR/recorder "$@"; }
+printf '#!/bin/sh\nLD_LIBRARY_PATH="%s" exec "%s" "$@"\n' "$ROOT$LIBDIR" "$ROOT$PREFIX/bin/hyprof" >"$TMPDIR/recorder"
+chmod 755 "$TMPDIR/recorder"
+printf 'import hyprof\ndef planted(): pass\nplanted()\nassert hyprof.is_recording()\nprint(hyprof.__file__)\n' \
+        >"$TMPDIR/script.py"
+python_imports() {
+        same "$packages_folder/hyprof/__init__.py" "$(python_there /usr/bin/python3 -c 'import hyprof; print(hyprof.__file__)')"
+}
+python_has_bytecode() { [ -n "$(find "$packages_folder/hyprof" -name '_command*.pyc')" ]; }
+python_records() { # command...
+        rm -rf "$TMPDIR/recorded" && python_there "$@" -o "$TMPDIR/recorded" "$TMPDIR/script.py" >"$TMPDIR/out" || return 1
+        same "$packages_folder/hyprof/__init__.py" "$(cat "$TMPDIR/out")" &&
+                "$HYPROF" report --zones --csv "$TMPDIR/recorded/hyprof.hyp" | grep planted
+}
+python_says_versions() {
+        dpkg-deb -f build/deb/python3-hyprof_*.deb Depends | grep -E 'python3 \(<< 3\.[0-9]+\), python3 \(>= 3\.[0-9]+~\)'
+}
+python_manual_is_read() { man -l "$ROOT/usr/share/man/man1/hyprof-python.1.gz" | grep -e --check-exit-code; }
 
 # Each page of docs leads to files that the package has.
 links_lead() {
@@ -77,13 +111,20 @@ purged() {
 }
 
 holds "lintian finds no error and no warning" lintian --no-cfg --fail-on error,warning --profile debian build/deb/*.changes
-holds "the packages are hyprof, libhyprof1 and libhyprof-dev" same "hyprof libhyprof-dev libhyprof1" "$(names_are)"
+holds "the packages are hyprof, libhyprof1, libhyprof-dev and python3-hyprof" \
+        same "hyprof libhyprof-dev libhyprof1 python3-hyprof" "$(names_are)"
 holds "their version is the Makefile's" version_is
 holds "dpkg installs them" install_them
 holds "hyprof --version" says_its_version
 holds "hyprof is position-independent, with full RELRO" hardened
 holds "hyprof doctor" library_path "$ROOT$PREFIX/bin/hyprof" doctor
 holds "a manual" manual_is_read
+holds "python3-hyprof: import hyprof" python_imports
+holds "python3-hyprof: python3 -m hyprof" python_records /usr/bin/python3 -m hyprof
+holds "python3-hyprof: hyprof-python" python_records "$ROOT/usr/bin/hyprof-python"
+holds "python3-hyprof: bytecode was made when it was installed" python_has_bytecode
+holds "python3-hyprof: it depends on the CPython that it was built for" python_says_versions
+holds "python3-hyprof: a manual" python_manual_is_read
 holds "the links of its pages lead somewhere" links_lead
 hello_cases
 holds "purge leaves nothing" purged
