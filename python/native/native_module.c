@@ -29,35 +29,39 @@ static PyMethodDef methods[] = {
         { NULL, NULL, 0, NULL },
 };
 
-static struct PyModuleDef definition = {
-        PyModuleDef_HEAD_INIT,
-        .m_name = "hyprof._native",
-        .m_doc = "The part of hyprof that is written in C; use the package hyprof.",
-        .m_size = -1,
-        .m_methods = methods,
-};
-
+/* Refuses sub-interpreters: since 3.12 the interpreter refuses those with a lock of their own before us. */
 static int fill_module(PyObject *module)
 {
+        if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+                PyErr_SetString(PyExc_ImportError,
+                                "hyprof: sub-interpreters are not supported; import it in the main one");
+                return -1;
+        }
         if (code_table_init() < 0 || moment_events_add(module) < 0 || call_hooks_add(module) < 0 ||
             zone_object_add_type(module) < 0)
                 return -1;
         return PyModule_AddIntConstant(module, "HAS_MONITORING", PYTHON_API_HAS_MONITORING);
 }
 
+static PyModuleDef_Slot slots[] = {
+        { Py_mod_exec, __extension__(void *) fill_module },
+#ifdef Py_mod_multiple_interpreters
+        { Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED },
+#endif
+        { 0, NULL },
+};
+
+static struct PyModuleDef definition = {
+        PyModuleDef_HEAD_INIT,
+        .m_name = "hyprof._native",
+        .m_doc = "The part of hyprof that is written in C; use the package hyprof.",
+        .m_methods = methods,
+        .m_slots = slots,
+};
+
 PyMODINIT_FUNC PyInit__native(void);
 
 PyMODINIT_FUNC PyInit__native(void)
 {
-        PyObject *module;
-
-        if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
-                PyErr_SetString(PyExc_ImportError,
-                                "hyprof: sub-interpreters are not supported; import it in the main one");
-                return NULL;
-        }
-        module = PyModule_Create(&definition);
-        if (module && fill_module(module) < 0)
-                Py_CLEAR(module);
-        return module;
+        return PyModuleDef_Init(&definition);
 }

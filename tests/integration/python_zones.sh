@@ -6,7 +6,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 21
+plan 23
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1
 
 # Recorded without samples; the database is in $TMPDIR/NAME.db.
@@ -253,15 +253,52 @@ not_built() {
         ! PYTHONPATH=$TMPDIR/bare "$python" -c 'import hyprof' 2>"$TMPDIR/err" && grep -q 'hyprof was not built for this CPython' "$TMPDIR/err"
 }
 holds "an extension that is missing is explained" not_built
-in_interpreter() {
-        ! "$python" -c '
-try:
-    import _interpreters as s
-    error = s.run_string(s.create("legacy"), "import hyprof")
-    raise SystemExit(error and error.formatted)
-except ModuleNotFoundError:
-    import _xxsubinterpreters as s
-    s.run_string(s.create(), "import hyprof")' 2>"$TMPDIR/err" &&
-                grep -q 'sub-interpreters are not supported' "$TMPDIR/err"
+other_version() { # version
+        ! PYTHONPATH=$TMPDIR/bare "$python" -c "import sys; sys.version_info = ($1, 0, 'final', 0); import hyprof" 2>"$TMPDIR/err" &&
+                grep -q "hyprof is for CPython 3.11 to 3.14; this is cpython ${1/, /.}" "$TMPDIR/err"
 }
-holds "a sub-interpreter is refused with words" in_interpreter
+holds "a version that it is not for is named" other_version "3, 15"
+
+cat >"$TMPDIR/interpreters.py" <<'END'
+import sys, hyprof
+try:
+    import _interpreters as interpreters  # 3.13
+except ImportError:
+    import _xxsubinterpreters as interpreters
+
+def words_of(code, kind):
+    """What running the code in a new interpreter ends with."""
+    if sys.version_info >= (3, 13):
+        error = interpreters.run_string(interpreters.create(kind), code)
+        return error and error.formatted
+    try:
+        interpreters.run_string(interpreters.create(isolated=kind == "isolated"), code)
+    except interpreters.RunFailedError as error:
+        return str(error)
+
+for kind in ("legacy", "isolated"):
+    for name in ("hyprof", "hyprof._native"):
+        words = words_of(f"import {name}", kind)
+        assert "sub-interpreters are not supported; import it in the main one" in words, words
+    # Calls there go on, and are not ours.
+    assert words_of("def there(n): return n and there(n - 1)\nthere(9)", kind) is None
+def here(): pass
+here()
+with hyprof.zone("marked"):
+    print("still here")
+END
+in_interpreters() {
+        record interpreters --no-sampling -- "$python" -m hyprof "$TMPDIR/interpreters.py" && same "still here" "$(cat "$TMPDIR/interpreters.out")" &&
+                "$HYPROF" query -q --force --sqlite "$TMPDIR/interpreters.db" "$TMPDIR/interpreters.hyp" &&
+                same "here 1/1 marked 1/1 words_of 6/6" "$(counts interpreters "'here', 'there', 'marked', 'words_of'")"
+}
+holds "sub-interpreters are refused with words, and do not disturb" in_interpreters
+again() { "$python" -c '
+import sys, hyprof
+first = hyprof.zone
+for name in [n for n in sys.modules if n.startswith("hyprof")]:
+    del sys.modules[name]
+import hyprof
+with hyprof.zone("second"), first("first"):
+    hyprof.message("x")'; }
+holds "it may be imported anew" again

@@ -30,6 +30,8 @@ except ImportError as error:
         raise ImportError(f"hyprof is for CPython 3.11 to 3.14; this is {_name}") from error
     if not getattr(_sys, "_is_gil_enabled", lambda: True)():
         raise ImportError("hyprof needs the GIL; this is a free-threaded build of CPython") from error
+    if "subinterpreter" in str(error):
+        raise ImportError("hyprof: sub-interpreters are not supported; import it in the main one") from error
     if "sub-interpreter" in str(error):
         raise
     raise ImportError(f"hyprof was not built for this CPython {_version}: {error}") from error
