@@ -13,9 +13,9 @@ from hyprof import _command
 _COLUMNS = 78
 
 _DESCRIPTION = (
-    "Runs a Python script or module, and records it with hyprof: a zone for each call of a Python function, and samples "
-    "of call stacks. It starts hyprof record unless a recorder is there; without one it runs the program and says how "
-    "to get one. Code of libraries (the standard library and installed "
+    "Runs a Python script, a folder or .zip file with __main__.py, or a module, and records it with hyprof: a zone for "
+    "each call of a Python function, and samples of call stacks. It starts hyprof record unless a recorder is there; "
+    "without one it runs the program and says how to get one. Code of libraries (the standard library and installed "
     "packages) is left out unless --include names it.",
     "The first word that is no option, and all after it, belong to the program.",
     "hyprof-python ops writes a row for each op of a trace, in the columns of tt-metal's reports of ops; its own --help "

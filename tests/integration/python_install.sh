@@ -6,7 +6,7 @@ set -u
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
 "$python" -c 'import setuptools, wheel, venv, pip' 2>/dev/null || skip_all "setuptools, wheel, venv or pip is not installed"
-plan 12
+plan 13
 export PYTHONDONTWRITEBYTECODE=1 PIP_NO_INDEX=1 PIP_DISABLE_PIP_VERSION_CHECK=1 HYPROF
 unset PYTHONPATH
 # A copy, so that two runs at once do not build in the same place.
@@ -36,12 +36,25 @@ nothing_beside() {
 holds "from the tree" pip_install by_tree "$tree/python"
 holds "it works" works by_tree
 holds "it left nothing beside the sources" nothing_beside
+# Interpreters of other versions, as setup.py sees them.
+refuses_versions() {
+        local version
+        for version in 3.10.9 3.15.0; do
+                ! (cd "$tree/python" && "$python" -c "
+import sys
+sys.version_info = (*map(int, '$version'.split('.')), 'final', 0)
+__file__ = 'setup.py'
+exec(open(__file__).read())" build) 2>"$TMPDIR/err" || return 1
+                grep -F "hyprof is for CPython 3.11 to 3.14; this is cpython ${version%.*}" "$TMPDIR/err" || return 1
+        done
+}
+holds "other versions are refused with words" refuses_versions
 make_sdist() { (cd "$tree/python" && "$python" setup.py -q sdist -d "$TMPDIR/dist" 2>&1); }
 holds "an sdist" make_sdist
 rm -rf "$tree"
 make_wheel() { "$TMPDIR/by_tree/bin/pip" wheel -q --no-build-isolation --no-deps -w "$TMPDIR/wheels" "$TMPDIR"/dist/hyprof-*.tar.gz; }
 holds "a wheel of it, without the tree" make_wheel
-# What an index or `pip show` says, and the licence, which the package must bring.
+# The facts that `pip show` prints, and the licence, which the package must bring.
 metadata() {
         "$python" - "$TMPDIR"/wheels/hyprof-*.whl <<'END'
 import email, sys, zipfile
@@ -57,7 +70,7 @@ assert facts["License"] == "MIT" and facts["Summary"], facts.items()
 END
 }
 holds "its metadata: versions, licence" metadata
-# What the package does not have is not fetched: all of it is in the sdist.
+# The sdist has all that it is built of: nothing is fetched.
 by_sdist() { fresh sdist && "$TMPDIR/sdist/bin/pip" install -q --no-build-isolation --no-index "$TMPDIR"/dist/hyprof-*.tar.gz && works sdist; }
 holds "pip installs the sdist into a fresh environment" by_sdist
 by_wheel() { pip_install wheel "$(echo "$TMPDIR"/wheels/hyprof-*.whl)" && works wheel; }

@@ -28,7 +28,7 @@ in_root() { # of dpkg
         PATH="$TMPDIR/aid:$PATH" "${as_root[@]}" dpkg --root="$ROOT" --force-not-root --force-depends --force-bad-path \
                 --force-script-chrootless --log=/dev/null "$@"
 }
-# What python3-hyprof's scripts call, for the folder: bytecode is made and removed.
+# The scripts of python3-hyprof call these: bytecode is made and removed in the folder.
 mkdir "$TMPDIR/aid"
 cat >"$TMPDIR/aid/py3compile" <<'END'
 #!/bin/sh

@@ -24,6 +24,7 @@ class _Calls:
         self.filter: Optional[Filter] = None  # made when it is first needed
         self.with_lines = False
         self.is_on = False
+        self.has_begun = False
         self.depth = 0  # of Profiler.enable()
         self.is_whole = False  # the program is recorded from its start to its end: Profiler has nothing to do
         self.start_signpost: Optional[str] = None
@@ -45,7 +46,7 @@ class _Calls:
         else:
             self._start_hooks()
         garbage.start()
-        self.is_on = True
+        self.is_on = self.has_begun = True
 
     def stop(self) -> None:
         if not self.is_on:

@@ -12,7 +12,7 @@ from typing import Any, Optional, Sequence
 
 from hyprof import _native
 
-_USAGE = """python3 -m hyprof [options] script.py [arguments]
+_USAGE = """python3 -m hyprof [options] script.py|folder|file.zip [arguments]
        python3 -m hyprof [options] -m module [arguments]
        python3 -m hyprof ops TRACE [-o ops.csv]"""
 
@@ -143,7 +143,8 @@ def _record(options: optparse.Values, program: str, argv: Sequence[str]) -> int:
         for name in ("start_signpost", "end_signpost", "child_functions"):
             value = getattr(options, name)
             arguments += ["--" + name.replace("_", "-"), value] if value else []
-        status = status or ops.main(arguments)
+        report_status = ops.main(arguments)
+        status = status or report_status
     elif options.report:
         _say(f"no report of ops: the program ended with status {status}")
     return 128 - status if status < 0 else status
@@ -168,6 +169,8 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         parser.error("-l asks for a zone for each line, and --no-zones for none")
     if options.no_zones and options.no_samples:
         parser.error("--no-zones and --no-samples leave nothing to record")
+    if os.sep in options.name_append:
+        parser.error(f"-n: a name without a slash, and not {options.name_append}; -o names a folder")
     if not options.is_module and not os.path.exists(args[0]):
         _say(f"cannot run {args[0]}: there is no such file")
         return 2

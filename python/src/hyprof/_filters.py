@@ -54,7 +54,9 @@ class Filter:
         """A glob that names a package means the modules in it as well."""
         if module is None:
             return False
-        return any(fnmatch.fnmatchcase(module, glob) or module.startswith(glob + ".") for glob in globs)
+        parts = module.split(".")
+        names = [".".join(parts[:n]) for n in range(1, len(parts) + 1)]
+        return any(fnmatch.fnmatchcase(name, glob) for glob in globs for name in names)
 
     def __call__(self, code: CodeType, names: Optional[dict[str, Any]]) -> bool:
         file = code.co_filename

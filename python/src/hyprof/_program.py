@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import importlib.machinery
+import importlib.util
 import io
 import optparse
 import os
+import pkgutil
 import runpy
 import sys
 from types import CodeType, ModuleType, TracebackType
@@ -22,24 +25,56 @@ def _say(words: str) -> None:
     print(f"hyprof: {words}", file=sys.stderr)
 
 
+def _put_folder(folder: str) -> None:
+    """Where the program's modules are found, in place of where we were; with -P nowhere."""
+    if not sys.flags.safe_path:
+        sys.path[0] = folder
+
+
 def _load_script(path: str) -> tuple[CodeType, dict[str, Any]]:
-    with io.open_code(os.path.abspath(path)) as file:
-        code = compile(file.read(), path, "exec", dont_inherit=True)
-    sys.path[0] = os.path.dirname(os.path.realpath(path))
-    return code, {"__file__": path, "__spec__": None, "__package__": None, "__cached__": None}
+    path = os.path.abspath(path)
+    with io.open_code(path) as file:
+        content = file.read()
+    _put_folder(os.path.dirname(os.path.realpath(path)))
+    loader: Any
+    if content.startswith(importlib.util.MAGIC_NUMBER):
+        loader = importlib.machinery.SourcelessFileLoader("__main__", path)
+        code = loader.get_code("__main__")
+    else:
+        loader = importlib.machinery.SourceFileLoader("__main__", path)
+        code = compile(content, path, "exec", dont_inherit=True)
+    return code, {"__file__": path, "__spec__": None, "__package__": None, "__cached__": None, "__loader__": loader}
 
 
-def _load_module(name: str) -> tuple[CodeType, dict[str, Any]]:
-    sys.path[0] = os.getcwd()
-    details: Any = getattr(runpy, "_get_module_details")(name)
-    spec, code = details[1], details[2]
-    return code, {
+def _names_of(spec: Any) -> dict[str, Any]:
+    return {
         "__file__": spec.origin,
         "__spec__": spec,
         "__package__": spec.parent,
         "__cached__": spec.cached,
         "__loader__": spec.loader,
     }
+
+
+def _load_container(path: str) -> tuple[CodeType, dict[str, Any]]:
+    """A folder or .zip file is where the program's modules are found, even with -P."""
+    path = os.path.abspath(path)
+    sys.path[:1] = [path] if not sys.flags.safe_path else [path, *sys.path[:1]]
+    details: Any = getattr(runpy, "_get_main_module_details")(ImportError)
+    return details[2], _names_of(details[1])
+
+
+def _load_module(name: str) -> tuple[CodeType, dict[str, Any]]:
+    _put_folder(os.getcwd())
+    details: Any = getattr(runpy, "_get_module_details")(name)
+    return details[2], _names_of(details[1])
+
+
+def _load(options: optparse.Values, name: str) -> tuple[CodeType, dict[str, Any]]:
+    if options.is_module:
+        return _load_module(name)
+    # As the interpreter decides.
+    return _load_script(name) if pkgutil.get_importer(name) is None else _load_container(name)
 
 
 def _make_main(names: dict[str, Any]) -> ModuleType:
@@ -71,13 +106,17 @@ def _prepare(options: optparse.Values, args: Sequence[str]) -> None:
     calls.start_signpost = options.start_signpost
     calls.end_signpost = options.end_signpost
     calls.is_whole = not options.partial and not options.start_signpost
-    atexit.register(_finish, options.verbose)
+    atexit.register(_finish, options.verbose, os.getpid())
 
 
-def _finish(is_verbose: bool) -> None:
+def _finish(is_verbose: bool, pid: int) -> None:
     calls.stop()
-    if calls.filter is None:
+    if calls.filter is None or os.getpid() != pid:
         return
+    if not calls.has_begun and calls.start_signpost is not None:
+        _say(f"no call was recorded: the signpost {calls.start_signpost!r} did not come")
+    elif not calls.has_begun:
+        _say("no call was recorded: with -p, Profiler().enable() begins, and it was not called")
     n = calls.filter.n_left_out
     if n > 0:
         _say(f"calls of {n} functions of libraries are left out; --include MODULE records them")
@@ -89,12 +128,13 @@ def run(options: optparse.Values, args: Sequence[str]) -> int:
     """Returns 1 if the program raised, which is printed; SystemExit goes on."""
     sys.argv[:] = args
     try:
-        code, names = _load_module(args[0]) if options.is_module else _load_script(args[0])
+        code, names = _load(options, args[0])
     except (OSError, ImportError) as error:
         _say(f"cannot run {args[0]}: {getattr(error, 'strerror', None) or error}")
         return 2
     except (SyntaxError, ValueError) as error:
-        sys.excepthook(type(error), error, None)
+        error.__traceback__ = _without_us(error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
         return 1
     if options.is_module:
         sys.argv[0] = names["__file__"]

@@ -1,0 +1,198 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# python3 -m hyprof: each option does what its help says; programs of each kind run as python3 runs them; bad input gets words
+set -u
+. tests/tap.sh
+need sqlite3
+python=${PYTHON:-/usr/bin/python3}
+[ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
+plan 64
+export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 HYPROF
+cd "$TMPDIR" || exit 2
+
+run_python() { # exit status, arguments of python3 -m hyprof...
+        rm -f hyprof.hyp
+        ends_with "$1" "$python" -m hyprof "${@:2}"
+}
+zones() { # exit status, arguments: without samples
+        run_python "$1" --no-samples "${@:2}"
+}
+counts() { # trace, names: as quoted words
+        "$HYPROF" query -q --force --sqlite options.db "$1" &&
+                sqlite3 -separator ' ' options.db "SELECT l.name, count(*) FROM zones JOIN locations l ON l.id = location
+                        WHERE l.name IN ($2) GROUP BY l.name ORDER BY l.name" | paste -sd ' '
+}
+says() { # words: of ours
+        grep -F -- "$1" err >/dev/null || { cat err && return 1; }
+}
+refuses() { # words, arguments...: with status 2, before anything runs
+        run_python 2 "${@:2}" && says "$1" && [ ! -e hyprof.hyp ]
+}
+
+# ---- what is run, and as what: the same as python3 says
+mkdir -p app package.d/pack
+cat >show.py <<'END'
+import sys
+def shown(): return sys.argv, __name__, __file__, __package__, __spec__ and __spec__.name, sys.path[0], type(__loader__).__name__
+print(shown())
+assert sys.modules["__main__"].shown is shown
+END
+cp show.py app/__main__.py
+cp show.py package.d/pack/__main__.py
+: >package.d/pack/__init__.py
+(cd app && "$python" -m zipfile -c ../app.zip __main__.py)
+"$python" -c 'import py_compile; py_compile.compile("show.py", "compiled.pyc")'
+as_python() { # arguments of python3: the program and its own
+        "$python" "$@" >wanted 2>&1
+        zones 0 "$@" && same "$(cat wanted)" "$(cat out)" && same "shown 1" "$(counts hyprof.hyp "'shown'")"
+}
+in_package() { (cd package.d && TMPDIR=$PWD as_python -m pack one); }
+holds "a script" as_python show.py one -o --two
+holds "a script by its full path" as_python "$PWD/show.py"
+holds "a folder with __main__.py" as_python app one
+holds "a .zip file with __main__.py" as_python app.zip one
+holds "a .pyc file" as_python compiled.pyc
+holds "-m: a module" as_python -m show one -m two
+holds "-m: a package" in_package
+safe_path() { "$python" -P show.py >wanted && ends_with 0 "$python" -P -m hyprof --no-samples show.py && same "$(cat wanted)" "$(cat out)"; }
+holds "-P of python3 holds for the program" safe_path
+holds "hyprof-python" ends_with 0 "$python" "$OLDPWD/python/hyprof-python" --no-samples show.py one
+holds "runs it likewise" same "$("$python" show.py one)" "$(cat out)"
+
+# ---- each option
+cat >parts.py <<'END'
+import hyprof, json, sys
+def before(): pass
+def inside():
+    pass
+    pass
+def after(): pass
+before()
+p = hyprof.Profiler()
+p.enable()
+inside()
+p.disable()
+hyprof.signpost("begin")
+inside()
+hyprof.signpost("end")
+after()
+json.dumps([1])
+END
+parts="'before', 'inside', 'after', 'dumps', 'JSONEncoder.encode'"
+holds "-o, -n: where the trace goes" zones 0 -o results/new -n run7 parts.py
+holds "it is there" test -s results/new/hyprof-run7.hyp
+holds "each call is a zone" same "after 1 before 1 inside 2" "$(counts results/new/hyprof-run7.hyp "$parts")"
+holds "code of libraries is left out, which is said" says "functions of libraries are left out; --include"
+holds "-v" zones 0 -v parts.py
+holds "it shows the command" says "hyprof: runs $HYPROF record -o ./hyprof.hyp --no-sampling -- "
+holds "-p: between enable and disable" zones 0 -p parts.py
+holds "nothing else" same "inside 1" "$(counts hyprof.hyp "$parts")"
+holds "-p, and Profiler is never enabled" zones 0 -p show.py
+holds "it is said" says "no call was recorded: with -p, Profiler().enable() begins, and it was not called"
+holds "--start-signpost, --end-signpost" zones 0 --start-signpost begin --end-signpost end parts.py
+holds "and Profiler" same "inside 2" "$(counts hyprof.hyp "$parts")"
+holds "a signpost that does not come" zones 0 --start-signpost beginn show.py
+holds "it is said of it" says "no call was recorded: the signpost 'beginn' did not come"
+holds "--include" zones 0 --include 'js*n' parts.py
+holds "also a library's modules" same "JSONEncoder.encode 1 after 1 before 1 dumps 1 inside 2" "$(counts hyprof.hyp "$parts")"
+holds "--exclude is stronger" zones 0 --include json --exclude json.encoder --exclude __main__ parts.py
+holds "only the rest" same "dumps 1" "$(counts hyprof.hyp "$parts")"
+holds "-l" zones 0 -l parts.py
+line=$(grep -n '^    pass' parts.py | head -n 1 | cut -d : -f 1)
+holds "zones of lines" same "inside:$line 2 inside:$((line + 1)) 2" "$(counts hyprof.hyp "'inside:$line', 'inside:$((line + 1))'")"
+cat >burns.py <<'END'
+import time
+def burn():
+    end = time.process_time() + 0.3
+    while time.process_time() < end: pass
+burn()
+END
+n_samples() { "$HYPROF" query -q --force --sqlite options.db hyprof.hyp && sqlite3 options.db 'SELECT count(*) FROM samples'; }
+if "$HYPROF" doctor >/dev/null 2>&1; then
+        holds "--no-zones" run_python 0 --no-zones burns.py
+        holds "samples alone" same "yes " "$([ "$(n_samples)" -gt 10 ] && echo yes) $(counts hyprof.hyp "'burn'")"
+        holds "both" run_python 0 burns.py
+        holds "samples and zones" same "yes burn 1" "$([ "$(n_samples)" -gt 10 ] && echo yes) $(counts hyprof.hyp "'burn'")"
+else
+        for case in "--no-zones" "samples alone" "both" "samples and zones"; do
+                skips "$case" "hardware: samples are not permitted here"
+        done
+fi
+holds "--no-samples" zones 0 burns.py
+holds "zones alone" same "0 burn 1" "$(n_samples) $(counts hyprof.hyp "'burn'")"
+
+cat >fails.py <<'END'
+import hyprof, sys
+hyprof.signpost("only")
+sys.exit(int(sys.argv[1]))
+END
+reports() { [ -s "$1/ops_perf_results_x.csv" ]; }
+has_no_report() { [ ! -e "$1/ops_perf_results_x.csv" ]; }
+holds "-r: a report" zones 0 -r -n x -o good fails.py 0
+holds "is beside the trace" reports good
+holds "-r of a program that fails: its status" zones 5 -r -n x -o bad fails.py 5
+holds "and a report" reports bad
+holds "--check-exit-code" zones 5 -r --check-exit-code -n x -o worse fails.py 5
+holds "no report" has_no_report worse
+holds "it is said why" says "no report of ops: the program ended with status 5"
+holds "--check-exit-code of a program that succeeds" zones 0 -r --check-exit-code -n x -o better fails.py 0
+holds "has one" reports better
+holds "options for devices reach the program" zones 0 --op-support-count 7 --sync-host-device -o dev fails.py 0
+cat >environment.py <<'END'
+import os
+assert os.environ["TT_METAL_PROFILER_SYNC"] == "1" and os.environ["TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT"] == "7"
+assert os.environ["TT_METAL_PROFILER_DIR"] == os.path.abspath("dev") and os.environ["TTNN_OP_PROFILER"] == "1"
+END
+holds "in its environment" zones 0 -r --no-device -t 8086 --op-support-count 7 --sync-host-device -o dev environment.py
+
+# ---- programs that end badly
+as_python_ends() { # status, program...
+        "$python" "${@:2}" >wanted 2>wanted_err
+        same "$1" $? && zones "$1" "${@:2}" && grep -v '^hyprof: ' err >err_theirs
+        same "$(cat wanted wanted_err)" "$(cat out err_theirs)"
+}
+printf 'def deep(): raise RuntimeError("wanted") from KeyError(1)\ndeep()\n' >raises.py
+printf 'import sys; sys.exit("words")\n' >words.py
+printf 'import os, signal; os.kill(os.getpid(), signal.%s)\n' SIGINT >interrupted.py
+printf 'import os, signal; os.kill(os.getpid(), signal.%s)\n' SIGTERM >terminated.py
+printf 'def f(:\n' >syntax.py
+printf 'x = "\0"\n' >null.py
+printf 'import os, sys\ndef child(): pass\ndef parent(): pass\npid = os.fork()\nif pid == 0: child(); sys.exit(3)\nparent()\nsys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n' >forks.py
+holds "a script that raises: the same traceback" as_python_ends 1 raises.py
+holds "one that exits with words" as_python_ends 1 words.py
+holds "one with an error of syntax" as_python_ends 1 syntax.py
+holds "one that is no text" zones 1 null.py
+holds "one that is interrupted" zones 130 interrupted.py
+holds "one that is terminated" zones 143 terminated.py
+holds "one that forks" zones 3 forks.py
+holds "both processes' calls" same "child 1 parent 1" "$(counts hyprof.hyp "'child', 'parent'")"
+once() { same 1 "$(grep -c 'functions of libraries are left out' err)"; }
+holds "what is left out is said once" once
+
+# ---- what cannot be run
+mkdir empty && (cd empty && "$python" -m zipfile -c ../empty.zip ../parts.py)
+all_refused() {
+        refuses "cannot run nowhere.py: there is no such file" nowhere.py &&
+                refuses "there is no such file" --no-zones nowhere/app.zip &&
+                refuses "no script is given" && refuses "-m: no module is given" -m -p &&
+                refuses "no such option: --wrong" --wrong parts.py && refuses "-n: a name without a slash" -n a/b parts.py &&
+                refuses "-l asks for a zone for each line" -l --no-zones parts.py &&
+                refuses "leave nothing to record" --no-zones --no-samples parts.py &&
+                refuses "cannot make the folder parts.py" -o parts.py/x parts.py
+}
+holds "what is wrong before a recorder begins" all_refused
+not_programs() {
+        zones 2 -m no_such_module && says "cannot run no_such_module: No module named no_such_module" &&
+                zones 2 empty && says "can't find '__main__' module in '$PWD/empty'" &&
+                zones 2 empty.zip && says "can't find '__main__' module in '$PWD/empty.zip'"
+}
+holds "what has no program" not_programs
+
+# ---- no recorder
+holds "without a recorder the program runs, with its status" ends_with 5 env HYPROF=/no/such/hyprof "$python" -m hyprof -r -p fails.py 5
+without_recorder() { says "nothing is recorded: there is no recorder '/no/such/hyprof'" && says "Install hyprof, or name it with --hyprof FILE or in \$HYPROF"; }
+holds "it is said, with what to do" without_recorder
+holds "--hyprof names one" ends_with 0 env HYPROF=/no/such/hyprof "$python" -m hyprof --no-samples --hyprof "$HYPROF" -o named parts.py
+holds "which records" same "after 1 before 1 inside 2" "$(counts named/hyprof.hyp "$parts")"
+holds "a recorder that is there is used" ends_with 0 "$HYPROF" record -q --no-sampling -o there.hyp -- "$python" -m hyprof parts.py
+holds "into its trace" same "after 1 before 1 inside 2" "$(counts there.hyp "$parts")"
