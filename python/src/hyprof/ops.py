@@ -38,19 +38,27 @@ _DEVICE = (
     "DEVICE TRISC2 KERNEL DURATION [ns]|DEVICE ERISC KERNEL DURATION [ns]|DEVICE COMPUTE CB WAIT FRONT [ns]|"
     "DEVICE COMPUTE CB RESERVE BACK [ns]|DISPATCH TOTAL CQ CMD OP TIME [ns]|DISPATCH GO SEND WAIT TIME [ns]"
 )
+# Columns of tensors lie between these two.
 _PROGRAM = (
-    "INPUTS|OUTPUTS|METAL TRACE ID|METAL TRACE REPLAY SESSION ID|COMPUTE KERNEL SOURCE|COMPUTE KERNEL HASH|"
-    "DATA MOVEMENT KERNEL SOURCE|DATA MOVEMENT KERNEL HASH|PROGRAM HASH|PROGRAM CACHE HIT"
+    "METAL TRACE ID|METAL TRACE REPLAY SESSION ID|COMPUTE KERNEL SOURCE|COMPUTE KERNEL HASH|"
+    "DATA MOVEMENT KERNEL SOURCE|DATA MOVEMENT KERNEL HASH|PROGRAM HASH|PROGRAM CACHE HIT|"
+    "TENSIX DM 0 MAX KERNEL SIZE [B]|TENSIX DM 1 MAX KERNEL SIZE [B]|TENSIX COMPUTE 0 MAX KERNEL SIZE [B]|"
+    "TENSIX COMPUTE 1 MAX KERNEL SIZE [B]|TENSIX COMPUTE 2 MAX KERNEL SIZE [B]|ACTIVE ETH DM 0 MAX KERNEL SIZE [B]|"
+    "ACTIVE ETH DM 1 MAX KERNEL SIZE [B]|IDLE ETH DM 0 MAX KERNEL SIZE [B]|IDLE ETH DM 1 MAX KERNEL SIZE [B]"
 )
 _MODEL = (
     "PM IDEAL [ns]|PM COMPUTE [ns]|PM BANDWIDTH [ns]|PM REQ I BW|PM REQ O BW|PM FPU UTIL (%)|NOC UTIL (%)|"
-    "MULTICAST NOC UTIL (%)|DRAM BW UTIL (%)|DRAM BW PER CTRL UTIL (%)|ETH BW UTIL (%)|NPE CONG IMPACT (%)"
+    "MULTICAST NOC UTIL (%)|DRAM BW UTIL (%)|DRAM BW UTIL PER CTRL (%)|ETH BW UTIL (%)|NPE CONG IMPACT (%)"
 )
-_COLUMNS = tuple("|".join((_HOST, _DEVICE, _PROGRAM, _MODEL)).split("|"))
+_BEFORE_TENSORS = tuple("|".join((_HOST, _DEVICE)).split("|"))
+_AFTER_TENSORS = tuple("|".join((_PROGRAM, _MODEL)).split("|"))
+_COLUMNS = frozenset(_BEFORE_TENSORS + _AFTER_TENSORS)
 
 _OP = re.compile(r'\A`?(TT_(?!SIGNPOST)[A-Z0-9_]+): *"((?:[^"\\]|\\.)*)"([^\n]*?)(?: *->\s*(\{.*))?`?\s*\Z', re.DOTALL)
 _SIGNPOST = re.compile(r"\A`?TT_SIGNPOST: *([^\n]*?)(?:\n(.*?))?`?\Z", re.DOTALL)
-_ID = re.compile(r"^id: *(\d+)", re.MULTILINE)
+_TRACE = re.compile(r"\A`?TT_METAL_TRACE_(BEGIN|END): *(\d+), *(\d+)`?\s*\Z")
+_ID = re.compile(r"^id: *([0-9]{1,18})\b", re.MULTILINE)
+_NUMBER = re.compile(r"[0-9]{1,18}\Z")
 _ZONES = ("TT_DNN_*", "TT_METAL_*")
 
 
@@ -82,6 +90,7 @@ class _Described:
     is_malformed: bool
     time_ns: int
     thread: int
+    trace: str = ""
 
 
 class OpsError(Exception):
@@ -94,78 +103,120 @@ def _parse_op(text: str, time_ns: int, thread: int) -> Optional[_Described]:
         return None
     zone, name, rest, details_text = match.groups()
     fields = [part.strip() for part in rest.split(",") if part.strip()]
-    number = int(fields[-1]) if fields and fields[-1].isdigit() else None
     details: Optional[dict[str, Any]] = None
     is_malformed = False
     if details_text is not None:
         try:
-            details = json.loads(details_text.rstrip().removesuffix("`"))
+            found = json.loads(details_text.rstrip().removesuffix("`"))
+            details = found if isinstance(found, dict) else None
         except (ValueError, RecursionError):
             is_malformed = True
+    facts = details or {}
+    number = fields[-1] if fields and _NUMBER.match(fields[-1]) else str(facts.get("global_call_count", ""))
     return _Described(
         zone=zone,
         name=name,
-        hash=fields[0] if len(fields) > 1 else "",
-        device=fields[1] if len(fields) > 2 else "",
-        cache_hit=fields[2] if len(fields) > 3 else "",
-        number=number,
-        details=details if isinstance(details, dict) else None,
+        hash=fields[0] if len(fields) > 1 else str(facts.get("op_hash", "")),
+        device=fields[1] if len(fields) > 2 else str(facts.get("device_id", "")),
+        cache_hit=fields[2] if len(fields) > 3 else str(facts.get("program_cache_hit", "")),
+        number=int(number) if _NUMBER.match(number) else None,
+        details=details,
         is_malformed=is_malformed,
         time_ns=time_ns,
         thread=thread,
     )
 
 
-def _put_tensors(cells: dict[str, object], word: str, tensors: object) -> None:
-    if not isinstance(tensors, list):
-        return
+def _cell(value: object) -> object:
+    """As tt-metal's reports have it: what has parts is written as Python does, with semicolons."""
+    return str(value).replace(",", ";") if isinstance(value, (dict, list)) else value
+
+
+def _memory(tensor: dict[str, Any]) -> object:
+    storage = tensor.get("storage_type")
+    if not isinstance(storage, dict):
+        return storage
+    config = storage.get("memory_config")
+    if not isinstance(config, dict):
+        return _cell(storage)
+    words = [str(config.get(key, "")).upper() for key in ("buffer_type", "memory_layout")]
+    return "_".join(["DEV", str(storage.get("device_id", "")), *words])
+
+
+def _put_tensors(cells: dict[str, object], word: str, tensors: Sequence[object]) -> None:
     for i, tensor in enumerate(tensors):
         if not isinstance(tensor, dict):
             continue
         shape = tensor.get("shape")
-        for axis in "WZYX":
-            value = shape.get(axis) if isinstance(shape, dict) else None
+        values = [(f"{axis}_PAD[LOGICAL]", shape.get(axis) if isinstance(shape, dict) else None) for axis in "WZYX"]
+        values += [("LAYOUT", tensor.get("layout")), ("DATATYPE", tensor.get("dtype")), ("MEMORY", _memory(tensor))]
+        for title, value in values:
             if value is not None:
-                cells[f"{word}_{i}_{axis}_PAD[LOGICAL]"] = value
-        storage = tensor.get("storage_type")
-        memory = storage.get("memory_config") if isinstance(storage, dict) else tensor.get("memory_config", storage)
-        for title, value in (("LAYOUT", tensor.get("layout")), ("DATATYPE", tensor.get("dtype")), ("MEMORY", memory)):
-            if value is not None:
-                cells[f"{word}_{i}_{title}"] = value if isinstance(value, str) else json.dumps(value)
+                cells[f"{word}_{i}_{title}"] = _cell(value)
 
 
-def _put_kernels(cells: dict[str, object], details: dict[str, Any]) -> None:
-    info = details.get("kernel_info")
+def _put_kernels(cells: dict[str, object], info: object) -> None:
     if not isinstance(info, dict):
         return
     for key, title in (("compute_kernels", "COMPUTE"), ("datamovement_kernels", "DATA MOVEMENT")):
-        kernels = [kernel for kernel in info.get(key) or [] if isinstance(kernel, dict)]
-        cells[f"{title} KERNEL SOURCE"] = "; ".join(str(kernel.get("source", "")) for kernel in kernels)
-        cells[f"{title} KERNEL HASH"] = "; ".join(str(kernel.get("name", "")) for kernel in kernels)
+        kernels = [kernel for kernel in _list(info.get(key)) if isinstance(kernel, dict)]
+        cells[f"{title} KERNEL SOURCE"] = _cell([kernel.get("source", "") for kernel in kernels])
+        cells[f"{title} KERNEL HASH"] = _cell([kernel.get("name", "") for kernel in kernels])
         for kernel in kernels:
             if "math_fidelity" in kernel:
-                cells["MATH FIDELITY"] = kernel["math_fidelity"]
+                cells["MATH FIDELITY"] = _cell(kernel["math_fidelity"])
+    sizes = info.get("kernel_sizes")
+    for name, size in sizes.items() if isinstance(sizes, dict) else ():
+        column = name.upper().replace("_", " ") + " [B]"
+        if column in _COLUMNS:
+            cells[column] = _cell(size)
+
+
+def _put_model(cells: dict[str, object], model: object) -> None:
+    if not isinstance(model, dict):
+        return
+    for key, column in (("ideal_ns", "PM IDEAL [ns]"), ("compute_ns", "PM COMPUTE [ns]"),
+                        ("bandwidth_ns", "PM BANDWIDTH [ns]"), ("input_bws", "PM REQ I BW"),
+                        ("output_bws", "PM REQ O BW")):
+        if key in model:
+            cells[column] = _cell(model[key])
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+# The runtime's own numbers of a call are those of the line above the JSON.
+_NOT_CELLS = ("OP CODE", "OP TYPE", "ATTRIBUTES", "GLOBAL CALL COUNT", "PROGRAM CACHE HIT")
 
 
 def _op_of(described: _Described) -> Op:
     details = described.details or {}
     op = Op(
-        code=str(details.get("op_code") or described.name),
+        code=str(_cell(details.get("op_code")) or described.name),
         kind=str(details.get("op_type") or described.zone.lower().removesuffix("_op")),
         number=described.number,
         thread=described.thread,
         start_ns=described.time_ns,
     )
     attributes = details.get("attributes")
-    op.attributes = "" if attributes is None else attributes if isinstance(attributes, str) else json.dumps(attributes)
-    op.cells.update({"DEVICE ID": details.get("device_id", described.device), "PROGRAM HASH": described.hash,
-                     "PROGRAM CACHE HIT": described.cache_hit})
-    _put_tensors(op.cells, "INPUT", details.get("input_tensors"))
-    _put_tensors(op.cells, "OUTPUT", details.get("output_tensors"))
-    _put_kernels(op.cells, details)
-    for key, column in (("optional_input_tensors", "INPUTS"), ("metal_trace_id", "METAL TRACE ID")):
-        if details.get(key) not in (None, []):
-            op.cells[column] = json.dumps(details[key])
+    op.attributes = "" if attributes is None else str(_cell(attributes))
+    for key, value in details.items():
+        column = key.upper().replace("_", " ")
+        if column in _COLUMNS and column not in _NOT_CELLS and value is not None:
+            op.cells[column] = _cell(value)
+    op.cells.setdefault("DEVICE ID", described.device)
+    op.cells["PROGRAM HASH"], op.cells["METAL TRACE ID"] = described.hash, described.trace
+    hit = {"1": True, "true": True, "0": False, "false": False}.get(described.cache_hit.lower(), described.cache_hit)
+    op.cells["PROGRAM CACHE HIT"] = hit
+    usage = details.get("core_usage")
+    if isinstance(usage, dict) and "count" in usage:
+        op.cells["CORE COUNT"] = _cell(usage["count"])
+    inputs = _list(details.get("input_tensors")) + _list(details.get("optional_input_tensors"))
+    _put_tensors(op.cells, "INPUT", inputs)
+    _put_tensors(op.cells, "OUTPUT", _list(details.get("output_tensors")))
+    _put_kernels(op.cells, details.get("kernel_info"))
+    _put_model(op.cells, details.get("performance_model"))
     return op
 
 
@@ -181,6 +232,7 @@ class Answer:
 def _read_messages(db: sqlite3.Connection) -> tuple[list[Op], list[_Described]]:
     signposts: list[Op] = []
     described: list[_Described] = []
+    traces: dict[str, str] = {}  # by device, while one is captured
     rows = db.execute(
         "SELECT time_ns, thread, text FROM messages WHERE text GLOB '`TT_*' OR text GLOB 'TT_*'"
         " ORDER BY time_ns")
@@ -189,8 +241,13 @@ def _read_messages(db: sqlite3.Connection) -> tuple[list[Op], list[_Described]]:
         if match is not None:
             signposts.append(Op(match.group(1), "signpost", time_ns, None, thread, None, match.group(2) or ""))
             continue
+        match = _TRACE.match(text)
+        if match is not None:
+            traces[match.group(2)] = match.group(3) if match.group(1) == "BEGIN" else ""
+            continue
         one = _parse_op(text, time_ns, thread)
         if one is not None:
+            one.trace = traces.get(one.device, "")
             described.append(one)
     return signposts, described
 
@@ -274,10 +331,12 @@ def _names(signposts: Sequence[tuple[int, str]]) -> str:
 
 
 def write_csv(ops: Iterable[Op], file: TextIO) -> None:
-    """Columns of tensors and child functions follow the others, as many as there are."""
+    """Columns of tensors are as many as the ops have; those of child functions follow all others."""
     rows = list(ops)
-    extra = sorted({name for op in rows for name in op.cells} - set(_COLUMNS), key=_column_order)
-    writer = csv.DictWriter(file, [*_COLUMNS, *extra], restval="")
+    names = {name for op in rows for name in op.cells} - _COLUMNS
+    tensors = sorted((name for name in names if _TENSOR.match(name)), key=_tensor_order)
+    children = sorted(name for name in names if not _TENSOR.match(name))
+    writer = csv.DictWriter(file, [*_BEFORE_TENSORS, *tensors, *_AFTER_TENSORS, *children], restval="")
     writer.writeheader()
     for op in rows:
         cells = dict(op.cells)
@@ -291,9 +350,14 @@ def write_csv(ops: Iterable[Op], file: TextIO) -> None:
         writer.writerow(cells)
 
 
-def _column_order(name: str) -> tuple[int, int, str]:
-    match = re.match(r"(INPUT|OUTPUT)_(\d+)_", name)
-    return (0 if name.startswith("INPUT") else 1 if match else 2, int(match.group(2)) if match else 0, name)
+_OF_TENSOR = ("W_PAD[LOGICAL]", "Z_PAD[LOGICAL]", "Y_PAD[LOGICAL]", "X_PAD[LOGICAL]", "LAYOUT", "DATATYPE", "MEMORY")
+_TENSOR = re.compile(rf"(INPUT|OUTPUT)_([0-9]+)_({'|'.join(map(re.escape, _OF_TENSOR))})\Z")
+
+
+def _tensor_order(name: str) -> tuple[str, int, int]:
+    match = _TENSOR.match(name)
+    assert match is not None
+    return match.group(1), int(match.group(2)), _OF_TENSOR.index(match.group(3))
 
 
 def _time(ns: float) -> str:
@@ -339,9 +403,9 @@ def write_summary(answer: Answer, ops: Sequence[Op], file: TextIO) -> None:
         print(f"\n  {_time(sum(gap for gap, _ in gaps))} in {len(gaps)} gaps between ops of one thread; the longest, "
               f"{_time(longest)}, before {op.code}" + (f" {op.number}" if op.number is not None else ""), file=file)
     if answer.n_malformed:
-        print(f"\n  {answer.n_malformed} messages have malformed JSON: their ops have no attributes", file=file)
+        print(f"\n  messages with malformed JSON, whose ops have no attributes: {answer.n_malformed}", file=file)
     if answer.n_without_zone:
-        print(f"\n  {answer.n_without_zone} messages of ops have no zone: these ops have no duration", file=file)
+        print(f"\n  ops without a zone, which have no duration: {answer.n_without_zone}", file=file)
 
 
 def _open(path: str, program: str, folder: str) -> sqlite3.Connection:
