@@ -6,7 +6,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 64
+plan 66
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 HYPROF
 cd "$TMPDIR" || exit 2
 
@@ -77,12 +77,15 @@ inside()
 hyprof.signpost("end")
 after()
 json.dumps([1])
+__import__("collections").namedtuple("Pair", "a b")(1, 2)
 END
-parts="'before', 'inside', 'after', 'dumps', 'JSONEncoder.encode'"
+parts="'<lambda>', 'before', 'inside', 'after', 'dumps', 'JSONEncoder.encode'"
 holds "-o, -n: where the trace goes" zones 0 -o results/new -n run7 parts.py
 holds "it is there" test -s results/new/hyprof-run7.hyp
 holds "each call is a zone" same "after 1 before 1 inside 2" "$(counts results/new/hyprof-run7.hyp "$parts")"
-holds "code of libraries is left out, which is said" says "functions of libraries are left out; --include"
+holds "code of libraries is left out, which is said" says "functions of libraries are left out ("
+holds "-m: a module of libraries" zones 1 -m json.tool /dev/null
+holds "which option records it is said" says "--include json records them"
 holds "-v" zones 0 -v parts.py
 holds "it shows the command" says "hyprof: runs $HYPROF record -o ./hyprof.hyp --no-sampling -- "
 holds "-p: between enable and disable" zones 0 -p parts.py
@@ -91,8 +94,8 @@ holds "-p, and Profiler is never enabled" zones 0 -p show.py
 holds "it is said" says "no call was recorded: with -p, Profiler().enable() begins, and it was not called"
 holds "--start-signpost, --end-signpost" zones 0 --start-signpost begin --end-signpost end parts.py
 holds "and Profiler" same "inside 2" "$(counts hyprof.hyp "$parts")"
-holds "a signpost that does not come" zones 0 --start-signpost beginn show.py
-holds "it is said of it" says "no call was recorded: the signpost 'beginn' did not come"
+holds "a signpost that does not come" zones 0 --start-signpost nowhere show.py
+holds "it is said of it" says "no call was recorded: the signpost 'nowhere' did not come"
 holds "--include" zones 0 --include 'js*n' parts.py
 holds "also a library's modules" same "JSONEncoder.encode 1 after 1 before 1 dumps 1 inside 2" "$(counts hyprof.hyp "$parts")"
 holds "--exclude is stronger" zones 0 --include json --exclude json.encoder --exclude __main__ parts.py

@@ -7,6 +7,7 @@ import os
 import site
 import sys
 import sysconfig
+from collections import Counter
 from types import CodeType
 from typing import Any, Optional, Sequence
 
@@ -39,11 +40,12 @@ class Filter:
         self.include = tuple(include)
         self.exclude = tuple(exclude)
         self.folders = _library_folders()
-        self.n_left_out = 0
+        self.left_out: Counter[str] = Counter()  # functions, by package
 
     def is_library(self, file: str, module: Optional[str]) -> bool:
         if file.startswith("<") and file.endswith(">"):
-            if file.startswith("<frozen"):
+            # collections.namedtuple makes its functions from text.
+            if file.startswith("<frozen") or (file == "<string>" and (module or "").startswith("namedtuple_")):
                 return True
             known = sys.modules.get(module or "")
             file = getattr(known, "__file__", None) or ""
@@ -68,6 +70,18 @@ class Filter:
         if self._matches(self.include, module):
             return True
         if self.is_library(file, module):
-            self.n_left_out += 1
+            self.left_out[(module or "").partition(".")[0]] += 1
             return False
         return True
+
+    def say_left_out(self, wanted: str = "") -> str:
+        """A sentence on what was left out; wanted: the package that --include names best, if it was."""
+        n = self.left_out.total()
+        if n == 0:
+            return ""
+        most = [name for name, _ in self.left_out.most_common() if name.isidentifier()]
+        installed = [name for name in most if name not in sys.stdlib_module_names and not name.startswith("_")]
+        example = wanted if wanted in self.left_out else next(iter(installed), "MODULE")
+        shown = ", ".join(f"{name} {self.left_out[name]}" for name in most[:3])
+        others = f" ({shown}{', ...' if len(most) > 3 else ''})" if shown else ""
+        return f"calls of {n} functions of libraries are left out{others}; --include {example} records them"

@@ -106,10 +106,11 @@ def _prepare(options: optparse.Values, args: Sequence[str]) -> None:
     calls.start_signpost = options.start_signpost
     calls.end_signpost = options.end_signpost
     calls.is_whole = not options.partial and not options.start_signpost
-    atexit.register(_finish, options.verbose, os.getpid())
+    wanted = args[0].partition(".")[0] if options.is_module else ""
+    atexit.register(_finish, options.verbose, wanted, os.getpid())
 
 
-def _finish(is_verbose: bool, pid: int) -> None:
+def _finish(is_verbose: bool, wanted: str, pid: int) -> None:
     calls.stop()
     if calls.filter is None or os.getpid() != pid:
         return
@@ -117,11 +118,9 @@ def _finish(is_verbose: bool, pid: int) -> None:
         _say(f"no call was recorded: the signpost {calls.start_signpost!r} did not come")
     elif not calls.has_begun:
         _say("no call was recorded: with -p, Profiler().enable() begins, and it was not called")
-    n = calls.filter.n_left_out
-    if n > 0:
-        _say(f"calls of {n} functions of libraries are left out; --include MODULE records them")
-    elif is_verbose:
-        _say("no calls of libraries were left out")
+    words = calls.filter.say_left_out(wanted)
+    if words or is_verbose:
+        _say(words or "no calls of libraries were left out")
 
 
 def run(options: optparse.Values, args: Sequence[str]) -> int:
