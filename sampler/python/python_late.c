@@ -28,6 +28,8 @@ struct python_late {
         struct late_thread known[KNOWN_THREADS];
         dev_t namespace_device; /* of our own PID namespace */
         ino_t namespace_inode;
+        uint64_t steps_start_ns;
+        unsigned n_steps;     /* of searches since then */
         uint64_t window_avma; /* of what `window` has */
         size_t window_bytes;
         uint32_t n_windows; /* of the walk that is under way */
@@ -124,11 +126,13 @@ static void late_search_begin(const struct process_memory *memory, const struct 
 }
 
 /* Through the threads of all interpreters, those of the one that was made last first; 0 = no more. */
-static uint64_t late_search_next(const struct process_memory *memory, const struct python_process *p,
-                                 uint32_t own_tid, struct late_search *s)
+static uint64_t late_search_next(struct python_late *l, const struct process_memory *memory,
+                                 const struct python_process *p, uint32_t own_tid, struct late_search *s)
 {
         for (; s->interpreter != 0 && s->n_steps < PYTHON_THREADS_MAX; s->n_steps++) {
                 uint64_t state = s->state;
+
+                l->n_steps++;
 
                 if (state == 0) {
                         s->interpreter = late_word(memory, s->interpreter + p->offsets.interpreter_next);
@@ -146,14 +150,24 @@ static uint64_t late_search_next(const struct process_memory *memory, const stru
         return 0;
 }
 
-static uint64_t find_late_state(const struct process_memory *memory, const struct python_process *p,
-                                uint32_t own_tid)
+/* A program may have lists without an end, and threads that are found after many steps. */
+static bool may_search_threads(struct python_late *l, uint64_t now_ns)
+{
+        if (now_ns - l->steps_start_ns >= PYTHON_RETRY_NS) {
+                l->steps_start_ns = now_ns;
+                l->n_steps = 0;
+        }
+        return l->n_steps < PYTHON_LATE_STEPS;
+}
+
+static uint64_t find_late_state(struct python_late *l, const struct process_memory *memory,
+                                const struct python_process *p, uint32_t own_tid)
 {
         struct late_search search;
         uint64_t state;
 
         late_search_begin(memory, p, 0, &search);
-        state = late_search_next(memory, p, own_tid, &search);
+        state = late_search_next(l, memory, p, own_tid, &search);
         return state != 0 ? state : search.idle;
 }
 
@@ -170,10 +184,13 @@ static uint64_t late_state_of(struct python_late *l, const struct process_memory
                                                .own_tid = is_near ? tid : read_own_tid(p->pid, tid) };
         else if (known->state_avma == 0 && now_ns - known->looked_ns < PYTHON_RETRY_NS)
                 return 0;
-        if (!has_several && is_own_state(memory, p, known->state_avma, known->own_tid))
+        if ((!has_several || !may_search_threads(l, now_ns)) &&
+            is_own_state(memory, p, known->state_avma, known->own_tid))
                 return known->state_avma;
+        if (!may_search_threads(l, now_ns))
+                return 0;
         known->looked_ns = now_ns;
-        known->state_avma = find_late_state(memory, p, known->own_tid);
+        known->state_avma = find_late_state(l, memory, p, known->own_tid);
         return known->state_avma;
 }
 
@@ -269,7 +286,7 @@ static void walk_late_callers(struct python_late *l, const struct process_memory
 
         late_search_begin(memory, p, state, &search);
         for (unsigned i = 0; i < PYTHON_NESTED_MAX; i++) {
-                caller = late_search_next(memory, p, own_tid, &search);
+                caller = late_search_next(l, memory, p, own_tid, &search);
                 if (caller == 0)
                         return;
                 if (to->sample.n_frames > 0)
@@ -317,7 +334,7 @@ int python_late_read(struct python_late *l, const struct python_process *process
         l->window_bytes = 0;
         l->n_windows = 0;
         walk_late_frames(l, &memory, process, late_innermost(&memory, process, state), ret_sample);
-        if (has_several_late(&memory, process))
+        if (has_several_late(&memory, process) && may_search_threads(l, now_ns))
                 walk_late_callers(l, &memory, process, state, ret_sample);
         read_identities(process, &ret_sample->sample);
         return ret_sample->sample.n_frames > 0;

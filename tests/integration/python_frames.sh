@@ -8,7 +8,7 @@ plan 21
 need_sampling
 python=/usr/bin/python3
 [ -x "$python" ] || skip_all "python3 is not installed"
-"$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || skip_all "python3 is none of 3.11 to 3.13"
+"$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' || skip_all "python3 is none of 3.11 to 3.14"
 
 # Each of the leaves spends its time in one line, and has one chain of callers.
 cat >"$TMPDIR/work.py" <<'END'

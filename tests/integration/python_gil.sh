@@ -9,7 +9,7 @@ need_sampling
 need jq
 python=/usr/bin/python3
 [ -x "$python" ] || skip_all "python3 is not installed"
-"$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || skip_all "python3 is none of 3.11 to 3.13"
+"$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' || skip_all "python3 is none of 3.11 to 3.14"
 
 # A thread sleeps in C without letting the GIL go; another wakes in the meantime, and measures by how much too late.
 cat >"$TMPDIR/held.py" <<'END'

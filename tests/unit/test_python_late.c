@@ -207,6 +207,22 @@ START_TEST(test_a_thread_of_two_interpreters)
 }
 END_TEST
 
+/* Many threads that are nowhere in a long list: after so many steps none is looked for, for a while. */
+START_TEST(test_searches_are_bounded)
+{
+        static struct fixture f;
+
+        fixture_open(&f);
+        f.other[NEXT] = avma_of(f.other);
+        for (uint32_t i = 0; i < PYTHON_LATE_STEPS / PYTHON_THREADS_MAX; i++)
+                ck_assert_int_eq(read_frames(&f, 1000 + i, SECOND_NS), 0);
+        f.other[NEXT] = avma_of(f.thread);
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 1), 0);
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + PYTHON_RETRY_NS), 1);
+        python_late_free(f.late);
+}
+END_TEST
+
 START_TEST(test_lists_without_an_end)
 {
         static struct fixture f;
