@@ -1,12 +1,37 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The filter is made here and not by libseccomp, which allocates: it is entered after fork(2) in a process
+ * that may have no memory left, and there that library may leave calls out without a word.  Only the numbers
+ * of the calls are the library's.
+ */
 #include "web/call_filter.h"
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#elif defined(__riscv) && __riscv_xlen == 64
+#define ARCHITECTURE AUDIT_ARCH_RISCV64
+#else
+#define ARCHITECTURE 0 /* no filter */
+#endif
+
+#define OTHER_CALLS UINT32_C(0x40000000) /* from here on: those of x32, under the same architecture */
+#define STEPS_MAX   160
 
 static const int changes[] = {
         SCMP_SYS(execve),
@@ -56,40 +81,82 @@ static const int files[] = {
         SCMP_SYS(tkill),   SCMP_SYS(rt_sigqueueinfo),
 };
 
-static int refuse_calls(scmp_filter_ctx filter, const int *calls, size_t n_calls)
-{
-        for (size_t i = 0; i < n_calls; i++) {
-                int r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], 0);
+/* A program of the kernel's filter that is being made. */
+struct call_program {
+        struct sock_filter steps[STEPS_MAX];
+        unsigned short n_steps;
+};
 
-                if (r < 0 && r != -EDOM && r != -EFAULT) /* a name that this machine does not have */
-                        return r;
-        }
-        return 0;
+static void add_step(struct call_program *p, struct sock_filter step)
+{
+        assert(p->n_steps < STEPS_MAX);
+        p->steps[p->n_steps++] = step;
+}
+
+static void add_load(struct call_program *p, size_t at)
+{
+        add_step(p, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)at));
+}
+
+/* The next step is passed over unless the comparison @how of what was loaded with @value holds. */
+static void add_unless(struct call_program *p, unsigned short how, uint32_t value)
+{
+        add_step(p, (struct sock_filter)BPF_JUMP((unsigned short)(BPF_JMP | how | BPF_K), value, 0, 1));
+}
+
+static void add_refusal(struct call_program *p, int code)
+{
+        add_step(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)code));
+}
+
+static void refuse_call(struct call_program *p, int call, int code)
+{
+        if (call < 0) /* a name that this machine does not have */
+                return;
+        add_unless(p, BPF_JEQ, (uint32_t)call);
+        add_refusal(p, code);
+}
+
+static void refuse_calls(struct call_program *p, const int *calls, size_t n_calls)
+{
+        for (size_t i = 0; i < n_calls; i++)
+                refuse_call(p, calls[i], EPERM);
 }
 
 /* Threads are made by clone(2) as well: clone3(2), whose flags no filter sees, gives way to it. */
-static int refuse_processes(scmp_filter_ctx filter)
+static void refuse_processes(struct call_program *p)
 {
-        int r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-                                 SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
-
-        return r < 0 ? r : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+        refuse_call(p, SCMP_SYS(clone3), ENOSYS);
+        add_step(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)SCMP_SYS(clone), 0, 3));
+        add_load(p, offsetof(struct seccomp_data, args)); /* the low half: all three are little endian */
+        add_step(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0));
+        add_refusal(p, EPERM);
 }
 
 int call_filter_enter(enum call_filter_ban ban, struct error *err)
 {
-        scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-        int r = filter ? seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;
+        struct call_program p = { .n_steps = 0 };
+        struct sock_fprog program = { .filter = p.steps };
+        long r;
 
-        if (r == 0)
-                r = refuse_calls(filter, changes, sizeof(changes) / sizeof(changes[0]));
-        if (r == 0 && ban == CALL_FILTER_BAN_FILES)
-                r = refuse_calls(filter, files, sizeof(files) / sizeof(files[0]));
-        if (r == 0 && ban == CALL_FILTER_BAN_FILES)
-                r = refuse_processes(filter);
-        if (r == 0)
-                r = seccomp_load(filter);
-        if (filter)
-                seccomp_release(filter);
-        return r < 0 ? error_set(err, r, "the filter of system calls") : 0;
+        if (ARCHITECTURE == 0)
+                return error_set(err, -ENOSYS, "no filter of system calls for this architecture");
+        add_load(&p, offsetof(struct seccomp_data, arch));
+        add_step(&p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0));
+        add_step(&p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+        add_load(&p, offsetof(struct seccomp_data, nr));
+        add_unless(&p, BPF_JGE, OTHER_CALLS);
+        add_refusal(&p, EPERM);
+        refuse_calls(&p, changes, sizeof(changes) / sizeof(changes[0]));
+        if (ban == CALL_FILTER_BAN_FILES) {
+                refuse_calls(&p, files, sizeof(files) / sizeof(files[0]));
+                refuse_processes(&p);
+        }
+        add_step(&p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+        program.len = p.n_steps;
+        r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+        if (r < 0)
+                return error_errno(err, "the filter of system calls");
+        return r == 0 ? 0
+                      : error_set(err, -ESRCH, "the filter of system calls: thread %ld has another one", r);
 }

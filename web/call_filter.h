@@ -23,7 +23,7 @@ enum call_filter_ban {
 };
 
 /*
- * call_filter_enter() - before this, no_new_privs is to be set
+ * call_filter_enter() - before this, no_new_privs is to be set; allocates nothing
  * Returns 0, or -errno if the kernel has no such filter.
  */
 int call_filter_enter(enum call_filter_ban ban, struct error *err);

@@ -8,6 +8,7 @@
 #include "base/landlock.h"
 #include "tests/unit/unit_test.h"
 #include "web/answer_process.h"
+#include "web/call_filter.h"
 #include "web/server_confinement.h"
 #include "web/web_answers.h"
 #include "web/web_question.h"
@@ -20,6 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -188,6 +191,45 @@ START_TEST(the_server_can_only_use_what_it_has)
         remove_victim();
 }
 END_TEST
+
+/* A sanitizer's allocator ends a process that has no memory left. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* Memory is used up before the last step, and the filter must be whole nevertheless. */
+static int refuse_without_memory(void)
+{
+        const struct rlimit nothing_more = { .rlim_cur = 1 << 20, .rlim_max = 1 << 20 };
+        char *const no_words[] = { NULL };
+        size_t n_left = 0;
+
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || setrlimit(RLIMIT_AS, &nothing_more) < 0)
+                return 1;
+        for (size_t n_bytes = 1 << 20; n_bytes >= 16; n_bytes /= 2)
+                while (malloc(n_bytes)) /* NOLINT(clang-analyzer-unix.Malloc): it is meant to be lost */
+                        n_left++;
+        if (call_filter_enter(CALL_FILTER_BAN_FILES, NULL) < 0)
+                return 2;
+        if (execve("/bin/true", no_words, no_words) == 0 || errno != EPERM || kill(getppid(), 0) == 0 ||
+            open(victim, O_RDONLY | O_CLOEXEC) >= 0)
+                return 3;
+        return n_left > 0 ? 0 : 4;
+}
+
+START_TEST(the_filter_needs_no_memory)
+{
+        int status;
+        pid_t pid;
+
+        make_victim();
+        pid = fork();
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0)
+                _exit(refuse_without_memory());
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert_int_eq(status, 0);
+        remove_victim();
+}
+END_TEST
+#endif
 
 static int answer_by_trying(void *context, const struct web_question *question)
 {
