@@ -5,6 +5,7 @@
 #include "sampler/events/event_library.h"
 #include "sampler/events/event_places.h"
 #include "sampler/events/event_pmu.h"
+#include "sampler/events/event_spec.h"
 #include "sampler/events/event_table.h"
 #include "sampler/events/tracepoint.h"
 
@@ -17,6 +18,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#define UNIT_TRIES_MAX 16 /* names of a unit's events, until one can be tried */
 
 /* One reading. */
 struct search {
@@ -130,6 +133,43 @@ static int add_of_library(void *context, const char *pmu, const char *event)
         return event_catalog_add(context, EVENT_CATALOG_LIBRARY, pmu, text, &row);
 }
 
+/*
+ * Whether events of a unit that the library knows can be opened: the library knows a processor by its model,
+ * also where a hypervisor keeps its counters.  Some names need more words to be an event, and some units do
+ * not count for a task alone: neither says that there is no counter.
+ */
+static int event_catalog_try_unit(const struct event_catalog_row *rows, size_t n)
+{
+        int r = event_catalog_try_event(PERF_TYPE_RAW, 0);
+
+        for (size_t i = 0; i < n && i < UNIT_TRIES_MAX; i++) {
+                struct event_spec spec = { .type = 0 };
+
+                if (event_library_encode(rows[i].name, &spec, NULL) != 1)
+                        continue;
+                r = event_catalog_try_event(spec.type, spec.config);
+                break;
+        }
+        return r == -EINVAL ? 0 : r;
+}
+
+/* Rows of a unit follow each other. */
+static void event_catalog_try_units(struct event_catalog *c)
+{
+        for (size_t i = 0, n; i < c->n_rows; i += n) {
+                struct event_catalog_row *rows = &c->rows[i];
+                int error = 0;
+
+                for (n = 1; i + n < c->n_rows && rows[n].kind == rows[0].kind; n++)
+                        if (strcmp(rows[n].group, rows[0].group) != 0)
+                                break;
+                if (rows[0].kind == EVENT_CATALOG_LIBRARY)
+                        error = event_catalog_try_unit(rows, n);
+                for (size_t k = 0; k < n && error < 0; k++)
+                        rows[k].error = error;
+        }
+}
+
 static int event_catalog_compare(const void *a, const void *b)
 {
         const struct event_catalog_row *left = a, *right = b;
@@ -167,6 +207,7 @@ done:
         }
         if (catalog->n_rows > 0)
                 qsort(catalog->rows, catalog->n_rows, sizeof(*catalog->rows), event_catalog_compare);
+        event_catalog_try_units(catalog);
         return 0;
 }
 

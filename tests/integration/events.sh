@@ -3,7 +3,7 @@
 # -e, -c, -F and --stat: what is asked for is recorded, groups add up to their totals, and what is not there is said once
 set -eu
 . tests/tap.sh
-plan 68
+plan 69
 need awk
 need_sampling
 
@@ -180,6 +180,11 @@ if command -v jq >/dev/null; then
                 "$(jq '.events.rows[] | select(.name == "task-clock" and .kind == "software") | .is_available' "$TMPDIR/list.json")"
         holds "list --json: sorted" same true \
                 "$(jq '[.events.rows[] | select(.kind == "cache") | .name] | . == sort' "$TMPDIR/list.json")"
+        "$HYPROF" list --json --limit 0 >"$TMPDIR/all.json"
+        holds "list: no event of the processor's manual can be recorded where no hardware event can" same true "$(jq '
+                [.events.rows[] | select(.kind == "hardware" and .is_available)] as $hardware |
+                [.events.rows[] | select(.kind == "processor" and .is_available)] as $manual |
+                ($hardware | length) > 0 or ($manual | length) == 0' "$TMPDIR/all.json")"
 else
         skips_group "list --json" "jq is not installed"
 fi
