@@ -291,10 +291,17 @@ static int take_trace(int *fds, const struct relay_place *place, int signal_fd, 
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
+/* The words of a failed write do not name the file. */
+static bool is_of_disk(int code)
+{
+        return code == -ENOSPC || code == -EDQUOT || code == -EFBIG || code == -EIO || code == -EROFS;
+}
+
 static void cmd_capture_report(const struct outcome *o, const char *path, bool quiet)
 {
         if (!o->is_complete) {
-                complain("error: %s", o->words[0] != '\0' ? o->words : "the recording has no end");
+                complain("error: %s%s%s", is_of_disk(o->code) ? path : "", is_of_disk(o->code) ? ": " : "",
+                         o->words[0] != '\0' ? o->words : "the recording has no end");
                 if (o->file_bytes > 0 && (o->code == -EPIPE || o->code == -ENOSPC))
                         complain_try("the same command again, to go on: %s has what came", path);
                 return;

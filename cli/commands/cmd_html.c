@@ -87,14 +87,15 @@ static int cmd_html_write(const struct arguments *args, const struct html_file *
         struct replaced_file out;
         int r;
 
-        if (strcmp(args->output, "-") == 0)
-                return io_write_all(STDOUT_FILENO, file->text.data, file->text.used_bytes, err);
+        if (strcmp(args->output, "-") == 0) {
+                r = io_write_all(STDOUT_FILENO, file->text.data, file->text.used_bytes, err);
+                return r < 0 ? error_prefix(err, r, "standard output") : 0;
+        }
         r = replaced_file_open(&out, args->output, !args->force, err);
         if (r < 0)
                 return r;
         r = io_write_all(out.fd, file->text.data, file->text.used_bytes, err);
-        if (r == 0)
-                r = replaced_file_commit(&out, err);
+        r = r < 0 ? error_prefix(err, r, "%s", args->output) : replaced_file_commit(&out, err);
         replaced_file_close(&out);
         return r;
 }

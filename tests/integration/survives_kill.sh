@@ -3,7 +3,7 @@
 # SIGKILL of the program, SIGKILL of hyprof, a full disk: the trace reads up to its last whole chunk and says so
 set -eu
 . tests/tap.sh
-plan 30
+plan 36
 need jq
 need_sampling
 
@@ -125,6 +125,25 @@ if mount -t tmpfs -o size=96k none "$full" 2>"$TMPDIR/mount"; then
         holds "full disk: with samples and zones" grep -qE 'samples +[1-9].*' "$TMPDIR/out"
         holds "full disk: it can be mended elsewhere" ends_with 0 "$HYPROF" check --repair "$TMPDIR/disk.hyp"
         holds "full disk: then it is whole" is_whole disk
+        # Whatever writes there names the file.
+        head -c 200000 /dev/zero >"$full/rest" 2>/dev/null || true
+        says_which() { # what is run, file, command...
+                ends_with 1 "${@:3}" || true
+                holds "full disk: $1 names the file" grep -qE "^hyprof: error: .*$full/$2.*(No space left|full)" "$TMPDIR/err"
+        }
+        says_which export x.json "$HYPROF" export -o "$full/x.json" chrome "$TMPDIR/named.hyp"
+        says_which query x.db "$HYPROF" query --sqlite "$full/x.db" "$TMPDIR/named.hyp"
+        says_which symbolize x.hyp "$HYPROF" symbolize -o "$full/x.hyp" "$TMPDIR/disk.hyp"
+        says_which html x.html "$HYPROF" html -o "$full/x.html" "$TMPDIR/named.hyp"
+        for one in one two; do
+                "$HYPROF" record -q -o "$TMPDIR/$one.hyp" -- "$WORKLOADS/w_two_zones" 0.02 >"$TMPDIR/out" 2>&1 || true
+        done
+        says_which merge m.hyp "$HYPROF" merge -o "$full/m.hyp" "$TMPDIR/one.hyp" "$TMPDIR/two.hyp"
+        "$HYPROF" record -q --listen "$TMPDIR/socket" --linger 1s -- "$WORKLOADS/w_two_zones" 0.5 >"$TMPDIR/listen" 2>&1 &
+        listener=$!
+        says_which capture c.hyp "$HYPROF" capture --wait -o "$full/c.hyp" "$TMPDIR/socket"
+        kill "$listener" 2>/dev/null || true
+        wait "$listener" || true
         # There is no room for the index there: the part that is whole must not be harmed by trying.
         "$HYPROF" check --repair "$full/t.hyp" >/dev/null 2>&1 || true
         holds "full disk: nor harmed on the full disk" ends_with 0 "$HYPROF" report "$full/t.hyp"
