@@ -3,7 +3,7 @@
 # Whichever allocation fails, or all from one on: every command ends by itself, says so, and calls no intact trace damaged
 set -eu
 . tests/tap.sh
-plan 30
+plan 33
 need jq sha256sum
 
 # Each that many allocations; HYPROF_ALLOCATIONS=1 tries all.
@@ -33,6 +33,22 @@ holds symbolize ends_by_itself symbolize --no-cache -o "$TMPDIR/s.hyp" "$trace"
 for format in firefox perfetto pprof chrome speedscope folded callgrind; do
         holds "export $format" ends_by_itself export --force -o "$TMPDIR/out" "$format" "$trace"
 done
+holds "top: one table of a trace" ends_by_itself top -n 1 "$trace"
+# Ended by SIGINT as soon as it listens, or by itself before.
+view_ends() {
+        local n status
+        for ((n = 1; n < 240; n += 23)); do
+                status=0
+                timeout -s INT -k 10 1 env FAIL_AT="$n" LD_PRELOAD="$BUILD/tools/fail_allocation.so" \
+                        "$HYPROF" view --no-open "$trace" >"$TMPDIR/out" 2>"$TMPDIR/err" || status=$?
+                case $status in
+                0 | 124) ;;
+                1) grep -q '^hyprof: error: ' "$TMPDIR/err" || { echo "allocation $n: fails without a word"; return 1; } ;;
+                *) echo "allocation $n: status $status" && cat "$TMPDIR/err" && return 1 ;;
+                esac
+        done
+}
+holds "view: serves, or says why not" view_ends
 # Its filter of system calls, its threads and its children come and go: a hang here was one at a raised priority.
 if "$HYPROF" doctor >/dev/null 2>&1; then
         recording=(record -q -o "$TMPDIR/r.hyp" -- "$WORKLOADS/w_two_zones" 0.02)
@@ -67,6 +83,8 @@ if "$HYPROF" doctor >/dev/null 2>&1; then
                 figure "traces in spite of a failed allocation: $n_traces"
         }
         holds "record: a trace that can be read, or none" leaves_what_can_be_read
+        for one in a b; do "$HYPROF" record -q -o "$TMPDIR/merge_$one.hyp" -- "$WORKLOADS/w_two_zones" 0.02 >/dev/null; done
+        holds merge ends_by_itself merge --force -o "$TMPDIR/m.hyp" "$TMPDIR/merge_a.hyp" "$TMPDIR/merge_b.hyp"
 else
         skips_group record "hardware: no events here"
 fi
