@@ -19,7 +19,8 @@ struct runtime {
 };
 
 static const struct runtime runtimes[] = {
-        { "libjvm.so", "try: java -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit" },
+        { "libjvm.so",
+          "try: java -XX:+UnlockDiagnosticVMOptions -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit (JDK 17 or later)" },
         { "libnode.so", "try: node --perf-basic-prof" },
         { "node", "try: node --perf-basic-prof" },
         { "beam.smp", "try: erl +JPperf true" },

@@ -234,6 +234,44 @@ START_TEST(test_functions_without_symbols_are_one_gap)
 }
 END_TEST
 
+/* Code of a compiler that keeps names to itself: the option that works, in its order. */
+START_TEST(test_generated_code_without_names)
+{
+        struct trace_builder b;
+        struct report *report;
+        struct report_gap gap;
+        uint32_t event, memory, machine, thread;
+
+        trace_builder_init(&b);
+        event = trace_builder_sample_event(&b, "cpu-clock");
+        memory = trace_builder_row(&b, TRACE_TABLE_MODULES,
+                                   &(struct trace_module){ .kind = TRACE_MODULE_ANONYMOUS,
+                                                           .path = trace_builder_string(&b, "//anon") });
+        machine = trace_builder_row(
+                &b, TRACE_TABLE_MODULES,
+                &(struct trace_module){
+                        .kind = TRACE_MODULE_FILE,
+                        .path = trace_builder_string(&b, "/usr/lib/jvm/lib/server/libjvm.so") });
+        thread = trace_builder_thread(&b, 10, 11);
+        trace_builder_begin_run(&b, thread);
+        trace_builder_sample(&b, 1000, event, 0,
+                             trace_builder_stack(&b, 0, trace_builder_frame(&b, machine, 0x100)));
+        trace_builder_sample(&b, 2000, event, 0,
+                             trace_builder_stack(&b, 0, trace_builder_frame(&b, memory, 0x200)));
+        trace_builder_end_run(&b);
+        trace_builder_symbol(&b, 1, "JVM_Main", 0);
+        trace_builder_finish(&b);
+        report = load(&b, NULL);
+
+        gap = gap_of(report, "NO_SYMBOLS");
+        ck_assert_ptr_nonnull(gap.advice);
+        ck_assert_ptr_nonnull(strstr(gap.advice, "UnlockDiagnosticVMOptions"));
+        ck_assert(strstr(gap.advice, "UnlockDiagnosticVMOptions") < strstr(gap.advice, "DumpPerfMapAtExit"));
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 START_TEST(test_limits_inside_zones)
 {
         struct report_options options = { .n_zones_inside = 1, .n_functions_inside = 2 };
