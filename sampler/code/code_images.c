@@ -50,6 +50,7 @@
 #define WHOLE_SEARCH_BYTES (UINT64_C(64) << 20) /* ... and in how much memory */
 #define WHOLE_MISSES_MAX   4 /* processes that have no such images are not searched for each of them */
 #define WHOLE_MISSES_SKIP  16
+#define WATCH_LEFT_NS      (2 * IMAGE_IDENTITY_WRITABLE_NS) /* for the whole of a writable image */
 #define TABLE_BYTES_MAX    (UINT32_C(1) << 26) /* of an image that is read for its unwind table */
 
 static const char memfd_name[] = "/memfd:";
@@ -192,12 +193,17 @@ static bool may_want(struct code_images *c, uint32_t module)
         return true;
 }
 
-/* Recognising images comes first: half of the time is left to that. */
-static bool has_time_to_search(struct code_images *c, uint64_t began_ns)
+/* Recognising images comes first: so much of the time is left to that. */
+static bool has_more_time(const struct code_images *c, uint64_t began_ns, uint64_t left_ns)
 {
         uint64_t spent_ns = clock_raw_ns() - began_ns;
 
-        return spent_ns < c->left_ns && c->left_ns - spent_ns > LEFT_NS_MAX / 2;
+        return spent_ns < c->left_ns && c->left_ns - spent_ns > left_ns;
+}
+
+static bool has_time_to_search(const struct code_images *c, uint64_t began_ns)
+{
+        return has_more_time(c, began_ns, LEFT_NS_MAX / 2);
 }
 
 /* Looks for the whole image while the program has it.  Returns 1 if the keeper has it, 0, -ENOMEM. */
@@ -337,10 +343,15 @@ static int code_images_identify(struct code_images *c, const struct image_look *
         if (!process || !c->recording->keeper)
                 return 0;
         identity.program = process->n_programs;
+        identity.is_writable = process->writes_code &&
+                               process_maps_is_writable_at(look->place.pid, c->image.parts[0].start_avma);
+        identity.whole_bytes_max = watched_images_copy_room(&c->watched);
         identity.near_avma = &process->near_avma;
-        identity.may_search = has_time_to_search(c, look->began_ns) &&
-                              (process->n_misses < WHOLE_MISSES_MAX ||
-                               process->n_misses++ % WHOLE_MISSES_SKIP == 0);
+        identity.search_ns = identity.is_writable ? IMAGE_IDENTITY_WRITABLE_NS : IMAGE_IDENTITY_SEARCH_NS;
+        identity.may_search =
+                has_more_time(c, look->began_ns,
+                              identity.is_writable ? IMAGE_IDENTITY_WRITABLE_NS : LEFT_NS_MAX / 2) &&
+                (process->n_misses < WHOLE_MISSES_MAX || process->n_misses++ % WHOLE_MISSES_SKIP == 0);
         r = image_identities_find(&c->identities, &identity, whole, ret);
         if (identity.may_search)
                 process->n_misses = whole->used_bytes > 0 ? 0 : process->n_misses + 1;
@@ -348,7 +359,8 @@ static int code_images_identify(struct code_images *c, const struct image_look *
 }
 
 /* The module of an image that no file is known of.  Returns 0, -EOVERFLOW, -ENOMEM. */
-static int add_image(struct code_images *c, const struct image_look *look, uint32_t *ret_module)
+static int add_image(struct code_images *c, const struct image_look *look, uint32_t *ret_module,
+                     struct image_copy *ret_copy)
 {
         struct byte_buffer whole = { .data = NULL };
         struct image_identity identity = { .content = 0 };
@@ -365,6 +377,7 @@ static int add_image(struct code_images *c, const struct image_look *look, uint3
         }
         if (r >= 0)
                 r = keep_image(c, *ret_module, look, &whole, identity.is_ambiguous);
+        *ret_copy = identity.copy;
         byte_buffer_deinit(&whole);
         return r;
 }
@@ -385,17 +398,19 @@ static int code_images_take_image(struct code_images *c, const struct image_look
 {
         const struct memory_image *image = &c->image;
         struct image_change change = { .time_ns = look->time_ns, .pid = look->place.pid };
+        struct image_copy copy = { .avma = 0 };
         uint64_t until_ns = clock_raw_ns();
         int r = 0;
 
         change.range.module = image_modules_find_file(c->recording->dictionary, image);
         if (change.range.module == 0)
-                r = add_image(c, look, &change.range.module);
+                r = add_image(c, look, &change.range.module, &copy);
         if (r == -EOVERFLOW)
                 return 0;
         if (r == 0 && writes_code(c, look->place.pid)) { /* it may have been written since that time */
                 change.time_ns = until_ns;
-                r = watched_images_put(&c->watched, &c->changes, image, look->began_ns, &change.time_ns);
+                r = watched_images_put(&c->watched, &c->changes, image, &copy, look->began_ns,
+                                       &change.time_ns);
                 loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_REPLACED, r > 0 ? (uint64_t)r : 0);
                 r = r < 0 ? r : 0;
         }
@@ -545,16 +560,21 @@ int code_images_meet(struct code_images *c, const struct process_track *process,
         return r == -ENOMEM ? r : 0;
 }
 
+static struct memory_image_place place_of_image(const struct memory_image *image)
+{
+        return (struct memory_image_place){ .pid = image->memory.pid,
+                                            .start_avma = image->parts[0].start_avma,
+                                            .end_avma = image->parts[0].end_avma,
+                                            .avma = image->parts[0].start_avma };
+}
+
 /*
  * Its replacement is looked for; in between the contents are unknown.  Memory that was unmapped was not
  * written over; that of a program that has ended may have been, before.
  */
 static int note_replaced(struct code_images *c, uint64_t seen_ns)
 {
-        const struct memory_image_place place = { .pid = c->image.memory.pid,
-                                                  .start_avma = c->image.parts[0].start_avma,
-                                                  .end_avma = c->image.parts[0].end_avma,
-                                                  .avma = c->image.parts[0].start_avma };
+        const struct memory_image_place place = place_of_image(&c->image);
         bool has_code = process_maps_has_code_at(place.pid, place.avma);
         int r;
 
@@ -567,6 +587,17 @@ static int note_replaced(struct code_images *c, uint64_t seen_ns)
         return r == -ENOMEM ? r : 0;
 }
 
+/* The whole of an image was not found so far: that is tried now and then, whatever was spent before. */
+static int look_for_whole(struct code_images *c)
+{
+        const struct memory_image_place place = place_of_image(&c->image);
+        int r;
+
+        c->left_ns += WATCH_LEFT_NS;
+        r = look_at(c, &place, clock_raw_ns());
+        return r == -ENOMEM ? r : 1;
+}
+
 /* Time that is used up here is missing later: what counts without being looked at may be wrong. */
 static int check_watched(struct code_images *c)
 {
@@ -577,9 +608,12 @@ static int check_watched(struct code_images *c)
         if (c->watched.n_images == 0)
                 return 0;
         (void)begin_work(c, began_ns);
-        while (r == 1) {
-                r = watched_images_check(&c->watched, &at, &c->image, &seen_ns);
-                if (r == 1 && note_replaced(c, seen_ns) < 0)
+        while (r > 0) {
+                r = watched_images_check(&c->watched, &at, has_more_time(c, began_ns, WATCH_LEFT_NS),
+                                         &c->image, &seen_ns);
+                if (r == 2)
+                        r = look_for_whole(c);
+                else if (r == 1 && note_replaced(c, seen_ns) < 0)
                         r = -ENOMEM;
         }
         end_work(c, began_ns);

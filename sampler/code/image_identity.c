@@ -54,13 +54,14 @@ static int identity_search(const struct image_identity_look *look, const struct 
                            struct byte_buffer *whole)
 {
         const struct image_search_limits limits = { .bytes_max = IMAGE_IDENTITY_SEARCH_BYTES,
-                                                    .until_ns = clock_raw_ns() + IMAGE_IDENTITY_SEARCH_NS,
+                                                    .until_ns = clock_raw_ns() + look->search_ns,
                                                     .near_avma = *look->near_avma };
         bool was_here = known->base_avma == look->image->base_avma;
         uint64_t avma;
         int r = 0;
 
-        if (was_here && *look->near_avma != 0)
+        /* In memory that can be written it has to be the only one each time. */
+        if (was_here && *look->near_avma != 0 && !look->is_writable)
                 r = image_source_read_at(look->image, *look->near_avma, whole);
         if (r != 0 || !look->may_search)
                 return r;
@@ -70,12 +71,29 @@ static int identity_search(const struct image_identity_look *look, const struct 
         return r;
 }
 
+/* The image is @whole.  False if another one with its mapped bytes was seen, and may be there by now. */
+static bool identity_take(struct image_whole *known, const struct image_identity_look *look,
+                          const struct byte_buffer *whole, struct image_identity *ret)
+{
+        uint64_t number = content_hash(whole->data, whole->used_bytes);
+
+        known->has_several |= known->number != 0 && known->number != number;
+        known->number = number;
+        if (look->is_writable && known->has_several)
+                return false;
+        ret->content = number;
+        ret->copy = (struct image_copy){ .avma = *look->near_avma,
+                                         .n_bytes = whole->used_bytes,
+                                         .number = number };
+        return true;
+}
+
 int image_identities_find(struct image_identities *ids, const struct image_identity_look *look,
                           struct byte_buffer *whole, struct image_identity *ret)
 {
         struct image_key key = { look->image->memory.pid, look->program, look->image->content, 0 };
         struct image_whole *known;
-        uint64_t number;
+        bool is_too_large;
         int r = identity_add(ids, &key, &known);
 
         *ret = (struct image_identity){ .content = content_hash(&key, sizeof(key)) };
@@ -85,20 +103,48 @@ int image_identities_find(struct image_identities *ids, const struct image_ident
         if (r == -ENOMEM)
                 return r;
         known->base_avma = look->image->base_avma;
-        if (r == 1) {
-                number = content_hash(whole->data, whole->used_bytes);
-                known->has_several |= known->number != 0 && known->number != number;
-                known->number = number;
-                ret->content = number;
-        } else if (r == -EEXIST) {
+        is_too_large = r == 1 && look->is_writable && whole->used_bytes > look->whole_bytes_max;
+        if (is_too_large)
+                r = 0;
+        if (r == 1 && !identity_take(known, look, whole, ret))
+                r = -EEXIST;
+        if (r != 1)
+                byte_buffer_deinit(whole);
+        if (r == -EEXIST) {
                 known->has_several = true;
                 known->is_ambiguous = true;
-        } else if (known->n_unknown < IMAGE_IDENTITY_UNKNOWN_MAX) {
+        } else if (r == 0 && known->n_unknown < IMAGE_IDENTITY_UNKNOWN_MAX) {
                 key.instance = ++known->n_unknown;
                 ret->content = content_hash(&key, sizeof(key));
-        } else if (known->number != 0 && !known->has_several) {
+        } else if (r == 0 && known->number != 0 && !known->has_several && !look->is_writable) {
                 ret->content = known->number;
         }
-        ret->is_ambiguous = known->is_ambiguous;
+        /* It is looked for again here, and not by the keeper, who would find another one some time later. */
+        ret->copy.is_sought = r == 0 && look->is_writable && !is_too_large;
+        ret->is_ambiguous = known->is_ambiguous || is_too_large || ret->copy.is_sought;
         return 0;
+}
+
+int image_copy_is_only(const struct image_copy *copy, const struct memory_image *image)
+{
+        const struct image_search_limits limits = { .bytes_max = IMAGE_IDENTITY_SEARCH_BYTES,
+                                                    .until_ns = clock_raw_ns() + IMAGE_IDENTITY_SEARCH_NS,
+                                                    .near_avma = copy->avma };
+        struct byte_buffer bytes = { .data = NULL };
+        uint64_t avma;
+        int r = image_source_find_only(image, &limits, &bytes, &avma);
+
+        byte_buffer_deinit(&bytes);
+        return r < 0 ? r == -ENOMEM ? r : 0 : 1;
+}
+
+int image_copy_is_unchanged(const struct image_copy *copy, const struct memory_image *image)
+{
+        struct byte_buffer bytes = { .data = NULL };
+        int r = process_memory_append(&image->memory, copy->avma, copy->n_bytes, &bytes);
+
+        if (r == 0)
+                r = content_hash(bytes.data, bytes.used_bytes) == copy->number;
+        byte_buffer_deinit(&bytes);
+        return r < 0 && r != -ENOMEM ? 0 : r;
 }

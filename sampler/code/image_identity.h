@@ -10,6 +10,10 @@
  * one of its own, for which the keeper's thread looks; after so many of these it is the image that was found
  * in this program before, if that was only one.
  *
+ * Memory that the program can write while it runs it may hold another image of the same mapped bytes at any
+ * time, unseen.  There an image is known by its whole as long as that was the only one and is still where it
+ * was found; else only by what is mapped.
+ *
  * Used by the collector's thread.
  */
 #ifndef SAMPLER_CODE_IMAGE_IDENTITY_H
@@ -24,7 +28,8 @@
 #define IMAGE_IDENTITY_IMAGES_MAX   65536 /* that are remembered, of all programs */
 #define IMAGE_IDENTITY_UNKNOWN_MAX  16    /* times that an image is one of its own */
 #define IMAGE_IDENTITY_SEARCH_NS    UINT64_C(4000000)
-#define IMAGE_IDENTITY_SEARCH_BYTES (UINT64_C(64) << 20) /* of memory, and of the image */
+#define IMAGE_IDENTITY_WRITABLE_NS  (5 * IMAGE_IDENTITY_SEARCH_NS) /* for an image that can be written */
+#define IMAGE_IDENTITY_SEARCH_BYTES (UINT64_C(64) << 20)           /* of memory, and of the image */
 
 struct byte_buffer;
 struct memory_image;
@@ -47,14 +52,26 @@ struct image_identities {
 /* A look at an image that was found. */
 struct image_identity_look {
         const struct memory_image *image;
-        uint32_t program;    /* how many the process ran before: its number alone may be another's */
-        bool may_search;     /* there is time to */
-        uint64_t *near_avma; /* where the last whole image of the program was; is updated */
+        uint32_t program; /* how many the process ran before: its number alone may be another's */
+        bool may_search;  /* there is time to: */
+        uint64_t search_ns;
+        bool is_writable;         /* the program can write the image while it runs it */
+        uint64_t whole_bytes_max; /* then: of a whole that can be read again and again */
+        uint64_t *near_avma;      /* where the last whole image of the program was; is updated */
+};
+
+/* A whole image in a program's memory. */
+struct image_copy {
+        uint64_t avma; /* 0 = there is none */
+        uint64_t n_bytes;
+        uint64_t number; /* XXH3 of all of its bytes */
+        bool is_sought;  /* there is none because it was not found in time */
 };
 
 struct image_identity {
-        uint64_t content;  /* as in MODULES */
-        bool is_ambiguous; /* there are several wholes */
+        uint64_t content;       /* as in MODULES */
+        bool is_ambiguous;      /* there are several wholes, or may be */
+        struct image_copy copy; /* the whole that it is known by */
 };
 
 void image_identities_init(struct image_identities *ids);
@@ -67,5 +84,11 @@ void image_identities_deinit(struct image_identities *ids);
  */
 int image_identities_find(struct image_identities *ids, const struct image_identity_look *look,
                           struct byte_buffer *whole, struct image_identity *ret);
+
+/* Is no other whole of the same mapped bytes found within some milliseconds?  Returns 1, 0 or -ENOMEM. */
+int image_copy_is_only(const struct image_copy *copy, const struct memory_image *image);
+
+/* Is the whole still there, and the same?  Returns 1, 0 or -ENOMEM. */
+int image_copy_is_unchanged(const struct image_copy *copy, const struct memory_image *image);
 
 #endif /* SAMPLER_CODE_IMAGE_IDENTITY_H */

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "sampler/code/image_changes.h"
+#include "sampler/code/image_identity.h"
 #include "sampler/code/memory_image.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 
 struct watched_image {
         struct memory_image image;
+        struct image_copy copy;
         uint64_t seen_ns;
 };
 
@@ -36,18 +38,30 @@ static bool watched_images_overlap(const struct memory_image *a, const struct me
         return false;
 }
 
-static int watched_images_add(struct watched_images *w, const struct memory_image *image, uint64_t seen_ns)
+uint64_t watched_images_copy_room(const struct watched_images *w)
+{
+        uint64_t room_bytes = WATCHED_IMAGES_COPY_BYTES;
+
+        for (size_t i = 0; i < w->n_images; i++)
+                room_bytes -= w->images[i].copy.n_bytes < room_bytes ? w->images[i].copy.n_bytes : room_bytes;
+        return room_bytes;
+}
+
+static int watched_images_add(struct watched_images *w, const struct memory_image *image,
+                              const struct image_copy *copy, uint64_t seen_ns)
 {
         if (w->n_images == WATCHED_IMAGES_MAX)
                 return 0;
         if (array_reserve(&w->images, &w->capacity, w->n_images + 1, sizeof(*w->images)) < 0)
                 return -ENOMEM;
-        w->images[w->n_images++] = (struct watched_image){ .image = *image, .seen_ns = seen_ns };
+        w->images[w->n_images++] =
+                (struct watched_image){ .image = *image, .copy = *copy, .seen_ns = seen_ns };
         return 0;
 }
 
 int watched_images_put(struct watched_images *w, struct image_changes *changes,
-                       const struct memory_image *image, uint64_t began_ns, uint64_t *from_ns)
+                       const struct memory_image *image, const struct image_copy *copy, uint64_t began_ns,
+                       uint64_t *from_ns)
 {
         bool is_known = false;
         int n_replaced = 0, r = 0;
@@ -57,7 +71,8 @@ int watched_images_put(struct watched_images *w, struct image_changes *changes,
 
                 if (!watched_images_overlap(old, image))
                         continue;
-                if (old->content == image->content && old->base_avma == image->base_avma) {
+                if (old->content == image->content && old->base_avma == image->base_avma &&
+                    (w->images[i].copy.number == copy->number || w->images[i].copy.is_sought)) {
                         is_known = true;
                 } else {
                         r = image_changes_add_gone(changes, old, w->images[i].seen_ns);
@@ -70,7 +85,7 @@ int watched_images_put(struct watched_images *w, struct image_changes *changes,
         else if (r == 0)
                 r = image_changes_add_gone(changes, image, *from_ns);
         if (r == 0)
-                r = watched_images_add(w, image, *from_ns);
+                r = watched_images_add(w, image, copy, *from_ns);
         return r < 0 ? r : n_replaced;
 }
 
@@ -81,25 +96,42 @@ void watched_images_forget(struct watched_images *w, uint32_t pid, uint64_t time
                         watched_images_remove(w, i);
 }
 
-int watched_images_check(struct watched_images *w, size_t *at, struct memory_image *ret_image,
+/* The mapped bytes and the whole.  Returns 1, 2 if that is to be looked for, 0 or -ENOMEM. */
+static int watched_image_is_there(struct watched_images *w, size_t i, bool searches, uint64_t now_ns)
+{
+        const struct watched_image *watched = &w->images[i];
+        int r = memory_image_is_unchanged(&watched->image);
+
+        if (r == 1 && watched->copy.avma != 0)
+                r = image_copy_is_unchanged(&watched->copy, &watched->image);
+        if (r != 1 || !(watched->copy.is_sought || (searches && watched->copy.avma != 0)) ||
+            i != w->to_search % w->n_images || now_ns < w->searched_ns + WATCHED_IMAGES_SEARCH_NS)
+                return r;
+        w->to_search = i + 1;
+        w->searched_ns = now_ns;
+        return watched->copy.is_sought ? 2 : image_copy_is_only(&watched->copy, &watched->image);
+}
+
+int watched_images_check(struct watched_images *w, size_t *at, bool searches, struct memory_image *ret_image,
                          uint64_t *ret_seen_ns)
 {
         while (*at < w->n_images) {
                 struct watched_image *watched = &w->images[*at];
                 uint64_t now_ns = clock_raw_ns();
-                int r = memory_image_is_unchanged(&watched->image);
+                int r = watched_image_is_there(w, *at, searches, now_ns);
 
                 if (r < 0)
                         return r;
-                if (r == 1) {
-                        watched->seen_ns = now_ns;
-                        (*at)++;
-                        continue;
-                }
                 *ret_image = watched->image;
                 *ret_seen_ns = watched->seen_ns;
-                watched_images_remove(w, *at);
-                return 1;
+                if (r == 0) {
+                        watched_images_remove(w, *at);
+                        return 1;
+                }
+                watched->seen_ns = now_ns;
+                (*at)++;
+                if (r == 2)
+                        return 2;
         }
         return 0;
 }

@@ -5,19 +5,24 @@
  * Way of the data:  code_images -> [watched_images] -> code_images, image_changes
  *
  * No record tells when such an image is replaced.  So it is looked at again and again, ahead of the samples
- * of that time, and counts while it was the same at two looks.
+ * of that time, and counts while it was the same at two looks; so is the whole that it was recognised by,
+ * since another image may have the same mapped bytes.
  *
  * Used by the collector's thread.
  */
 #ifndef SAMPLER_CODE_WATCHED_IMAGES_H
 #define SAMPLER_CODE_WATCHED_IMAGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define WATCHED_IMAGES_MAX 256 /* at a time; of others it is not seen that they are replaced */
+#define WATCHED_IMAGES_SEARCH_NS  UINT64_C(100000000) /* from one search for second wholes to the next */
+#define WATCHED_IMAGES_MAX        256 /* at a time; of others it is not seen that they are replaced */
+#define WATCHED_IMAGES_COPY_BYTES (UINT64_C(16) << 20) /* of all wholes that are read at each look */
 
 struct image_changes;
+struct image_copy;
 struct memory_image;
 struct watched_image;
 
@@ -25,22 +30,30 @@ struct watched_image;
 struct watched_images {
         struct watched_image *images; /* heap */
         size_t n_images, capacity;
+        size_t to_search;     /* the next one whose whole may not be the only one, or be found by now */
+        uint64_t searched_ns; /* the last time */
 };
 
 void watched_images_deinit(struct watched_images *w);
 
+/* How large one more whole may be. */
+uint64_t watched_images_copy_room(const struct watched_images *w);
+
 /*
  * watched_images_put() - an image was found
  * It counts from after the look: its earlier contents are unknown, since no record says when it was written.
- * If it was seen there before, it was there when the look began, too.  Another one that was seen in its place
+ * If it was seen there before, it was there when the look began, too, also if its whole was found only now.
+ * Another one that was seen in its place
  * counts until it was seen last, and is not watched any more.
+ * @copy:     the whole that it is known by, if any
  * @began_ns: the look at its memory
  * @from_ns:  after it; becomes the time from which it counts
  * @changes:  receives images that are gone
  * Returns how many images it has replaced, or -ENOMEM.
  */
 int watched_images_put(struct watched_images *w, struct image_changes *changes,
-                       const struct memory_image *image, uint64_t began_ns, uint64_t *from_ns);
+                       const struct memory_image *image, const struct image_copy *copy, uint64_t began_ns,
+                       uint64_t *from_ns);
 
 /*
  * The process has ended, or runs another program since @time_ns, some of whose images may
@@ -51,10 +64,11 @@ void watched_images_forget(struct watched_images *w, uint32_t pid, uint64_t time
 /*
  * watched_images_check() - the next image that is another one, or gone
  * @at:        0 at first, then as it was left
+ * @searches:  there is time to look for a second whole of one image; a first one is always looked for
  * @ret_image: it, taken out; @ret_seen_ns: when it was there still
- * Returns 1, 0 at the end, -ENOMEM.
+ * Returns 1; 2 if it is there and stays, but its whole is to be looked for again; 0 at the end; -ENOMEM.
  */
-int watched_images_check(struct watched_images *w, size_t *at, struct memory_image *ret_image,
+int watched_images_check(struct watched_images *w, size_t *at, bool searches, struct memory_image *ret_image,
                          uint64_t *ret_seen_ns);
 
 #endif /* SAMPLER_CODE_WATCHED_IMAGES_H */

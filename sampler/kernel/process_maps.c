@@ -217,3 +217,18 @@ bool process_maps_has_code_at(uint32_t tid, uint64_t avma)
         process_maps_close(&maps);
         return has_code;
 }
+
+bool process_maps_is_writable_at(uint32_t tid, uint64_t avma)
+{
+        struct process_maps maps;
+        struct perf_mmap m;
+        bool is_writable = false;
+
+        if (process_maps_open(&maps, tid, NULL) < 0)
+                return false;
+        while (process_maps_next(&maps, &m) == 1 && m.start_avma <= avma)
+                if (avma - m.start_avma < m.length_bytes)
+                        is_writable = m.writable || m.is_shared;
+        process_maps_close(&maps);
+        return is_writable;
+}

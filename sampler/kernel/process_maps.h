@@ -54,4 +54,7 @@ bool process_maps_are_empty(uint32_t tid);
 /* Is the memory at @avma of a process executable now?  False if that cannot be known. */
 bool process_maps_has_code_at(uint32_t tid, uint64_t avma);
 
+/* Can the memory at @avma be written by now without a record of that: there, or in another view of it? */
+bool process_maps_is_writable_at(uint32_t tid, uint64_t avma);
+
 #endif /* SAMPLER_KERNEL_PROCESS_MAPS_H */

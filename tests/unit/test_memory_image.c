@@ -235,12 +235,15 @@ START_TEST(other_constants_are_no_copy)
 END_TEST
 
 /* One search takes some milliseconds at most, which a busy machine may give to others. */
-static struct image_identity identify(struct image_identities *ids,
-                                      bool is_wanted(const struct image_identity *))
+static struct image_identity identify_in(struct image_identities *ids, uint64_t writable_bytes,
+                                         bool is_wanted(const struct image_identity *))
 {
         static uint64_t near_avma;
         const struct image_identity_look look = { .image = &found,
                                                   .may_search = true,
+                                                  .search_ns = IMAGE_IDENTITY_SEARCH_NS,
+                                                  .is_writable = writable_bytes > 0,
+                                                  .whole_bytes_max = writable_bytes,
                                                   .near_avma = &near_avma };
         struct image_identity identity;
 
@@ -252,6 +255,12 @@ static struct image_identity identify(struct image_identities *ids,
         }
         ck_abort_msg("not found in 200 searches");
         return identity;
+}
+
+static struct image_identity identify(struct image_identities *ids,
+                                      bool is_wanted(const struct image_identity *))
+{
+        return identify_in(ids, 0, is_wanted);
 }
 
 static bool is_whole(const struct image_identity *identity)
@@ -280,6 +289,65 @@ START_TEST(all_bytes_tell_images_apart)
         ck_assert_uint_eq(identify(&ids, is_whole).content, first);
         copy[COPY_SHIFT + UNMAPPED_AT] ^= 1; /* the program has unloaded it, and loaded another one */
         ck_assert_uint_ne(identify(&ids, is_whole).content, first);
+        image_identities_deinit(&ids);
+}
+END_TEST
+
+/*
+ * Memory that is written unseen may hold the first or the second of two images: from then on its image is
+ * known by what is mapped.  So is one whose whole is too large to be read at each look.
+ */
+START_TEST(what_can_be_written_is_known_by_an_only_whole)
+{
+        struct image_identities ids;
+        struct image_identity identity;
+
+        image_identities_init(&ids);
+        made_image_load(&image, base, false);
+        keep_copy();
+        forget_image();
+        ck_assert_int_eq(find(false), 1);
+        ck_assert_uint_eq(identify_in(&ids, 1, is_ambiguous).copy.avma, 0);
+        ck_assert_uint_eq(bytes.used_bytes, 0);
+        identity = identify_in(&ids, PAYLOAD_MAX, is_whole);
+        ck_assert(!identity.is_ambiguous);
+        ck_assert_uint_eq(identity.copy.avma, address_of(copy) + COPY_SHIFT);
+        ck_assert_int_eq(image_copy_is_unchanged(&identity.copy, &found), 1);
+        copy[COPY_SHIFT + UNMAPPED_AT] ^= 1;
+        ck_assert_int_eq(image_copy_is_unchanged(&identity.copy, &found), 0);
+        identity = identify_in(&ids, PAYLOAD_MAX, is_ambiguous);
+        ck_assert_uint_eq(bytes.used_bytes, 0);
+        copy[COPY_SHIFT + UNMAPPED_AT] ^= 1;
+        ck_assert_uint_eq(identify_in(&ids, PAYLOAD_MAX, is_ambiguous).content, identity.content);
+        image_identities_deinit(&ids);
+}
+END_TEST
+
+/* The first is where it was; the second came beside it. */
+START_TEST(a_second_whole_is_found)
+{
+        struct image_identities ids;
+        struct image_identity identity;
+        uint8_t *other;
+        int is_only = 1;
+
+        image_identities_init(&ids);
+        made_image_load(&image, base, false);
+        keep_copy();
+        ck_assert_int_eq(find(false), 1);
+        forget_image();
+        identity = identify(&ids, is_whole);
+        ck_assert_int_eq(image_copy_is_only(&identity.copy, &found), 1);
+        other = copy;
+        copy = malloc(image.n_bytes + COPY_SHIFT);
+        ck_assert_ptr_nonnull(copy);
+        memcpy(copy + COPY_SHIFT, other + COPY_SHIFT, image.n_bytes);
+        copy[COPY_SHIFT + UNMAPPED_AT] ^= 1;
+        for (int i = 0; i < 200 && is_only == 1; i++)
+                is_only = image_copy_is_only(&identity.copy, &found);
+        ck_assert_int_eq(is_only, 0);
+        ck_assert_int_eq(image_copy_is_unchanged(&identity.copy, &found), 1);
+        free(other);
         image_identities_deinit(&ids);
 }
 END_TEST

@@ -6,6 +6,7 @@
 #include "sampler/code/watched_images.h"
 
 #include "sampler/code/image_changes.h"
+#include "sampler/code/image_identity.h"
 #include "sampler/code/memory_image.h"
 #include "tests/unit/unit_test.h"
 
@@ -22,7 +23,8 @@ static void teardown(void)
 }
 
 /* Finds an image with two parts of code there.  Returns since when it counts. */
-static uint64_t put(uint64_t content, uint64_t began_ns, uint64_t ended_ns, int n_replaced)
+static uint64_t put_copy(uint64_t content, struct image_copy copy, uint64_t began_ns, uint64_t ended_ns,
+                         int n_replaced)
 {
         struct memory_image image = { .memory = process_memory_of(PID),
                                       .base_avma = CODE,
@@ -32,8 +34,20 @@ static uint64_t put(uint64_t content, uint64_t began_ns, uint64_t ended_ns, int 
         image.parts[0] = (struct memory_image_part){ .start_avma = CODE, .end_avma = CODE + 0x100 };
         image.parts[1] = (struct memory_image_part){ .start_avma = CODE + 0x1000, .end_avma = CODE + 0x1100 };
         image.n_parts = 2;
-        ck_assert_int_eq(watched_images_put(&watched, &changes, &image, began_ns, &from_ns), n_replaced);
+        ck_assert_int_eq(watched_images_put(&watched, &changes, &image, &copy, began_ns, &from_ns),
+                         n_replaced);
         return from_ns;
+}
+
+static uint64_t put_whole(uint64_t content, uint64_t number, uint64_t began_ns, uint64_t ended_ns,
+                          int n_replaced)
+{
+        return put_copy(content, (struct image_copy){ .number = number }, began_ns, ended_ns, n_replaced);
+}
+
+static uint64_t put(uint64_t content, uint64_t began_ns, uint64_t ended_ns, int n_replaced)
+{
+        return put_whole(content, 0, began_ns, ended_ns, n_replaced);
 }
 
 /* The next changes are that both parts are gone. */
@@ -88,6 +102,31 @@ START_TEST(another_one_ends_the_one_before)
         expect_gone(200);
         expect_nothing();
         ck_assert_uint_eq(watched.n_images, 1);
+}
+END_TEST
+
+/* The same mapped bytes, and another whole: it is another one.  So is one whose whole is unknown by now. */
+START_TEST(another_whole_is_another_image)
+{
+        (void)put_whole(1, 11, 90, 100, 0);
+        expect_gone(100);
+        ck_assert_uint_eq(put_whole(1, 11, 190, 200, 0), 190);
+        ck_assert_uint_eq(put_whole(1, 12, 290, 300, 1), 300);
+        expect_gone(190);
+        expect_gone(300);
+        ck_assert_uint_eq(put_whole(1, 0, 390, 400, 1), 400);
+        expect_gone(300);
+        expect_gone(400);
+        expect_nothing();
+}
+END_TEST
+
+START_TEST(a_whole_that_is_found_later_is_no_other_image)
+{
+        (void)put_copy(1, (struct image_copy){ .is_sought = true }, 90, 100, 0);
+        expect_gone(100);
+        ck_assert_uint_eq(put_whole(1, 11, 190, 200, 0), 190);
+        expect_nothing();
 }
 END_TEST
 

@@ -12,6 +12,8 @@
  *   bare        only the code is copied; the file stays in the heap
  *   late        memory that is executable at once, and is written a moment later
  *   turns       "header" with FIRST, then with SECOND at the same address
+ *   written     memory that stays writable and executable: FIRST, then SECOND over it; both have the same
+ *               place in the heap
  */
 #include "tests/workloads/burn.h"
 
@@ -110,6 +112,24 @@ static void run_image(const char *mode, const char *path, uint64_t n_rounds, int
         free(file);
 }
 
+/* No record says when the second image is written over the first one. */
+static void run_written(char **paths, uint64_t n_rounds, int64_t budget_ns)
+{
+        static uint8_t file[IMAGE_BYTES];
+        uint8_t *base = reserve(PROT_READ | PROT_WRITE | PROT_EXEC);
+
+        for (unsigned i = 0; i < 2; i++) {
+                size_t n_bytes;
+                uint8_t *bytes = read_file(paths[i], &n_bytes);
+
+                memcpy(file, bytes, n_bytes);
+                memset(bytes, 0, n_bytes);
+                free(bytes);
+                copy_segments(base, file, false);
+                burn(base, ((const Elf64_Ehdr *)(const void *)file)->e_entry, n_rounds, budget_ns);
+        }
+}
+
 int main(int argc, char **argv)
 {
         int64_t budget_ns = (int64_t)(burn_argument(argc, argv, 4, 0.4) * 1e9);
@@ -118,6 +138,10 @@ int main(int argc, char **argv)
         if (argc < 4) {
                 (void)fprintf(stderr, "usage: w_memory_image MODE FIRST SECOND [CPU_SECONDS]\n");
                 return EXIT_FAILURE;
+        }
+        if (strcmp(argv[1], "written") == 0) {
+                run_written(argv + 2, n_rounds, budget_ns);
+                return EXIT_SUCCESS;
         }
         run_image(argv[1], argv[2], n_rounds, budget_ns);
         if (strcmp(argv[1], "turns") == 0)
