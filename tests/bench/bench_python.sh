@@ -23,7 +23,7 @@ def best(turns, n=1000000):
         for _ in range(n): leaf()
         loop, least = min(loop, between - began), min(least, time.thread_time() - between)
     return (least - loop) / n * 1e9
-print(f"{best(10):.2f}", flush=True)
+print(f"{best(10, int((sys.argv[1:] or [1000000])[0])):.2f}", flush=True)
 END
 is_new=$("$PYTHON" -c 'import sys; print(int(sys.version_info >= (3, 12)))')
 over() { # name, ns, most
@@ -44,7 +44,7 @@ for peer in yappi viztracer; do
         if ! "$PYTHON" -c "import $peer" 2>/dev/null; then
                 printf '  %-10s is not installed\n' "$peer"
         elif [ $peer = yappi ]; then
-                over yappi "$("$PYTHON" -m yappi "$folder/calls.py" | head -n 1)"
+                over yappi "$("$PYTHON" -m yappi "$folder/calls.py" 100000 2>/dev/null | head -n 1)"
         else
                 over viztracer "$("$PYTHON" -m viztracer --quiet -o "$folder/v.json" "$folder/calls.py" | head -n 1)"
         fi
