@@ -177,15 +177,8 @@ static int compare_functions(const void *a, const void *b)
 
         if (order == 0)
                 order = report_compare(y->total.weight, x->total.weight);
-        /*
-         * This remaining comparison makes the order the same in every run: names are interned, hence
-         * their places differ.
-         */
-        if (order == 0)
-                order = report_compare((uintptr_t)x->name.bytes, (uintptr_t)y->name.bytes);
-        if (order == 0)
-                order = report_compare((uintptr_t)x->module.bytes, (uintptr_t)y->module.bytes);
-        return order != 0 ? order : (int)x->kind - (int)y->kind;
+        /* In the order of the trace, which is the same on every machine; addresses of names are not. */
+        return order != 0 ? order : report_compare(x->label, y->label);
 }
 
 /* Sums the weights that were put on stacks, and sorts. */

@@ -388,6 +388,34 @@ START_TEST(test_only_samples_and_no_symbols)
 }
 END_TEST
 
+/* Equal ones are in the order of the trace's frames, wherever their names lie in memory. */
+START_TEST(test_equal_functions_have_one_order)
+{
+        struct trace_builder b;
+        struct report *report;
+        uint32_t event, early, late, late_frame, early_frame;
+
+        trace_builder_init(&b);
+        event = trace_builder_sample_event(&b, "cpu-clock");
+        early = trace_builder_module(&b, "/lib/early.so");
+        late = trace_builder_module(&b, "/lib/late.so");
+        late_frame = trace_builder_frame(&b, late, 0x100);
+        early_frame = trace_builder_frame(&b, early, 0x100);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 10, 11));
+        trace_builder_sample(&b, 1000, event, 0, trace_builder_stack(&b, 0, late_frame));
+        trace_builder_sample(&b, 1100, event, 0, trace_builder_stack(&b, 0, early_frame));
+        trace_builder_end_run(&b);
+        trace_builder_finish(&b);
+
+        report = load(&b, NULL);
+        ck_assert_uint_eq(report->functions.n_rows, 2);
+        ck_assert(equals(report->functions.rows[0].module, "/lib/late.so"));
+        ck_assert(equals(report->functions.rows[1].module, "/lib/early.so"));
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 /* One event of each op, which refers to the first row of every table: no event may upset anything. */
 START_LOOP_TEST(test_one_event, 1, TRACE_OP_COUNT)
 {
