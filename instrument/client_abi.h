@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 /* The sizes of the region and atomics of 8 bytes: here for client and recorder alike. */
-#if UINTPTR_MAX < UINT64_MAX
+#if UINTPTR_MAX < UINT64_MAX && !defined(__LP64__)
 #error "hyprof needs a machine of 64 bits: programs of 32 are sampled by a hyprof of 64, see docs/use/boards.md"
 #endif
 
