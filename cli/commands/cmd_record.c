@@ -176,7 +176,14 @@ static void cmd_record_warn_of_losses(const struct record_options *options, cons
         complain("warning: %s lost (%.1f%%); hyprof report says which",
                  text_number_counted(p->n_lost, p->n_lost == 1 ? "events was" : "events were").text,
                  100.0 * (double)p->n_lost / (double)n_all);
-        ring_bytes = spare_memory_sufficient_bytes(options->client_ring_bytes, p->n_lost);
+        ring_bytes = p->n_ring_full > 0
+                             ? spare_memory_sufficient_bytes(options->client_ring_bytes, p->n_ring_full)
+                             : 0;
+        if (ring_bytes == 0) { /* no size is known that would help */
+                if (p->n_kernel_full > 0)
+                        complain_try("hyprof record with a lower -F");
+                return;
+        }
         /* Such rings would be charged to the program, which the kernel ends when its cgroup is full. */
         if (ring_bytes > p->group_bytes)
                 complain_try(

@@ -97,6 +97,9 @@ static void report_progress(struct recorder *r, uint64_t now_ns)
         p->n_samples = r->merge.samples.n_samples;
         p->n_zones = r->merge.n_zones;
         p->n_lost = loss_counter_total(&r->merge.losses);
+        p->n_ring_full = loss_counter_total_of_rings(&r->merge.losses);
+        p->n_kernel_full = r->merge.losses.totals[TRACE_LOSS_KERNEL_RING_FULL] +
+                           r->merge.losses.totals[TRACE_LOSS_SAMPLES_LOST];
         p->group_bytes = r->merge.zones.group_bytes;
         if (r->writer)
                 p->file_bytes = writer_thread_count_bytes(r->writer);

@@ -34,7 +34,9 @@ struct recorder_progress {
         uint64_t n_samples;
         uint64_t n_zones;
         uint64_t n_lost;
-        uint64_t group_bytes; /* the least that limits of cgroups left a program; UINT64_MAX = no limit */
+        uint64_t n_ring_full;   /* of these, for want of room in the programs' rings, */
+        uint64_t n_kernel_full; /* and in the kernel's */
+        uint64_t group_bytes;   /* the least that limits of cgroups left a program; UINT64_MAX = no limit */
         uint64_t file_bytes;
 };
 

@@ -45,6 +45,28 @@ int loss_counter_flush(struct loss_counter *c, struct trace_dictionary *dictiona
         return 0;
 }
 
+static uint64_t loss_counter_sum(const struct loss_counter *c, const enum trace_loss_reason *reasons,
+                                 size_t n_reasons)
+{
+        uint64_t sum = 0;
+
+        for (size_t i = 0; i < n_reasons; i++)
+                if (__builtin_add_overflow(sum, c->totals[reasons[i]], &sum))
+                        return UINT64_MAX;
+        return sum;
+}
+
+uint64_t loss_counter_total_of_rings(const struct loss_counter *c)
+{
+        static const enum trace_loss_reason full[] = {
+                TRACE_LOSS_CLIENT_RING_FULL, TRACE_LOSS_DROPPED_ZONES,   TRACE_LOSS_DROPPED_MESSAGES,
+                TRACE_LOSS_DROPPED_PLOTS,    TRACE_LOSS_DROPPED_FRAMES,  TRACE_LOSS_DROPPED_MEMORY,
+                TRACE_LOSS_DROPPED_LOCKS,    TRACE_LOSS_DROPPED_DEVICES,
+        };
+
+        return loss_counter_sum(c, full, sizeof(full) / sizeof(full[0]));
+}
+
 uint64_t loss_counter_total(const struct loss_counter *c)
 {
         static const enum trace_loss_reason lost[] = {
@@ -56,9 +78,6 @@ uint64_t loss_counter_total(const struct loss_counter *c)
                 TRACE_LOSS_BLOB_DAMAGED,     TRACE_LOSS_ATTACHMENTS_FULL,  TRACE_LOSS_SAMPLES_LOST,
                 TRACE_LOSS_SWITCHES_LOST,    TRACE_LOSS_CLIENT_NO_FILES,
         };
-        uint64_t n = 0;
 
-        for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
-                n += c->totals[lost[i]];
-        return n;
+        return loss_counter_sum(c, lost, sizeof(lost) / sizeof(lost[0]));
 }

@@ -178,7 +178,10 @@ uint64_t spare_memory_sufficient_bytes(uint64_t wanted_bytes, uint64_t n_lost)
         struct spare_memory spare;
 
         spare_memory_init(&spare, wanted_bytes);
-        needed = spare_memory_of_process(&spare, 0) + n_lost * LOST_EVENT_BYTES;
+        if (__builtin_mul_overflow(n_lost, LOST_EVENT_BYTES, &needed) ||
+            __builtin_add_overflow(needed, spare_memory_of_process(&spare, 0), &needed) ||
+            needed > SPARE_MEMORY_BYTES_MAX)
+                return 0;
         while (bytes < needed && bytes < SPARE_MEMORY_BYTES_MAX)
                 bytes *= 2;
         return bytes < SPARE_MEMORY_BYTES_MAX ? bytes : SPARE_MEMORY_BYTES_MAX;

@@ -44,8 +44,8 @@ uint64_t spare_memory_old_ring_bytes(uint64_t wanted_bytes);
 /*
  * spare_memory_sufficient_bytes() - what would have been enough for a recording that lost events
  * @wanted_bytes:  as for spare_memory_init()
- * Supposes that all of them were lost by programs, which had what this process may have.  A power of two from
- * 16 MiB on, and at most SPARE_MEMORY_BYTES_MAX.
+ * @n_lost:        by full rings, in programs which had what this process may have
+ * Returns a power of two from 16 MiB on, or SPARE_MEMORY_BYTES_MAX; 0 if that is not enough either.
  */
 uint64_t spare_memory_sufficient_bytes(uint64_t wanted_bytes, uint64_t n_lost);
 

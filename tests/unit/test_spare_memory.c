@@ -117,6 +117,19 @@ START_TEST(test_wanted)
 }
 END_TEST
 
+/* A size is advised only if it is enough: the number may be any, for the program counts. */
+START_TEST(test_sufficient)
+{
+        uint64_t bytes = spare_memory_sufficient_bytes(16 * MB, MB);
+
+        ck_assert_uint_eq(bytes, 64 * MB);
+        ck_assert_uint_eq(spare_memory_sufficient_bytes(16 * MB, 1), 32 * MB);
+        ck_assert_uint_eq(spare_memory_sufficient_bytes(16 * MB, SPARE_MEMORY_BYTES_MAX), 0);
+        ck_assert_uint_eq(spare_memory_sufficient_bytes(16 * MB, UINT64_MAX), 0);
+        ck_assert_uint_eq(spare_memory_sufficient_bytes(16 * MB, UINT64_MAX / 32 + 1), 0);
+}
+END_TEST
+
 /* However many programs there are, together they have at most what two of them may have alone. */
 START_TEST(test_shares)
 {
