@@ -403,12 +403,14 @@ check-board: ## make board for each TARGET, and the test of what they are: it ru
 GUESTS      := check-guest test-riscv64 test-aarch64
 GUEST        = build/$(TARGET)-guest
 GUEST_PARTS  = basic traces units
+GUEST_LIMIT_S = 14400
 GUEST_GOALS  = board-parts test-programs $(GUEST)/examples/hello_zones $(GUEST)/examples/kernel_pool
 check-guest: ## record in an emulated RISC-V machine and read the traces here: minutes
 test-riscv64: ## the same with programs of all kinds, and the unit tests there: an hour
 test-aarch64: ## the same for AArch64
 check-guest: TARGET = riscv64
 check-guest: GUEST_PARTS = basic
+check-guest: GUEST_LIMIT_S = 900
 check-guest: GUEST_GOALS = $(addprefix $(GUEST)/,hyprof libhyprof_iree.a workloads/w_unwind workloads/w_truth examples/hello_zones)
 test-riscv64 test-aarch64: TARGET = $(@:test-%=%)
 $(GUESTS):
@@ -420,7 +422,7 @@ $(GUESTS):
 	                SYSROOT=build/guest/$(TARGET)/root $(GUEST_GOALS) && \
 	        { [ '$(GUEST_PARTS)' = basic ] || boards/pack.sh $(GUEST) $(TARGET)-linux-gnu- $(VERSION); } && \
 	        tests/guests/image.sh $(TARGET) $(GUEST); }
-	$(Q)GUEST=$(TARGET) HYPROF_GUEST_PARTS='$(GUEST_PARTS)' HYPROF_TRIES=1 HYPROF_LIMIT_S=14400 \
+	$(Q)GUEST=$(TARGET) HYPROF_GUEST_PARTS='$(GUEST_PARTS)' HYPROF_TRIES=1 HYPROF_LIMIT_S=$(GUEST_LIMIT_S) \
 	        tests/run_tests.sh $(B) tests/guests/machine.sh
 
 test-debian13: ## build the tree and run its tests in a chroot with Debian 13, as root; TESTS=scripts or binaries alone: an hour
