@@ -3,7 +3,7 @@
 # w_locks: what hyprof.hpp's locks tell, with a wait only where there was one, and its zones
 set -eu
 . tests/tap.sh
-plan 12
+plan 13
 need jq
 need_sampling
 
@@ -57,4 +57,6 @@ place_of() { # lock: the file that it is defined in
 }
 holds "a lock says where it is defined" same '"tests/workloads/w_locks.cpp"' "$(place_of queue)"
 holds "one with a name alone does not" same "" "$(place_of timed)"
+holds "pauses that lie in each other end with the outer one" same "zone_begin take
+zone_begin after" "$(sed -n 's/^\(zone_begin [a-z]*\).*/\1/p' "$TMPDIR/main")"
 holds "nothing is lost" same "" "$(lost locks)"

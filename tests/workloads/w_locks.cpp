@@ -12,6 +12,7 @@
 //   "timed"    tried twice in vain while the thread "locks helper" holds it, then obtained in time
 //   "unused"   never used: no event
 // and one of a function, "local", TURNS times made, held once and gone.
+// At the end pauses lie in each other: the zones "inside" and "between" are left out, "after" is there.
 // A zone "take" holds "queue"; it has the text "from w_locks" and the value TURNS.
 #include "tests/workloads/burn.h"
 
@@ -143,6 +144,20 @@ static void use_helper(int turns)
         helper.join();
 }
 
+static void pause_twice()
+{
+        {
+                hyprof::paused outer;
+
+                {
+                        hyprof::paused inner;
+                        HYPROF_SCOPE(zone, "inside");
+                }
+                HYPROF_SCOPE(zone, "between");
+        }
+        HYPROF_SCOPE(zone, "after");
+}
+
 int main(int argc, char **argv)
 {
         int turns = static_cast<int>(burn_argument(argc, argv, 1, 100));
@@ -163,5 +178,6 @@ int main(int argc, char **argv)
                 std::lock_guard<hyprof::lockable<std::recursive_mutex>> local_guard(local);
         }
         use_helper(turns);
+        pause_twice();
         return EXIT_SUCCESS;
 }

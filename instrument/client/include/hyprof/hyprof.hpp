@@ -397,20 +397,44 @@ class device
         struct hyprof_device device_;
 };
 
-// The program's events are left out as long as one of these lives: hyprof_pause() and hyprof_resume().
+// The program's events are left out as long as one of these lives, in any thread: hyprof_pause() with the
+// first, hyprof_resume() with the last.
 class paused
 {
       public:
         paused() noexcept
         {
-                hyprof_pause();
+                change(1);
         }
         ~paused()
         {
-                hyprof_resume();
+                change(-1);
         }
         paused(const paused &) = delete;
         paused &operator=(const paused &) = delete;
+
+      private:
+        // Others may count meanwhile, and act before: the last to act has seen the last number.
+        static void change(int by) noexcept
+        {
+                bool is_paused = __atomic_add_fetch(count(), by, __ATOMIC_SEQ_CST) > 0;
+                bool was_paused;
+
+                do {
+                        was_paused = is_paused;
+                        if (was_paused)
+                                hyprof_pause();
+                        else
+                                hyprof_resume();
+                        is_paused = __atomic_load_n(count(), __ATOMIC_SEQ_CST) > 0;
+                } while (is_paused != was_paused);
+        }
+        // One of the whole process, whichever library counts.
+        __attribute__((visibility("default"))) static int *count() noexcept
+        {
+                static int n = 0;
+                return &n;
+        }
 };
 
 } // namespace enabled
