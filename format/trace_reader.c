@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_dictionary.h"
+#include "format/trace_lock.h"
 #include "format/trace_schema.h"
 #include "format/trace_version.h"
 
@@ -23,6 +24,7 @@ struct trace_reader {
         uint64_t at_bytes;           /* where the next chunk starts */
         uint64_t second_chunk_bytes; /* where the one after FILE does */
         bool tables_known;           /* trace_reader_read_tables() took them in */
+        uint64_t until_bytes;        /* of a trace that grew then: nothing after it is read; 0 = no bound */
         uint64_t index_at_bytes;     /* of the last INDEX chunk seen */
         enum trace_ending ending;
         struct error why; /* words of the ending */
@@ -40,6 +42,22 @@ static int trace_reader_end(struct trace_reader *r, enum trace_ending ending)
         return 0;
 }
 
+/* Where the bytes end, a recorder goes on. */
+static bool trace_reader_is_growing(const struct trace_reader *r, size_t n_more)
+{
+        struct stat status;
+
+        if (fstat(r->fd, &status) < 0 || !S_ISREG(status.st_mode))
+                return false;
+        return (uint64_t)status.st_size > r->at_bytes + n_more || trace_lock_is_held(r->fd);
+}
+
+static int end_growing(struct trace_reader *r)
+{
+        (void)error_set(&r->why, -ENODATA, "still being written, after byte %" PRIu64, r->at_bytes);
+        return trace_reader_end(r, TRACE_ENDING_GROWING);
+}
+
 /* The bytes after an INDEX chunk: a trailer and nothing else. */
 static int end_after_index(struct trace_reader *r, const uint8_t *bytes, size_t n_bytes)
 {
@@ -47,6 +65,8 @@ static int end_after_index(struct trace_reader *r, const uint8_t *bytes, size_t 
         uint64_t index_at = bytes_u64(&in);
         uint32_t magic = bytes_u32(&in);
 
+        if (in.short_read && trace_reader_is_growing(r, n_bytes))
+                return end_growing(r);
         if (in.short_read) {
                 (void)error_set(&r->why, -ENODATA, "cut off at byte %" PRIu64 ", in the trailer",
                                 r->at_bytes + n_bytes);
@@ -62,6 +82,8 @@ static int end_after_index(struct trace_reader *r, const uint8_t *bytes, size_t 
 
 static int end_cut_off(struct trace_reader *r, size_t n_more)
 {
+        if (trace_reader_is_growing(r, n_more))
+                return end_growing(r);
         if (r->at_bytes + n_more == 0)
                 (void)error_set(&r->why, -ENODATA, "the file is empty");
         else if (n_more == 0)
@@ -96,8 +118,11 @@ static int trace_reader_read_header(struct trace_reader *r, struct trace_stored_
 {
         struct error cause = ERROR_NONE;
         size_t got;
-        int result = io_read_full(r->fd, chunk->header_bytes, TRACE_CHUNK_HEADER_BYTES, &got, err);
+        int result;
 
+        if (r->until_bytes != 0 && r->at_bytes >= r->until_bytes)
+                return end_growing(r);
+        result = io_read_full(r->fd, chunk->header_bytes, TRACE_CHUNK_HEADER_BYTES, &got, err);
         if (result < 0)
                 return error_prefix(err, result, "%s", r->path);
         if (r->index_at_bytes > 0)
@@ -194,6 +219,8 @@ static int read_first_chunk(struct trace_reader *r, struct error *err)
 
         if (result < 0)
                 return result;
+        if (result == 0 && r->ending == TRACE_ENDING_GROWING)
+                return error_set(err, -ENODATA, "%s: still being written: nothing can be read yet", r->path);
         if (result == 0 && r->ending == TRACE_ENDING_CUT_OFF)
                 return error_set(err, -ENODATA, "%s: not a whole hyprof trace: %s", r->path, r->why.text);
         if (result != 1 || item.header.kind != TRACE_CHUNK_FILE)
@@ -364,6 +391,8 @@ int trace_reader_read_tables(struct trace_reader *r, uint64_t *ret_first_ns, uin
         if (result < 0)
                 return result;
         r->tables_known = true;
+        if (r->ending == TRACE_ENDING_GROWING) /* what is added from now on has tables that are not known */
+                r->until_bytes = r->at_bytes;
         return trace_reader_rewind(r, err);
 }
 

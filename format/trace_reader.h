@@ -6,7 +6,8 @@
  *
  * A trace that ends early (a crash, a full disk) is read up to its last whole
  * chunk.  That is no error of trace_reader_next(): it returns 0, and
- * trace_reader_ending() says what happened.  Not thread-safe.
+ * trace_reader_ending() says what happened.  One that is still being written is
+ * read up to where its tables were.  Not thread-safe.
  */
 #ifndef FORMAT_TRACE_READER_H
 #define FORMAT_TRACE_READER_H
@@ -46,8 +47,16 @@ enum trace_ending {
         TRACE_ENDING_OPEN,    /* not at the end yet */
         TRACE_ENDING_WHOLE,   /* index and trailer were there */
         TRACE_ENDING_CUT_OFF, /* the bytes stop before the index */
+        TRACE_ENDING_GROWING, /* the same, and a recorder holds the file, or it has grown meanwhile */
         TRACE_ENDING_DAMAGED, /* a chunk is malformed or fails its checksum; nothing after it was read */
 };
+
+/* Whether there may be more than was read. */
+static inline bool trace_ending_is_early(enum trace_ending ending)
+{
+        return ending == TRACE_ENDING_CUT_OFF || ending == TRACE_ENDING_GROWING ||
+               ending == TRACE_ENDING_DAMAGED;
+}
 
 /*
  * trace_reader_open() - open a trace and read its FILE chunk

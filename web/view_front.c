@@ -390,6 +390,7 @@ static int judge_server(int wait_status, struct error *err)
 /* The trace that was followed is read again from its beginning, with all names, by another server. */
 static int restart_server(struct view_front *f, struct error *err)
 {
+        const struct trace_identity followed = f->trace;
         int r;
 
         for (size_t i = 0; i < ANSWER_JOBS_RUNNING_MAX; i++)
@@ -398,6 +399,8 @@ static int restart_server(struct view_front *f, struct error *err)
         f->follows = f->is_live_over = false;
         io_close(&f->channel_fd);
         r = read_identity(&f->trace, &f->index, f->options->trace, err);
+        if (r == 0 && !trace_identity_is_at(&followed, f->options->trace))
+                return error_set(err, -ESTALE, "%s: another file has its name now", f->options->trace);
         return r < 0 ? r : view_front_start_server(f, err);
 }
 

@@ -69,6 +69,11 @@ static int add_ending(struct report *report)
                 gap.code = "CUT_OFF";
                 gap.words = "the trace is cut off; what follows is from the part that was written";
                 break;
+        case TRACE_ENDING_GROWING:
+                gap.code = "STILL_WRITTEN";
+                gap.words =
+                        "the trace is still being written; what follows is from the part so far, without names";
+                break;
         case TRACE_ENDING_DAMAGED:
                 gap.code = "DAMAGED";
                 gap.words = "the trace is damaged; what follows is from the part before the damage";

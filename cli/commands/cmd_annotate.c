@@ -450,7 +450,7 @@ static int annotate(struct sampled_trace *trace, const struct arguments *args)
         if (event == 0)
                 return EXIT_STATUS_FAILED;
         complain_of_newer(args->path, trace->trace.version, trace->trace.n_unknown_events);
-        if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
+        if (trace_ending_is_early(trace->ending))
                 complain("warning: %s: %s; showing the part before", args->path, trace->ending_words);
         r = choose_function(trace, args, event, &choice);
         if (r == 0)

@@ -10,6 +10,7 @@
 #include "cli/files/output_file.h"
 #include "cli/options/search_options.h"
 #include "cli/terminal/complaint.h"
+#include "format/trace_lock.h"
 #include "sampler/relay/relay_address.h"
 #include "sampler/relay/relay_intake.h"
 #include "view/text/shell_word.h"
@@ -230,6 +231,7 @@ static _Noreturn void take_in_child(int *fds, const struct relay_place *place, p
         if (getppid() != parent)
                 _exit(1); /* it was killed before this process was to die with it */
         if (r == 0) {
+                (void)trace_lock_take(fds[FD_FILE]);  /* a pause is no end, for those that follow the file */
                 (void)signal(SIGTERM, SIG_IGN);       /* the parent hears it, and ends this */
                 (void)server_confinement_close(&err); /* where the kernel has no filter the rest holds */
                 r = relay_intake_begin(intake, fds[FD_SOCKET], fds[FD_FILE], fds[FD_PLACE], place, &err);

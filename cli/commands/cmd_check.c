@@ -47,7 +47,7 @@ struct findings {
         uint32_t n_attachments;                  /* rows */
         uint32_t incomplete;                     /* the first attachment that lacks bytes; 0 = none does */
         uint64_t incomplete_bytes, wanted_bytes; /* of it */
-        const char *result;           /* "intact", "cut off", "damaged", "unreadable", "repaired" */
+        const char *result;           /* "intact", "cut off", "still being written", "damaged", .. */
         char words[ERROR_TEXT_BYTES]; /* the fault; "" = nothing is */
 };
 
@@ -67,8 +67,8 @@ static const struct option_table table = {
                  "TRACE is a file; default: " OPTION_DEFAULT_TRACE "\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing = "exit status: 0 = intact, or repaired now; 1 = cut off, damaged, not a trace, or "
-                   "unreadable; 2 = usage\n",
+        .closing = "exit status: 0 = intact, or repaired now; 1 = cut off, damaged, still being\n"
+                   "written, not a trace, or unreadable; 2 = usage\n",
 };
 
 static int cmd_check_take_option(void *context, int letter, const char *value)
@@ -308,7 +308,9 @@ static int cmd_check_judge(struct findings *f, int code, const char *words)
                 return r;
         }
         if (r == 0)
-                f->result = f->ending == TRACE_ENDING_DAMAGED ? "damaged" : "cut off";
+                f->result = f->ending == TRACE_ENDING_DAMAGED   ? "damaged"
+                            : f->ending == TRACE_ENDING_GROWING ? "still being written"
+                                                                : "cut off";
         (void)snprintf(f->words, sizeof(f->words), "%s", words);
         return r < 0 ? r : -ENODATA;
 }
@@ -412,7 +414,9 @@ static int cmd_check_check(const char *path, const struct arguments *args)
         if (f.words[0] != '\0')
                 complain("%s: %s%s%s", r < 0 ? "error" : "warning", names_file(f.words, path) ? "" : path,
                          names_file(f.words, path) ? "" : ": ", f.words);
-        if (r == -ENODATA && args->mend)
+        if (r == -ENODATA && f.ending == TRACE_ENDING_GROWING)
+                complain_try("hyprof check again when the recording has ended");
+        else if (r == -ENODATA && args->mend)
                 r = repair_file(&f, path);
         else if (r == -ENODATA)
                 complain_try(

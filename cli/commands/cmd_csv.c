@@ -140,7 +140,7 @@ static int cmd_csv_write_table(struct arguments *args, const char *path, struct 
         if (r < 0)
                 goto fail;
         complain_of_newer(path, trace.version, trace.n_unknown_events);
-        if (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED)
+        if (trace_ending_is_early(trace.ending))
                 complain("warning: %s: %s; showing the part before", path, trace.ending_words);
         lost_zones_words(&lost, words);
         if (lost.n_lost != 0)

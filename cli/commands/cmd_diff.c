@@ -297,7 +297,7 @@ static int load_events(struct loading *l, struct diff_run *run, struct loaded_tr
                 view_document_warn(l->document, "%s: no samples of %s", path, l->event);
         if (l->args->per && run->n_units == 0)
                 r = error_set(err, -ENOENT, "no zone '%s' ended", l->args->per);
-        else if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
+        else if (trace_ending_is_early(trace->ending))
                 view_document_warn(l->document, "%s: %s; the part before is compared", path,
                                    trace->ending_words);
 fail:

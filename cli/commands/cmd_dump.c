@@ -191,7 +191,7 @@ static int print_filtered(const char *path, const struct trace_filter_request *r
                 r = trace_filter_init(&filter, request, &trace, err);
         if (r == 0)
                 r = print_passing(&trace, &filter, out, err);
-        if (r == 0 && (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED)) {
+        if (r == 0 && (trace_ending_is_early(trace.ending))) {
                 (void)fflush(
                         stdout); /* the complaint comes after all of it, and not in the middle of a line */
                 complain("error: %s: %s; the output covers the part before", path, trace.ending_words);

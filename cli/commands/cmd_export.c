@@ -224,7 +224,7 @@ static void cmd_export_print_done(const struct destination *d, const struct expo
 static void warn_of_ending(const struct loaded_trace *trace, const char *path)
 {
         complain_of_newer(path, trace->version, trace->n_unknown_events);
-        if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
+        if (trace_ending_is_early(trace->ending))
                 complain("warning: %s: %s; writing the part before", path, trace->ending_words);
 }
 

@@ -121,7 +121,7 @@ static int write_database(struct loaded_trace *trace, const struct trace_filter 
         if (r < 0)
                 return r;
         complain_of_newer(args->path, trace->version, trace->n_unknown_events);
-        if (trace->ending == TRACE_ENDING_CUT_OFF || trace->ending == TRACE_ENDING_DAMAGED)
+        if (trace_ending_is_early(trace->ending))
                 complain("warning: %s: %s; writing the part before", args->path, trace->ending_words);
         if (args->quiet)
                 return 0;

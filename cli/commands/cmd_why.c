@@ -216,7 +216,7 @@ static int cmd_why_answer(struct arguments *args, int *ret_status, struct error 
         if (r != 0)
                 goto done;
         complain_of_newer(args->path, trace.version, trace.n_unknown_events);
-        if (trace.ending == TRACE_ENDING_CUT_OFF || trace.ending == TRACE_ENDING_DAMAGED)
+        if (trace_ending_is_early(trace.ending))
                 complain("warning: %s: %s; showing the part before", args->path, trace.ending_words);
         *ret_status = cmd_why_print(&why, &trace, args);
 

@@ -215,7 +215,7 @@ static int event_views_print_document(struct printing *p, const struct output_op
         if (r != 0)
                 goto done;
         complain_of_newer(path, p->trace.version, p->trace.n_unknown_events);
-        if (p->trace.ending == TRACE_ENDING_CUT_OFF || p->trace.ending == TRACE_ENDING_DAMAGED)
+        if (trace_ending_is_early(p->trace.ending))
                 complain("warning: %s: %s; showing the part before", path, p->trace.ending_words);
         r = output_options_print(&output, &p->document);
 

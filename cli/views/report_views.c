@@ -379,7 +379,7 @@ int report_views_print(const struct report_views *v, const char *path, struct er
                 goto fail;
         /* The trace is there, but not all of it: on stderr as well, where a pipe does not swallow it. */
         complain_of_newer(path, report->trace.version, report->trace.n_unknown_events);
-        if (report->ending == TRACE_ENDING_CUT_OFF || report->ending == TRACE_ENDING_DAMAGED)
+        if (trace_ending_is_early(report->ending))
                 complain("warning: %s: %s; showing the part before", path, report->ending_words);
         r = report_views_print_document(v, report, &options, err);
         report_free(report);

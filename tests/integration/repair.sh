@@ -3,8 +3,8 @@
 # hyprof check --repair: the trace is never written to, and the old file stays; for a lack of memory see no_memory.sh
 set -eu
 . tests/tap.sh
-plan 13
-need jq sha256sum
+plan 20
+need jq python3 sha256sum
 
 trace=$TMPDIR/intact.hyp
 "$BUILD/tools/made_trace" many "$trace" 10000 3000
@@ -32,3 +32,24 @@ holds "does not replace the old file that was kept" same "$cut" "$(sum "$TMPDIR/
 holds "its own is beside it" test -s "$TMPDIR/cut.hyp.unrepaired-2"
 holds "nothing else is left behind" same 3 "$(find "$TMPDIR" -name 'cut.hyp*' | wc -l)"
 holds "standard input cannot be repaired" ends_with 1 "$HYPROF" check --repair - <"$TMPDIR/cut.hyp.unrepaired"
+
+# ---- a trace that is still being written: another process has its lock, as a recorder does
+head -c "$(($(stat -c %s "$trace") * 2 / 3))" "$trace" >"$TMPDIR/grows.hyp"
+mkfifo "$TMPDIR/gate"
+python3 -c 'import fcntl, sys
+with open(sys.argv[1], "r+b") as trace:
+    fcntl.lockf(trace, fcntl.LOCK_EX)
+    print("locked", flush=True)
+    sys.stdin.read()' "$TMPDIR/grows.hyp" <"$TMPDIR/gate" >"$TMPDIR/locked" &
+writer=$!
+exec 7>"$TMPDIR/gate"
+until [ -s "$TMPDIR/locked" ]; do sleep 0.05; done
+holds "one that is still being written is not repaired" ends_with 1 "$HYPROF" check --repair "$TMPDIR/grows.hyp"
+holds "and stays" test ! -e "$TMPDIR/grows.hyp.unrepaired"
+holds "check says what it is" same "still being written" "$("$HYPROF" check --json "$TMPDIR/grows.hyp" 2>/dev/null | jq -r '.traces.rows[0].result')"
+holds "report shows it so far" ends_with 0 "$HYPROF" report --zones "$TMPDIR/grows.hyp"
+holds "and says so" grep -q 'grows.hyp: still being written, after byte' "$TMPDIR/err"
+holds "symbolize does not write over it" ends_with 1 "$HYPROF" symbolize "$TMPDIR/grows.hyp"
+exec 7>&-
+wait "$writer"
+holds "without its writer it is cut off" same "cut off" "$("$HYPROF" check --json "$TMPDIR/grows.hyp" 2>/dev/null | jq -r '.traces.rows[0].result')"

@@ -5,7 +5,7 @@ set -eu
 . tests/tap.sh
 # ncurses keeps memory that it never frees.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
-plan 32
+plan 34
 need python3 jq
 
 trace=tests/golden/v1.4.hyp
@@ -65,6 +65,16 @@ status=0
 wait "$pid" || status=$?
 holds 'a file that is truncated ends it' same 1 "$status"
 holds 'and is said' grep -q 'the file was truncated' "$TMPDIR/cut.err"
+head -c $((size / 2)) "$trace" >"$TMPDIR/old.hyp"
+cp "$TMPDIR/old.hyp" "$TMPDIR/new.hyp"
+"$HYPROF" top --interval 100ms "$TMPDIR/old.hyp" >"$TMPDIR/old.out" 2>"$TMPDIR/old.err" &
+pid=$!
+until grep -q SELF "$TMPDIR/old.out"; do sleep 0.05; done
+mv "$TMPDIR/new.hyp" "$TMPDIR/old.hyp"
+status=0
+wait "$pid" || status=$?
+holds 'one that is replaced ends it' same 1 "$status"
+holds 'and is said, in one line' same 1 "$(grep -c 'another file has its name now' "$TMPDIR/old.err")"
 holds 'a pipe that ends early' sh -c "! head -c $((size / 2)) '$trace' | '$HYPROF' top - 2>'$TMPDIR/err' >/dev/null && grep -q 'its writer is gone' '$TMPDIR/err'"
 
 # ---- terminals

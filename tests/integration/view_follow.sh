@@ -3,7 +3,7 @@
 # `hyprof view --follow`, `hyprof view -` and `hyprof record --view`: a trace is shown while it grows, and whole after its end
 set -eu
 . tests/tap.sh
-plan 24
+plan 31
 need curl jq
 
 trace=tests/golden/v1.4.hyp
@@ -82,6 +82,13 @@ becomes .is_live
 : >"$TMPDIR/cut.hyp"
 holds 'a file that is truncated ends it' ends_with 1 "$pid"
 holds 'in one line' same 1 "$(grep -c 'the file was truncated' "$TMPDIR/view.err")"
+head -c $((size / 2)) "$trace" >"$TMPDIR/old.hyp"
+cp "$TMPDIR/old.hyp" "$TMPDIR/new.hyp"
+start --follow "$TMPDIR/old.hyp"
+becomes .is_live
+mv "$TMPDIR/new.hyp" "$TMPDIR/old.hyp"
+holds 'a file that is replaced ends it' ends_with 1 "$pid"
+holds 'in one line, too' same 1 "$(grep -c 'another file has its name now' "$TMPDIR/view.err")"
 holds 'what is no trace is refused' sh -c "! '$HYPROF' view --follow --no-open README.md 2>'$TMPDIR/err' && grep -q README.md '$TMPDIR/err'"
 holds 'two traces are not followed' sh -c "'$HYPROF' view --follow --before a --after b 2>'$TMPDIR/err'; test \$? -eq 2"
 
@@ -127,9 +134,45 @@ if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         holds 'with each of its zones' same $((2 * n)) "$(model "$n_zones")"
         kill -INT "$pid"
         holds 'then Ctrl-C ends the viewer' ends_with 0 "$pid"
+
+        # One that is captured, in a file that another command reads.
+        "$HYPROF" record --listen "$TMPDIR/socket" -- sh -c "'$WORKLOADS/w_two_zones' 1 && read -r line <'$TMPDIR/gate'" \
+                >"$TMPDIR/record.out" 2>"$TMPDIR/record.err" </dev/null &
+        recorder=$!
+        until grep -q listening "$TMPDIR/record.err"; do
+                kill -0 "$recorder"
+                sleep 0.05
+        done
+        "$HYPROF" capture "$TMPDIR/socket" --no-symbolize --view -o "$TMPDIR/captured.hyp" >"$TMPDIR/capture.out" 2>"$TMPDIR/capture.err" </dev/null &
+        capture=$!
+        until [ -s "$TMPDIR/captured.hyp" ]; do
+                kill -0 "$capture"
+                sleep 0.05
+        done
+        start --follow "$TMPDIR/captured.hyp"
+        holds 'a capture is shown while it comes' becomes '.is_live and ('"$n_zones"') > 1000'
+        holds 'report says that it is still being written' sh -c "'$HYPROF' report --zones '$TMPDIR/captured.hyp' 2>&1 >'$TMPDIR/report' | grep -q 'still being written'"
+        echo >"$TMPDIR/gate"
+        holds 'its end is the end of the recording' becomes '(.is_live | not) and .progress == 1'
+        kill -INT "$pid"
+        ends_with 0 "$pid"
+        wait "$recorder"
+        n=$(sed -n 's/^zones //p' "$TMPDIR/record.out")
+        cp "$TMPDIR/capture.out" "$TMPDIR/view.out"
+        until grep -q '^Ctrl-C' "$TMPDIR/view.out"; do
+                kill -0 "$capture"
+                sleep 0.05
+                cp "$TMPDIR/capture.out" "$TMPDIR/view.out"
+        done
+        await_address "$capture"
+        holds 'capture --view shows all of it then' becomes '(.is_live | not) and .progress == 1 and ('"$n_zones) == $((2 * n))"
+        kill -INT "$capture"
+        holds 'until Ctrl-C' ends_with 0 "$capture"
 else
         for name in 'a recording is shown while it runs' 'its threads have names' 'its functions too' 'which are on its timeline' 'when the command ends the trace is whole' \
-                'with each of its zones' 'then Ctrl-C ends the viewer'; do
+                'with each of its zones' 'then Ctrl-C ends the viewer' 'a capture is shown while it comes' \
+                'report says that it is still being written' 'its end is the end of the recording' \
+                'capture --view shows all of it then' 'until Ctrl-C'; do
                 skips "$name" 'no events can be opened'
         done
 fi

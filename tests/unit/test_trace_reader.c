@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "format/trace_dictionary.h"
+#include "format/trace_lock.h"
 #include "tests/unit/small_trace.h"
 #include "tests/unit/trace_builder.h"
 #include "tests/unit/unit_test.h"
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define CHUNKS_MAX    64
@@ -419,3 +421,84 @@ START_TEST(test_descriptors_are_closed)
 END_TEST
 
 UNIT_TEST_PLAN(.timeout_s = 120);
+
+/* A process that holds the lock of a file until @ret_release_fd is closed. */
+static pid_t hold_lock(const char *path, int *ret_release_fd)
+{
+        int ready[2], release[2];
+        pid_t child;
+        char byte = 0;
+
+        ck_assert_int_eq(pipe(ready), 0);
+        ck_assert_int_eq(pipe(release), 0);
+        child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0) {
+                int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+                (void)close(release[1]);
+                if (fd < 0 || !trace_lock_take(fd) || write(ready[1], &byte, 1) != 1)
+                        _exit(1);
+                _exit(read(release[0], &byte, 1) != 0);
+        }
+        (void)close(ready[1]);
+        (void)close(release[0]);
+        ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+        (void)close(ready[0]);
+        *ret_release_fd = release[1];
+        return child;
+}
+
+static void add_growing_zone(struct trace_builder *b, uint32_t thread, const char *name, uint64_t time_ns)
+{
+        uint32_t location = trace_builder_location(b, name);
+
+        trace_builder_begin_run(b, thread);
+        trace_builder_begin_zone(b, time_ns, location);
+        trace_builder_event(b, time_ns + 1, TRACE_OP_ZONE_END);
+        trace_builder_end_run(b);
+        trace_builder_flush(b);
+}
+
+static int count_chunks_of_events(struct trace_reader *reader)
+{
+        struct trace_item item;
+        int n = 0;
+
+        while (trace_reader_next(reader, &item, NULL) == 1)
+                n += item.header.kind == TRACE_CHUNK_EVENTS;
+        return n;
+}
+
+/* Its events of later, whose tables were not read, are left out; without the recorder it is cut off. */
+START_TEST(test_trace_is_still_being_written)
+{
+        struct trace_reader *reader;
+        struct trace_builder b;
+        const char *words;
+        uint64_t first, last;
+        uint32_t thread;
+        int release_fd, status;
+        pid_t recorder;
+
+        trace_builder_init(&b);
+        thread = trace_builder_thread(&b, 10, 10);
+        add_growing_zone(&b, thread, "early", 100);
+        recorder = hold_lock(b.path, &release_fd);
+        ck_assert_int_eq(trace_reader_open(b.path, &reader, NULL), 0);
+        ck_assert_int_eq(trace_reader_read_tables(reader, &first, &last, NULL), 0);
+        add_growing_zone(&b, thread, "late", 200);
+        ck_assert_int_eq(count_chunks_of_events(reader), 1);
+        ck_assert_int_eq(trace_reader_ending(reader, &words, NULL), TRACE_ENDING_GROWING);
+        ck_assert_ptr_nonnull(strstr(words, "still being written"));
+        trace_reader_close(reader);
+        (void)close(release_fd);
+        ck_assert_int_eq(waitpid(recorder, &status, 0), recorder);
+        ck_assert_int_eq(status, 0);
+        ck_assert_int_eq(trace_reader_open(b.path, &reader, NULL), 0);
+        ck_assert_int_eq(count_chunks_of_events(reader), 2);
+        ck_assert_int_eq(trace_reader_ending(reader, &words, NULL), TRACE_ENDING_CUT_OFF);
+        trace_reader_close(reader);
+        trace_builder_deinit(&b);
+}
+END_TEST

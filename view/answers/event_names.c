@@ -90,7 +90,9 @@ void event_names_heading(struct event_names *n, const struct answer_words *answe
         report_heading_add_length(d, &n->options->range, duration_ns);
         event_names_warn_of_losses(n, loss_reason);
         event_names_warn(n, n_late, "events too far out of order to be sorted");
-        if (trace->ending != TRACE_ENDING_WHOLE && trace->ending_words && trace->ending_words[0] != '\0')
+        if (trace->ending == TRACE_ENDING_GROWING)
+                view_document_warn(d, "%s", trace->ending_words);
+        else if (trace->ending != TRACE_ENDING_WHOLE && trace->ending_words && trace->ending_words[0] != '\0')
                 view_document_warn(d, "the trace does not end as it should: %s", trace->ending_words);
 }
 

@@ -106,6 +106,8 @@ static const char *recording_ending(enum trace_ending ending)
                 break;
         case TRACE_ENDING_CUT_OFF:
                 return "cut_off";
+        case TRACE_ENDING_GROWING:
+                return "still_written";
         case TRACE_ENDING_DAMAGED:
                 return "damaged";
         }
