@@ -253,6 +253,63 @@ int timeline_builder_add(struct timeline_builder *b, const struct trace_item *it
         return builder_reserve(b) < 0 ? builder_no_memory(err) : trace_walk_chunk(&b->walk, item, err);
 }
 
+/* Lanes that there is no room for are left out, as what ends in them will be. */
+static int add_open_lanes_of(struct timeline_builder *b, const struct walked_thread *thread,
+                             struct error *err)
+{
+        const struct timeline_thread_ghosts *ghosts = &b->ghosts.threads[thread->id - 1];
+        struct timeline_lane_list *lists[] = { &b->threads[thread->id - 1].zones,
+                                               &b->ghosts.threads[thread->id - 1].lanes };
+        const enum timeline_lane_kind kinds[] = { TIMELINE_LANE_ZONES, TIMELINE_LANE_GHOSTS };
+        const uint32_t n_open[] = { thread->timeline.n_open, ghosts->n_open };
+        uint64_t n_left_out = b->index->n_left_out;
+        int track;
+
+        if (n_open[0] + n_open[1] == 0)
+                return 0;
+        track = thread_track_of(b, thread->id, err);
+        b->index->n_left_out = n_left_out;
+        for (size_t i = 0; i < 2 && track >= 0; i++)
+                for (uint32_t depth = 0; depth < n_open[i]; depth++)
+                        if (timeline_lane_list_get(lists[i], b->index, (uint32_t)track, kinds[i], depth) ==
+                            -ENOMEM)
+                                return builder_no_memory(err);
+        return track == -ENOMEM ? track : 0;
+}
+
+int timeline_builder_add_open_lanes(struct timeline_builder *b, struct error *err)
+{
+        int r = builder_reserve(b) < 0 ? builder_no_memory(err) : 0;
+
+        for (uint32_t i = 0; i < b->walk.n_threads && r == 0; i++)
+                if (b->walk.threads[i].id != 0)
+                        r = add_open_lanes_of(b, &b->walk.threads[i], err);
+        return r;
+}
+
+bool timeline_builder_open_span(const struct timeline_builder *b, uint32_t lane, uint64_t now_ns,
+                                struct timeline_raw_span *ret_span)
+{
+        struct timeline_lane_facts facts = timeline_index_lane_facts(b->index, lane);
+        uint32_t thread = b->index->tracks[facts.track].thread;
+
+        if (thread == 0 || thread > b->walk.n_threads)
+                return false;
+        if (facts.kind == TIMELINE_LANE_ZONES && facts.depth < b->walk.threads[thread - 1].timeline.n_open) {
+                const struct timeline_zone *zone = &b->walk.threads[thread - 1].timeline.open[facts.depth];
+
+                *ret_span = (struct timeline_raw_span){ zone->begin_ns, now_ns, zone->location };
+        } else if (facts.kind == TIMELINE_LANE_GHOSTS && facts.depth < b->ghosts.threads[thread - 1].n_open) {
+                const struct timeline_thread_ghosts *ghosts = &b->ghosts.threads[thread - 1];
+                const struct timeline_ghost *ghost = &ghosts->open[facts.depth];
+
+                *ret_span = (struct timeline_raw_span){ ghost->begin_ns, ghosts->until_ns, ghost->label - 1 };
+        } else {
+                return false;
+        }
+        return ret_span->end_ns >= ret_span->begin_ns && ret_span->begin_ns >= b->index->start_ns;
+}
+
 /* Names of threads come between the events: the last one counts. */
 static int timeline_builder_name(struct timeline_builder *b, const struct walked_thread *thread)
 {

@@ -9,7 +9,8 @@
  *      timeline_builder_build(&index, trace, &options, err)
  *
  * or chunk by chunk, of a trace that still grows; the index answers questions at any time in between, about
- * all zones, waits and so on that are over:
+ * all zones, waits and so on that are over, and timeline_builder_open_span() about zones and functions that
+ * are not:
  *
  *      timeline_builder_init(&b, &index, dictionary, err)
  *      timeline_builder_add(&b, item, err) ...
@@ -83,6 +84,17 @@ void timeline_builder_deinit(struct timeline_builder *b);
 
 /* The next chunk of events; the tables before it are in the dictionary.  Returns as trace_walk_chunk(). */
 int timeline_builder_add(struct timeline_builder *b, const struct trace_item *item, struct error *err);
+
+/* Makes the lanes of zones and functions that are not over.  Returns 0, -ENOMEM. */
+int timeline_builder_add_open_lanes(struct timeline_builder *b, struct error *err);
+
+/*
+ * timeline_builder_open_span() - the zone or the function of a lane that is not over
+ * @ret_span: since CLOCK_MONOTONIC_RAW began; it ends where the thread was seen last, @now_ns for a zone
+ * Returns whether there is one.
+ */
+bool timeline_builder_open_span(const struct timeline_builder *b, uint32_t lane, uint64_t now_ns,
+                                struct timeline_raw_span *ret_span);
 
 /* Nothing more comes: what is open ends at @end_ns. */
 int timeline_builder_finish(struct timeline_builder *b, uint64_t end_ns, struct error *err);

@@ -52,6 +52,21 @@ static int grow_columns(struct timeline_columns *c)
         return r;
 }
 
+int timeline_columns_add_open(struct timeline_columns *c, uint64_t begin_ns, uint64_t end_ns, uint32_t what)
+{
+        size_t i = c->n;
+
+        if (i == c->capacity && grow_columns(c) < 0)
+                return -ENOMEM;
+        c->begin_ns[i] = c->longest_begin_ns[i] = (double)begin_ns;
+        c->end_ns[i] = (double)end_ns;
+        c->longest_ns[i] = (double)(end_ns - begin_ns);
+        c->what[i] = what;
+        c->count[i] = 1;
+        c->n++;
+        return 0;
+}
+
 /* ---- pages --------------------------------------------------------------------------------------------- */
 
 static int query_damaged(struct error *err)

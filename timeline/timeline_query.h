@@ -67,6 +67,9 @@ void timeline_columns_deinit(struct timeline_columns *c);
 int timeline_query_view(struct timeline_index *t, const struct timeline_view *view,
                         struct timeline_columns *columns, struct error *err);
 
+/* Appends one span, that of the end: one that is not over, at its length so far.  Returns 0 or -ENOMEM. */
+int timeline_columns_add_open(struct timeline_columns *c, uint64_t begin_ns, uint64_t end_ns, uint32_t what);
+
 struct timeline_search {
         const uint32_t *lanes; /* by id */
         size_t n_lanes;

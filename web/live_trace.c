@@ -183,6 +183,8 @@ int live_trace_step(struct live_trace *l, struct error *err)
         l->is_behind = r == 1;
         if (live_frames_step(&l->frames) < 0)
                 return error_set(err, -ENOMEM, "no memory for the names of functions");
+        if (l->has_begun && timeline_builder_add_open_lanes(&l->builder, err) < 0)
+                return -ENOMEM;
         if (l->has_begun && live_trace_read_names(l) < 0)
                 return error_set(err, -ENOMEM, "no memory for the names of threads");
         return r == 1 ? 1 : live_trace_judge(l, err);

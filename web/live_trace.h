@@ -6,7 +6,8 @@
  *                   view_content
  *
  * live_trace_step() takes in what has arrived.  Between two steps the index answers questions about all that
- * is over: open zones come when they end.  Functions have the names that have come by then.
+ * is over, and the builder about zones and functions that are not.  Functions have the names that have come
+ * by then.
  * Memory: one chunk, the dictionary, and that of the index.  Not thread-safe.
  */
 #ifndef WEB_LIVE_TRACE_H

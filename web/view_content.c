@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "format/trace_spec.h"
+#include "timeline/timeline_builder.h"
 #include "timeline/timeline_index.h"
 #include "timeline/timeline_query.h"
 #include "view/document/json_value.h"
@@ -72,6 +73,21 @@ static int check_index(const struct view_content *c, struct error *err)
         return error_set(err, -EINVAL, "%s", c->failure[0] != '\0' ? c->failure : "there is no index yet");
 }
 
+/* The last item of a lane of a trace that grows, while it is not over. */
+static int add_open_span(struct view_content *c, const struct timeline_view *view, struct error *err)
+{
+        struct timeline_raw_span span;
+        uint64_t start_ns = c->index->start_ns;
+
+        if (!c->builder || !timeline_builder_open_span(c->builder, view->lane, c->trace->end_ns, &span) ||
+            span.begin_ns - start_ns >= view->to_ns || span.end_ns - start_ns <= view->from_ns)
+                return 0;
+        if (timeline_columns_add_open(&c->columns, span.begin_ns - start_ns, span.end_ns - start_ns,
+                                      span.what) == 0)
+                return 0;
+        return error_set(err, -ENOMEM, "the items of a view: out of memory");
+}
+
 int view_content_put_lanes(struct view_content *c, const struct web_request *request, struct byte_buffer *out,
                            struct error *err)
 {
@@ -90,6 +106,8 @@ int view_content_put_lanes(struct view_content *c, const struct web_request *req
 
                 c->columns.n_max = VIEW_CONTENT_ITEMS_MAX - n_items + 1;
                 r = timeline_query_view(c->index, &view, &c->columns, err);
+                if (r == 0)
+                        r = add_open_span(c, &view, err);
                 n_items += c->columns.n;
                 if (r == -E2BIG || (r == 0 && n_items > VIEW_CONTENT_ITEMS_MAX))
                         return error_set(err, -EINVAL,

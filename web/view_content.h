@@ -24,6 +24,7 @@
 struct error;
 struct live_frames;
 struct loaded_trace;
+struct timeline_builder;
 struct timeline_index;
 struct web_request;
 
@@ -31,12 +32,14 @@ struct view_content {
         struct loaded_trace *trace;     /* borrowed */
         struct view_names names;        /* of the trace */
         const struct live_frames *live; /* borrowed; in place of `names` while the trace grows; else NULL */
-        struct timeline_index *index;   /* borrowed; NULL = none yet */
-        double progress;                /* of the index, 0 .. 1 */
-        bool is_whole;                  /* the index does not grow any more */
-        bool has_before;                /* there is another trace, to compare with */
-        char failure[320];              /* why there is no index; "" = nothing failed */
-        int trace_fd;                   /* the trace, to notice that it is replaced; -1 = not watched */
+        /* borrowed; of `index` while the trace grows: what is not over; else NULL */
+        const struct timeline_builder *builder;
+        struct timeline_index *index; /* borrowed; NULL = none yet */
+        double progress;              /* of the index, 0 .. 1 */
+        bool is_whole;                /* the index does not grow any more */
+        bool has_before;              /* there is another trace, to compare with */
+        char failure[320];            /* why there is no index; "" = nothing failed */
+        int trace_fd;                 /* the trace, to notice that it is replaced; -1 = not watched */
         struct trace_identity identity;
         struct byte_buffer model;        /* the text of the whole model, once there is one; owned */
         struct timeline_columns columns; /* of the last reply; owned */

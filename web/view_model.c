@@ -8,6 +8,7 @@
 #include "format/trace_rows.h"
 #include "format/trace_spec.h"
 #include "format/trace_version.h"
+#include "timeline/timeline_builder.h"
 #include "timeline/timeline_index.h"
 #include "view/document/json_value.h"
 #include "view/text/text_number.h"
@@ -153,10 +154,16 @@ static json_t *list_wait_states(void)
         return list;
 }
 
-static json_t *make_lane(const struct timeline_index *index, uint32_t lane)
+static json_t *make_lane(const struct view_content *c, uint32_t lane)
 {
-        struct timeline_lane_facts facts = timeline_index_lane_facts(index, lane);
+        struct timeline_lane_facts facts = timeline_index_lane_facts(c->index, lane);
+        struct timeline_raw_span span;
 
+        if (c->builder && timeline_builder_open_span(c->builder, lane, c->trace->end_ns, &span)) {
+                if (facts.n_items++ == 0)
+                        facts.first_ns = span.begin_ns - c->index->start_ns;
+                facts.last_ns = span.end_ns - c->index->start_ns;
+        }
         return json_pack("{s:I,s:s,s:I,s:o*,s:b,s:o*,s:o*}", "id", (json_int_t)lane, "kind",
                          timeline_lane_kind_name(facts.kind), "depth", (json_int_t)facts.depth, "items",
                          json_value_number(facts.n_items), "has_values", (int)facts.has_values, "first_ns",
@@ -181,8 +188,9 @@ static json_t *make_track(const struct timeline_index *index, uint32_t id)
                          unit.n_bytes ? json_value_string(unit) : json_null(), "lanes");
 }
 
-static json_t *list_tracks(const struct timeline_index *index)
+static json_t *list_tracks(const struct view_content *c)
 {
+        const struct timeline_index *index = c->index;
         json_t *list = json_array();
 
         for (uint32_t i = 0; index && list && i < index->n_tracks; i++)
@@ -191,7 +199,7 @@ static json_t *list_tracks(const struct timeline_index *index)
         for (uint32_t i = 0; index && list && i < index->n_lanes; i++) {
                 json_t *track = json_array_get(list, timeline_index_lane_facts(index, i).track);
 
-                (void)append(json_object_get(track, "lanes"), make_lane(index, i));
+                (void)append(json_object_get(track, "lanes"), make_lane(c, i));
         }
         return list;
 }
@@ -262,7 +270,7 @@ json_t *view_model_make(const struct view_content *c)
                          list_warnings(c), "events", view_model_list_events(t), "processes",
                          list_processes(t), "threads", list_threads(t), "locations", list_locations(t),
                          "functions", view_model_list_functions(c), "wait_states", list_wait_states(),
-                         "tracks", list_tracks(c->index));
+                         "tracks", list_tracks(c));
 }
 
 int view_model_print(json_t *document, struct byte_buffer *out, struct error *err)

@@ -182,6 +182,7 @@ static int serve_live(struct view_server *s, struct error *err)
 
         while ((r = live_trace_step(&s->live, err)) == 1) {
                 s->content.index = s->live.has_begun ? &s->live.index : NULL;
+                s->content.builder = s->live.has_begun ? &s->live.builder : NULL;
                 s->content.progress = s->live.has_begun;
                 r = http_server_step(s->http, s->live.is_behind ? 0 : TRACE_FOLLOW_LOOK_MS, err);
                 if (r != 1)

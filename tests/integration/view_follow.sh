@@ -3,7 +3,7 @@
 # `hyprof view --follow`, `hyprof view -` and `hyprof record --view`: a trace is shown while it grows, and whole after its end
 set -eu
 . tests/tap.sh
-plan 31
+plan 35
 need curl jq
 
 trace=tests/golden/v1.4.hyp
@@ -23,7 +23,7 @@ await_address() { # pid
 
 start() { # options and operands of hyprof view...
         : >"$TMPDIR/view.out"
-        "$HYPROF" view "$@" >"$TMPDIR/view.out" 2>"$TMPDIR/view.err" &
+        "$HYPROF" view "$@" >"$TMPDIR/view.out" 2>"$TMPDIR/view.err" 7>&- &
         pid=$!
         await_address "$pid"
 }
@@ -135,6 +135,28 @@ if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         kill -INT "$pid"
         holds 'then Ctrl-C ends the viewer' ends_with 0 "$pid"
 
+        # Zones that are not over: "open" around the others, which begin and end inside of it.
+        mkfifo "$TMPDIR/commands"
+        "$HYPROF" record -q -o "$TMPDIR/open.hyp" -- "$WORKLOADS/w_life" serve <"$TMPDIR/commands" >"$TMPDIR/answers" 2>"$TMPDIR/record.err" &
+        recorder=$!
+        exec 7>"$TMPDIR/commands"
+        printf "open\nemit\n" >&7
+        until [ -s "$TMPDIR/open.hyp" ]; do
+                kill -0 "$recorder"
+                sleep 0.05
+        done
+        start --follow "$TMPDIR/open.hyp"
+        outer='[.tracks[].lanes[] | select(.kind == "zones" and .depth == 0)]'
+        holds "a zone that is not over is there" becomes ".is_live and ($outer | length == 1 and .[0].items == 1)"
+        holds "as long as it is so far" becomes ".is_live and (${outer}[0] | .last_ns - .first_ns >= 1000)"
+        holds "and is drawn" test 1 = "$(curl -s "${url}lanes?from=0&to=$(model .duration_ns)&bucket=10&ids=$(model "${outer}[0].id")" | od -An -tu4 -j24 -N4 | tr -d " ")"
+        printf "close\n" >&7
+        exec 7>&-
+        holds "it ends with the others" becomes "(.is_live | not) and .progress == 1 and ($outer | length == 1 and .[0].items == 1)"
+        kill -INT "$pid"
+        ends_with 0 "$pid"
+        wait "$recorder"
+
         # One that is captured, in a file that another command reads.
         "$HYPROF" record --listen "$TMPDIR/socket" -- sh -c "'$WORKLOADS/w_two_zones' 1 && read -r line <'$TMPDIR/gate'" \
                 >"$TMPDIR/record.out" 2>"$TMPDIR/record.err" </dev/null &
@@ -170,7 +192,8 @@ if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         holds 'until Ctrl-C' ends_with 0 "$capture"
 else
         for name in 'a recording is shown while it runs' 'its threads have names' 'its functions too' 'which are on its timeline' 'when the command ends the trace is whole' \
-                'with each of its zones' 'then Ctrl-C ends the viewer' 'a capture is shown while it comes' \
+                'with each of its zones' 'then Ctrl-C ends the viewer' 'a zone that is not over is there' \
+                'as long as it is so far' 'and is drawn' 'it ends with the others' 'a capture is shown while it comes' \
                 'report says that it is still being written' 'its end is the end of the recording' \
                 'capture --view shows all of it then' 'until Ctrl-C'; do
                 skips "$name" 'no events can be opened'
