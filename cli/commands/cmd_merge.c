@@ -104,7 +104,7 @@ static int write_merged(const struct arguments *args, const struct common_option
                 r = trace_merge_run(m, (const char *const *)common->operands, (size_t)common->n_operands,
                                     writer, err);
         *ret_bad = m->n_inputs != 0 ? (int)m->n_inputs - 1 : 0;
-        if (r < 0 && writer && trace_writer_has_failed(writer))
+        if (r < 0 && (!writer || trace_writer_has_failed(writer)))
                 (void)error_prefix(err, r, "%s", args->output);
         if (r == 0)
                 r = replaced_file_commit(&file, err);
