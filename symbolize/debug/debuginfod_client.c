@@ -17,16 +17,20 @@
 #include "symbolize/elf/elf_image.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define LIBRARY        "libdebuginfod.so.1"
-#define PROGRESS_BYTES (UINT64_C(1) << 18) /* between two messages on one download */
-#define NANOSECONDS    UINT64_C(1000000000)
+#define LIBRARY "libdebuginfod.so.1"
+
+#define LIBRARY_TIMEOUT_S 90
+#define PROGRESS_BYTES    (UINT64_C(1) << 18) /* between two messages on one download */
+#define NANOSECONDS       UINT64_C(1000000000)
 
 /* As <elfutils/debuginfod.h> has them. */
 typedef struct debuginfod_client library_client;
@@ -163,22 +167,25 @@ static bool is_wanted_file(const struct debuginfod_request *request, int fd)
         return is_equal;
 }
 
+static uint32_t find_timeout_s(const struct fetcher *f)
+{
+        return f->options->file_timeout_s ? f->options->file_timeout_s : DEBUGINFOD_FILE_TIMEOUT_S;
+}
+
 static struct debuginfod_message fetch_one(struct fetcher *f, const struct debuginfod_request *request,
                                            char **ret_path)
 {
         library_find *find = request->kind == DEBUGINFOD_EXECUTABLE ? f->library.find_executable
                                                                     : f->library.find_debuginfo;
-        uint32_t timeout_s = f->options->file_timeout_s ? f->options->file_timeout_s
-                                                        : DEBUGINFOD_FILE_TIMEOUT_S;
         struct debuginfod_message message = { .kind = DEBUGINFOD_MESSAGE_RESULT, .request = f->request };
         int fd;
 
-        f->deadline_ns = read_clock_ns() + timeout_s * NANOSECONDS;
+        f->deadline_ns = read_clock_ns() + find_timeout_s(f) * NANOSECONDS;
         f->told_bytes = 0;
         f->stopped = 0;
         fd = find(f->client, request->build_id, (int)request->build_id_bytes, ret_path);
         if (fd < 0) {
-                message.code = f->stopped ? f->stopped : fd;
+                message.code = f->stopped ? f->stopped : fd == -ETIME ? -ETIMEDOUT : fd;
                 message.state = message.code == -ENOENT ? DEBUGINFOD_NOT_FOUND : DEBUGINFOD_FAILED;
                 return message;
         }
@@ -235,8 +242,28 @@ static void set_home(const struct debuginfod_options *options)
         /* NOLINTEND(concurrency-mt-unsafe) */
 }
 
+/*
+ * Newer libraries (0.192) do not ask debuginfod_client_watch() while a server is silent: they give up by a
+ * time of their own, 90 s unless DEBUGINFOD_TIMEOUT says another, for each of three attempts.  Where ours is
+ * shorter, it is theirs, once.
+ */
+static void set_timeout(const struct fetcher *f)
+{
+        uint32_t timeout_s = find_timeout_s(f);
+        char seconds[16];
+
+        if (timeout_s >= LIBRARY_TIMEOUT_S)
+                return;
+        (void)snprintf(seconds, sizeof(seconds), "%" PRIu32, timeout_s);
+        /* NOLINTBEGIN(concurrency-mt-unsafe): a process of one thread */
+        (void)setenv("DEBUGINFOD_TIMEOUT", seconds, 1);
+        (void)setenv("DEBUGINFOD_RETRY_LIMIT", "0", 1);
+        /* NOLINTEND(concurrency-mt-unsafe) */
+}
+
 static int debuginfod_client_begin(struct fetcher *f)
 {
+        set_timeout(f);
         if (!load_library(&f->library))
                 return -ENOTSUP;
         f->client = f->library.begin();
