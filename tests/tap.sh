@@ -24,7 +24,7 @@ need() { # tool...
         done
 }
 
-# A tool of LLVM, by the name that Debian 12 or 13 gives it.
+# A tool of LLVM, by the name that Debian 12 or 13 gives it; where neither is there, by the first.
 llvm_tool() { # name
         command -v "$1-14" || command -v "$1-19" || echo "$1-14"
 }

@@ -38,6 +38,28 @@ static const struct trace_thread *trace_filter_thread_row(const struct loaded_tr
         return trace_dictionary_row(trace->dictionary, TRACE_TABLE_THREADS, thread);
 }
 
+/* In a merged trace names end with "@" and the label of their recording; both forms of a name fit. */
+static bool trace_filter_name_fits(const struct loaded_trace *trace, const struct name_list *list,
+                                   uint32_t process, struct text_view name)
+{
+        const struct trace_process *row = trace_dictionary_row(trace->dictionary, TRACE_TABLE_PROCESSES,
+                                                               process);
+        const struct trace_recording *recording;
+        struct text_view label;
+
+        if (name_list_fits(list, name))
+                return true;
+        if (row->recording == 0)
+                return false;
+        recording = trace_dictionary_row(trace->dictionary, TRACE_TABLE_RECORDINGS, row->recording);
+        label = trace_dictionary_text(trace->dictionary, recording->label);
+        if (name.n_bytes <= label.n_bytes || name.bytes[name.n_bytes - label.n_bytes - 1] != '@' ||
+            memcmp(name.bytes + name.n_bytes - label.n_bytes, label.bytes, label.n_bytes) != 0)
+                return false;
+        name.n_bytes -= label.n_bytes + 1;
+        return name_list_fits(list, name);
+}
+
 /* By process id - 1, whether one of its names fits, or its number; to be freed.  NULL without memory. */
 static bool *choose_processes(const struct loaded_trace *trace, const struct name_list *list)
 {
@@ -54,8 +76,9 @@ static bool *choose_processes(const struct loaded_trace *trace, const struct nam
                 const struct process_name *name = intern_get(&trace->process_names, i, NULL);
 
                 if (!fits[name->process - 1])
-                        fits[name->process - 1] = name_list_fits(
-                                list, trace_dictionary_text(trace->dictionary, name->name));
+                        fits[name->process - 1] = trace_filter_name_fits(
+                                trace, list, name->process,
+                                trace_dictionary_text(trace->dictionary, name->name));
         }
         return fits;
 }
@@ -64,7 +87,8 @@ static bool thread_fits(const struct loaded_trace *trace, const struct name_list
 {
         return name_list_has_number(list, trace_filter_thread_row(trace, thread)->tid) ||
                name_list_has_handle(list, 't', thread) ||
-               name_list_fits(list, loaded_trace_thread_name(trace, thread));
+               trace_filter_name_fits(trace, list, trace_filter_thread_row(trace, thread)->process,
+                                      loaded_trace_thread_name(trace, thread));
 }
 
 static int no_thread(const struct loaded_trace *trace, const struct name_list *list, const char *words,

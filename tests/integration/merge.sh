@@ -3,7 +3,7 @@
 # hyprof merge: all events of all traces are in the result, threads apart by recording in every view; what is refused
 set -eu
 . tests/tap.sh
-plan 30
+plan 35
 need jq sqlite3
 need_sampling
 
@@ -43,6 +43,23 @@ holds "an export" grep -qF "w_two_zones@$(label 1)" "$TMPDIR/c.json"
 holds "the database: names" compare "$(sqlite3 "$TMPDIR/c.db" "SELECT count(*) FROM threads WHERE name LIKE '%@%:b'")" ">=" 1
 holds "the database: a process of each recording" same "1 1" "$(sqlite3 "$TMPDIR/c.db" \
         "SELECT (SELECT count(*) FROM processes WHERE recording = 1), (SELECT count(*) FROM processes WHERE recording = 2)" | tr '|' ' ')"
+
+# ---- a part of it: names with their label, or without
+zones_of() { # trace, options
+        "$HYPROF" report --json "${@:2}" "$1" 2>/dev/null | jq -r '"\(.n_zones) \(.n_processes)"'
+}
+"$HYPROF" merge -q "$a" "$b" -o "$TMPDIR/ab.hyp"
+record b2 -- env ASAN_OPTIONS=detect_leaks=0 "$WORKLOADS/w_two_zones" 0.2 || true
+"$HYPROF" merge -q "$TMPDIR/ab.hyp" "$TMPDIR/b2.hyp" -o "$TMPDIR/abb.hyp"
+abb=$TMPDIR/abb.hyp
+label_of() { "$HYPROF" report --json "$abb" | jq -r ".recordings.rows[$1].label"; }
+holds "--process NAME: of all recordings" same "$(($(number "$b" .n_zones) + $(number "$TMPDIR/b2.hyp" .n_zones))) 2" \
+        "$(zones_of "$abb" --process w_two_zones)"
+holds "--process NAME@LABEL: of one" same "$(number "$TMPDIR/b2.hyp" .n_zones) 1" "$(zones_of "$abb" --process "w_two_zones@$(label_of 2)")"
+holds "--process '*@LABEL': all of one" same "$(number "$a" .n_zones) 1" "$(zones_of "$abb" --process "*@$(label_of 0)")"
+in_threads() { zones_of "$1" --thread w_two_zones | cut -d ' ' -f 1; }
+holds "--thread NAME: of all recordings" same "$(($(in_threads "$b") + $(in_threads "$TMPDIR/b2.hyp")))" "$(in_threads "$abb")"
+holds "a label alone is no name" ends_with 1 "$HYPROF" report --process "$(label_of 0)" "$abb"
 
 # ---- a trace without events, a merged one, a pipe
 record empty --no-sampling -- true 2>/dev/null || record empty -- true
