@@ -205,7 +205,7 @@ static int add_accounts(struct collector *m, bool final, uint64_t now_ns)
         loss_counter_add(&m->losses, TRACE_LOSS_SWITCHES_LOST,
                          switch_source_count_lost(m->recording.switches) -
                                  m->losses.totals[TRACE_LOSS_SWITCHES_LOST]);
-        r = zone_source_count_drops(&m->zones);
+        r = zone_source_count_drops(&m->zones, final);
         if (r == 0)
                 r = zone_source_add_clocks(&m->zones);
         return r < 0 ? r : loss_counter_flush(&m->losses, m->recording.dictionary, now_ns);

@@ -374,6 +374,7 @@ int zone_source_open(struct zone_source *s, uint32_t pid)
         if (r == 0)
                 s->missed[s->n_missed++] = (struct missed_region){
                         .pid = pid,
+                        .cycle = s->n_cycles,
                         .why = found == -EMFILE || found == -ENFILE ? TRACE_LOSS_CLIENT_NO_FILES
                                                                     : TRACE_LOSS_CLIENT_GONE,
                 };
@@ -381,22 +382,37 @@ int zone_source_open(struct zone_source *s, uint32_t pid)
 }
 
 /*
- * A region that is missed when it is announced may be handed in a moment later: the account
- * is settled at leisure.
+ * A region that is missed when it is announced may have been handed in since the last look: it is taken in
+ * the cycle after that one, or waits for the kernel's word about its process.
  */
-static int count_missed(struct zone_source *s)
+static bool may_still_come(const struct zone_source *s, const struct missed_region *missed)
 {
+        if (s->n_cycles < missed->cycle + 2)
+                return true;
+        for (size_t i = 0; i < s->n_waiting; i++)
+                if (s->waiting[i].pid == missed->pid)
+                        return true;
+        return false;
+}
+
+static int count_missed(struct zone_source *s, bool final)
+{
+        size_t n_kept = 0;
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < s->n_missed; i++) {
                 const struct missed_region *missed = &s->missed[i];
                 uint32_t id;
 
+                if (!final && may_still_come(s, missed)) {
+                        s->missed[n_kept++] = *missed;
+                        continue;
+                }
                 r = intern_add(&s->known_pids, &missed->pid, sizeof(missed->pid), &id);
                 if (r == 1)
                         loss_counter_add(s->recording->losses, missed->why, 1);
         }
-        s->n_missed = 0;
+        s->n_missed = n_kept;
         return r < 0 ? r : 0;
 }
 
@@ -443,6 +459,7 @@ int zone_source_begin_cycle(struct zone_source *s)
 {
         int r;
 
+        s->n_cycles++;
         s->now_ns = clock_raw_ns();
         s->n_lookups_left = LOOKUPS_A_CYCLE;
         drain_pace_begin(&s->pace, s->now_ns);
@@ -613,9 +630,9 @@ void zone_source_end_cycle(struct zone_source *s)
         }
 }
 
-int zone_source_count_drops(struct zone_source *s)
+int zone_source_count_drops(struct zone_source *s, bool final)
 {
-        int r = count_missed(s);
+        int r = count_missed(s, final);
 
         for (size_t i = 0; i < s->n_regions; i++) {
                 struct zone_region *region = &s->regions[i];

@@ -51,6 +51,7 @@ struct waiting_region {
 /* A region that was announced and could not be opened. */
 struct missed_region {
         uint32_t pid;
+        uint64_t cycle; /* of zone_source.n_cycles */
         enum trace_loss_reason why;
 };
 
@@ -68,6 +69,7 @@ struct zone_source {
         size_t n_waiting, waiting_capacity;
         struct missed_region *missed; /* heap, owned */
         size_t n_missed, missed_capacity;
+        uint64_t n_cycles;     /* that were begun */
         struct intern refused; /* struct refused_region: each is counted once, however often it comes */
         struct intern
                 known_pids; /* of all processes that ever had a region open here, or were counted as missed */
@@ -163,8 +165,11 @@ static inline struct tick_clock *zone_source_clock(struct zone_source *s, const 
 /* Closes the regions of processes that have ended. */
 void zone_source_end_cycle(struct zone_source *s);
 
-/* Counts what the programs dropped since the last call.  Returns 0 or -ENOMEM. */
-int zone_source_count_drops(struct zone_source *s);
+/*
+ * Counts what the programs dropped since the last call, and the regions that were missed: these when they
+ * would have come by now if they were handed in, or with @final.  Returns 0 or -ENOMEM.
+ */
+int zone_source_count_drops(struct zone_source *s, bool final);
 
 /* Puts the last reading of each clock in use into the table CLOCKS.  Returns 0 or -errno of the table. */
 int zone_source_add_clocks(struct zone_source *s);

@@ -36,9 +36,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PID    500
-#define CODE   0x400000
-#define GAP_NS (200 * NS_PER_US) /* far wider than the error of converted ticks */
+#define PID      500
+#define GONE_PID UINT32_C(0x7ffffff0)
+#define CODE     0x400000
+#define GAP_NS   (200 * NS_PER_US) /* far wider than the error of converted ticks */
 
 static const uint32_t sample_events[] = { 1, 2 };
 
@@ -747,10 +748,36 @@ START_TEST(test_foreign_thread)
 }
 END_TEST
 
+/* A process that ended before its region could be opened, and had handed it in before that: none is lost. */
+START_TEST(test_region_comes_after_its_end)
+{
+        struct kernel_record_identity when = at(GONE_PID, GONE_PID, 10);
+        static struct fake_program program;
+        static struct fixture f;
+
+        set_up(&f);
+        fake_program_start(&program, GONE_PID);
+        put_comm(&f, &when, "gone");
+        put_mapping(&f, &when, "/memfd:hyprof-client (deleted)", false);
+        for (int i = 0; i < 4; i++) {
+                f.merge.accounted_ns = 0; /* each cycle settles its accounts */
+                if (i == 1)
+                        ck_assert_int_eq(
+                                zone_source_receive(&f.merge.zones, GONE_PID, fake_program_fd(&program)), 0);
+                cycle(&f, false);
+        }
+        finish(&f);
+        ck_assert_uint_eq(lost(&f, TRACE_LOSS_CLIENT_GONE), 0);
+        ck_assert_uint_eq(lost(&f, TRACE_LOSS_CLIENT_REFUSED), 0);
+        fake_program_end(&program);
+        tear_down(&f);
+}
+END_TEST
+
 /* A process that announced a region and was gone before it could be opened. */
 START_TEST(test_region_gone)
 {
-        struct kernel_record_identity when = at(UINT32_C(0x7ffffff0), UINT32_C(0x7ffffff0), 10);
+        struct kernel_record_identity when = at(GONE_PID, GONE_PID, 10);
         static struct fixture f;
 
         set_up(&f);
