@@ -136,7 +136,7 @@ START_TEST(test_drops_by_kind)
         for (uint64_t i = 0; i < 8; i++)
                 (&slot->n_dropped_zones)[i] = i + 1;
         for (int i = 0; i < 2; i++) /* each once */
-                ck_assert_int_eq(zone_source_count_drops(&f.zones), 0);
+                ck_assert_int_eq(zone_source_count_drops(&f.zones, true), 0);
         for (uint64_t i = 0; i < 8; i++)
                 ck_assert_uint_eq(f.losses.totals[reasons[i]], i + 1);
         ck_assert_uint_eq(loss_counter_total(&f.losses), 36);
@@ -148,7 +148,7 @@ START_TEST(test_drops_by_kind)
         slot->n_dropped_zones++; /* counted when its thread has ended: it is still that thread's */
         ck_assert_uint_eq(process_table_forget_thread(&f.processes, f.threads[1]), 0);
         merged_program_cycle(&f, UINT64_MAX, false);
-        ck_assert_int_eq(zone_source_count_drops(&f.zones), 0);
+        ck_assert_int_eq(zone_source_count_drops(&f.zones, true), 0);
         loss = merged_program_row(&f, TRACE_TABLE_LOSSES, 9);
         ck_assert_uint_eq(loss->reason, TRACE_LOSS_DROPPED_ZONES);
         ck_assert_uint_eq(loss->thread, id);

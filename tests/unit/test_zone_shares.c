@@ -455,7 +455,7 @@ START_TEST(test_no_descriptor_left)
         r = zone_source_open(&f.zones, (uint32_t)getpid());
         ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
         ck_assert_int_eq(r, 0);
-        ck_assert_int_eq(zone_source_count_drops(&f.zones), 0);
+        ck_assert_int_eq(zone_source_count_drops(&f.zones, true), 0);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_FILES], 1);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GONE], 0);
         merged_program_tear_down(&f);
