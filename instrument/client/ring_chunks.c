@@ -11,7 +11,6 @@
 #include "instrument/client_abi.h"
 
 #include <limits.h>
-#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +18,9 @@
 #define BEAT_NS UINT64_C(2000000000)
 
 #define BITS_OF_WORD 64
+
+/* The kernel's, of linux/futex.h, which musl's compiler does not find. */
+#define CLIENT_FUTEX_WAKE 1
 
 /* Where the owner of a slot writes.  Used by the owner alone, and by the next one after it. */
 static struct place {
@@ -133,7 +135,7 @@ static void ring_chunks_wake_recorder(uint32_t index)
 
         if (from == 0 || index < from || __atomic_exchange_n(word, 0, __ATOMIC_RELAXED) == 0)
                 return;
-        (void)syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+        (void)syscall(SYS_futex, word, CLIENT_FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* The next place, as a link tells it; 0 = there is none. */
