@@ -99,6 +99,8 @@ static bool is_label_used(const struct trace_merge *m, const struct merge_part *
 
 static bool has_host_alone(const struct trace_merge *m, const struct merge_part *part)
 {
+        if (part->hostname.n_bytes == 0)
+                return false;
         for (size_t i = 0; i < m->n_inputs; i++)
                 for (uint32_t j = 0; j < m->inputs[i].n_parts; j++) {
                         const struct merge_part *other = &m->inputs[i].parts[j];
@@ -107,7 +109,7 @@ static bool has_host_alone(const struct trace_merge *m, const struct merge_part 
                             memcmp(other->hostname.bytes, part->hostname.bytes, part->hostname.n_bytes) == 0)
                                 return false;
                 }
-        return part->hostname.n_bytes != 0;
+        return true;
 }
 
 /* The host, if it has one recording, else the host and the name of the trace. */
