@@ -345,7 +345,7 @@ static int code_images_identify(struct code_images *c, const struct image_look *
         identity.program = process->n_programs;
         identity.is_writable = process->writes_code &&
                                process_maps_is_writable_at(look->place.pid, c->image.parts[0].start_avma);
-        identity.whole_bytes_max = watched_images_copy_room(&c->watched);
+        identity.whole_bytes_max = watched_images_copy_room(&c->watched, &c->image);
         identity.near_avma = &process->near_avma;
         identity.search_ns = identity.is_writable ? IMAGE_IDENTITY_WRITABLE_NS : IMAGE_IDENTITY_SEARCH_NS;
         identity.may_search =

@@ -38,12 +38,16 @@ static bool watched_images_overlap(const struct memory_image *a, const struct me
         return false;
 }
 
-uint64_t watched_images_copy_room(const struct watched_images *w)
+uint64_t watched_images_copy_room(const struct watched_images *w, const struct memory_image *image)
 {
         uint64_t room_bytes = WATCHED_IMAGES_COPY_BYTES;
 
-        for (size_t i = 0; i < w->n_images; i++)
-                room_bytes -= w->images[i].copy.n_bytes < room_bytes ? w->images[i].copy.n_bytes : room_bytes;
+        for (size_t i = 0; i < w->n_images; i++) {
+                uint64_t taken_bytes = w->images[i].copy.n_bytes;
+
+                if (!watched_images_overlap(&w->images[i].image, image)) /* else it takes that one's place */
+                        room_bytes -= taken_bytes < room_bytes ? taken_bytes : room_bytes;
+        }
         return room_bytes;
 }
 
@@ -104,10 +108,11 @@ static int watched_image_is_there(struct watched_images *w, size_t i, bool searc
 
         if (r == 1 && watched->copy.avma != 0)
                 r = image_copy_is_unchanged(&watched->copy, &watched->image);
-        if (r != 1 || !(watched->copy.is_sought || (searches && watched->copy.avma != 0)) ||
-            i != w->to_search % w->n_images || now_ns < w->searched_ns + WATCHED_IMAGES_SEARCH_NS)
+        if (r != 1 || i != w->to_search % w->n_images || now_ns < w->searched_ns + WATCHED_IMAGES_SEARCH_NS)
                 return r;
         w->to_search = i + 1;
+        if (!watched->copy.is_sought && !(searches && watched->copy.avma != 0))
+                return r; /* it is the next one's turn */
         w->searched_ns = now_ns;
         return watched->copy.is_sought ? 2 : image_copy_is_only(&watched->copy, &watched->image);
 }

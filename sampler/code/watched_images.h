@@ -36,8 +36,8 @@ struct watched_images {
 
 void watched_images_deinit(struct watched_images *w);
 
-/* How large one more whole may be. */
-uint64_t watched_images_copy_room(const struct watched_images *w);
+/* How large the whole of @image may be, which takes the place of those that it overlaps. */
+uint64_t watched_images_copy_room(const struct watched_images *w, const struct memory_image *image);
 
 /*
  * watched_images_put() - an image was found
