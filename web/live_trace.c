@@ -21,7 +21,9 @@ int live_trace_open(struct live_trace *ret, int fd, int index_fd, int names_fd, 
         const struct trace_follow_options options = { .path = name, .fd = fd };
         int r;
 
-        *ret = (struct live_trace){ .index_fd = index_fd, .trace = { .ending_words = "" } };
+        *ret = (struct live_trace){ .index_fd = index_fd,
+                                    .trace = { .ending_words = "" },
+                                    .frames = { .names = { .child_fd = -1 }, .names_fd = -1 } };
         intern_init(&ret->trace.process_names, sizeof(struct process_name), 0);
         r = trace_follow_open(&options, &ret->follow, err);
         if (r < 0)

@@ -72,7 +72,8 @@ static int add_name(struct live_names *n, uint32_t frame, bool is_first, const s
 {
         struct live_frame_names *of = &n->frames[frame - 1];
 
-        if (!is_first && of->n >= FUNCTIONS_MAX)
+        /* Where names of another frame came in between, the rest of this one's is left out. */
+        if (!is_first && (of->n >= FUNCTIONS_MAX || of->first + of->n != n->n_names + 1))
                 return 0;
         if (array_reserve(&n->names, &n->names_capacity, (size_t)n->n_names + 1, sizeof(*n->names)) < 0)
                 return -ENOMEM;
