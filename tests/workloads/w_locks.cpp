@@ -12,13 +12,16 @@
 //   "timed"    tried twice in vain while the thread "locks helper" holds it, then obtained in time
 //   "unused"   never used: no event
 // and one of a function, "local", TURNS times made, held once and gone.
-// At the end pauses lie in each other: the zones "inside" and "between" are left out, "after" is there.
+// At the end pauses lie in each other: the zones "inside" and "between" are left out, "after" is there.  A child that
+// is forked inside of one begins without it: its zones "child" and "child after" are there, "child inside" is not.
 // A zone "take" holds "queue"; it has the text "from w_locks" and the value TURNS.
 #include "tests/workloads/burn.h"
 
 #include <hyprof/hyprof.hpp>
 
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -144,6 +147,31 @@ static void use_helper(int turns)
         helper.join();
 }
 
+static void run_child()
+{
+        {
+                HYPROF_SCOPE(zone, "child");
+        }
+        {
+                hyprof::paused inside;
+                HYPROF_SCOPE(zone, "child inside");
+        }
+        HYPROF_SCOPE(zone, "child after");
+}
+
+static void fork_paused()
+{
+        hyprof::paused pause;
+        pid_t child = fork();
+
+        if (child == 0) {
+                run_child();
+                _exit(EXIT_SUCCESS);
+        }
+        if (child > 0)
+                (void)waitpid(child, nullptr, 0);
+}
+
 static void pause_twice()
 {
         {
@@ -179,5 +207,6 @@ int main(int argc, char **argv)
         }
         use_helper(turns);
         pause_twice();
+        fork_paused();
         return EXIT_SUCCESS;
 }

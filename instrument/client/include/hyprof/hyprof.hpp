@@ -41,6 +41,8 @@
 
 #include "hyprof.h"
 
+#include <unistd.h>
+
 /*
  * HYPROF_HERE("name") - a name and this place in the source, for a lock
  * HYPROF_SCOPE(var, "name") - the rest of the enclosing block is a zone, and `var` a hyprof::zone to say
@@ -397,28 +399,45 @@ class device
         struct hyprof_device device_;
 };
 
-// The program's events are left out as long as one of these lives, in any thread: hyprof_pause() with the
-// first, hyprof_resume() with the last.
+// The program's events are left out as long as one of these lives, in any thread: each begins with
+// hyprof_pause(), and the last ends with hyprof_resume().  A child of fork() begins without a pause, and its
+// parent's objects mean nothing there.  Cost: a system call for each begin and end.
 class paused
 {
       public:
-        paused() noexcept
+        paused() noexcept : process_(self())
         {
                 change(1);
         }
         ~paused()
         {
-                change(-1);
+                if (process_ == self())
+                        change(-1);
         }
         paused(const paused &) = delete;
         paused &operator=(const paused &) = delete;
 
       private:
+        static uint64_t self() noexcept
+        {
+                return static_cast<uint64_t>(getpid()) << 32;
+        }
+        // How many live in this process: the number of another one is its parent's.
+        static uint32_t number_of(uint64_t count) noexcept
+        {
+                return (count ^ self()) >> 32 == 0 ? static_cast<uint32_t>(count) : 0;
+        }
         // Others may count meanwhile, and act before: the last to act has seen the last number.
         static void change(int by) noexcept
         {
-                bool is_paused = __atomic_add_fetch(count(), by, __ATOMIC_SEQ_CST) > 0;
-                bool was_paused;
+                uint64_t before = __atomic_load_n(count(), __ATOMIC_SEQ_CST), after;
+                bool is_paused, was_paused;
+
+                do
+                        after = self() | (number_of(before) + static_cast<uint32_t>(by));
+                while (!__atomic_compare_exchange_n(count(), &before, after, false, __ATOMIC_SEQ_CST,
+                                                    __ATOMIC_SEQ_CST));
+                is_paused = number_of(after) > 0;
 
                 do {
                         was_paused = is_paused;
@@ -426,15 +445,17 @@ class paused
                                 hyprof_pause();
                         else
                                 hyprof_resume();
-                        is_paused = __atomic_load_n(count(), __ATOMIC_SEQ_CST) > 0;
+                        is_paused = number_of(__atomic_load_n(count(), __ATOMIC_SEQ_CST)) > 0;
                 } while (is_paused != was_paused);
         }
-        // One of the whole process, whichever library counts.
-        __attribute__((visibility("default"))) static int *count() noexcept
+        // One of the whole process, whichever library counts: its number in the upper half.
+        __attribute__((visibility("default"))) static uint64_t *count() noexcept
         {
-                static int n = 0;
+                static uint64_t n = 0;
                 return &n;
         }
+
+        const uint64_t process_;
 };
 
 } // namespace enabled
