@@ -127,7 +127,7 @@ summary() {
         cat summary
         for line in '^11 ops took [0-9.]+ ms on the host; 3 signposts$' '^  Matmul +2 ' '^  Warm +1 ' '^  rows: ops.csv$' \
                 '^  [0-9.]+ ms in [0-9]+ gaps between ops of one thread; the longest, [3-9][0-9.]* ms, before Matmul 2048$' \
-                'malformed JSON, whose ops have no attributes: 1$' 'ops without a zone, which have no duration: 3$'; do
+                '^  1 message with malformed JSON; the ops have no attributes$' '^  3 ops without a zone, and so without a duration$'; do
                 grep -Eq "$line" summary || return 1
         done
         same Matmul "$(sed -n 4p summary | cut -c 3-8)"

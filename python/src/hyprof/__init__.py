@@ -122,7 +122,7 @@ def resume() -> None:
 
 
 _n_paused = 0
-_pause_lock = _threading.Lock()
+_pause_lock = _threading.RLock()  # a signal handler may pause as well
 
 
 @_contextmanager
@@ -145,7 +145,7 @@ def paused() -> _Iterator[None]:
 def _forget_pauses() -> None:
     """A child of fork() begins without a pause."""
     global _n_paused, _pause_lock
-    _n_paused, _pause_lock = 0, _threading.Lock()
+    _n_paused, _pause_lock = 0, _threading.RLock()
 
 
 _os.register_at_fork(after_in_child=_forget_pauses)

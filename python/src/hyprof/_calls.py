@@ -131,7 +131,7 @@ class _Calls:
 
 
 def _take_tool(monitoring: Any) -> Optional[int]:
-    """The numbers of debuggers, coverage and profilers are left to these: cProfile fails where its number is taken."""
+    """The numbers that no kind of tool has for itself, then the profilers': cProfile fails where that is taken."""
     for tool in (4, 3, monitoring.PROFILER_ID):
         if monitoring.get_tool(tool) is None:
             monitoring.use_tool_id(tool, _MONITORING_NAME)

@@ -131,7 +131,7 @@ def run(options: optparse.Values, args: Sequence[str]) -> int:
     except (OSError, ImportError) as error:
         _say(f"cannot run {args[0]}: {getattr(error, 'strerror', None) or error}")
         return 2
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, EOFError, TypeError) as error:  # the last two: a .pyc file that is cut
         error.__traceback__ = _without_us(error.__traceback__)
         sys.excepthook(type(error), error, error.__traceback__)
         return 1

@@ -403,9 +403,9 @@ def write_summary(answer: Answer, ops: Sequence[Op], file: TextIO) -> None:
         print(f"\n  {_time(sum(gap for gap, _ in gaps))} in {len(gaps)} gaps between ops of one thread; the longest, "
               f"{_time(longest)}, before {op.code}" + (f" {op.number}" if op.number is not None else ""), file=file)
     if answer.n_malformed:
-        print(f"\n  messages with malformed JSON, whose ops have no attributes: {answer.n_malformed}", file=file)
+        print(f"\n  {answer.n_malformed} message{'s' * (answer.n_malformed != 1)} with malformed JSON; the ops have no attributes", file=file)
     if answer.n_without_zone:
-        print(f"\n  ops without a zone, which have no duration: {answer.n_without_zone}", file=file)
+        print(f"\n  {answer.n_without_zone} op{'s' * (answer.n_without_zone != 1)} without a zone, and so without a duration", file=file)
 
 
 def _open(path: str, program: str, folder: str) -> sqlite3.Connection:
