@@ -165,7 +165,7 @@ static int add_mark(struct stack_builder *b, uint32_t *ret_frame)
 
 /*
  * One frame below its callers; @is_new: these were in no row until now, so that it is in none either, and to
- * find that out of the table is dear.  Returns as trace_dictionary_add().
+ * look that up in the table is expensive.  Returns as trace_dictionary_add().
  */
 static int stack_builder_find_stack(struct stack_builder *b, uint32_t frame, bool is_new, uint32_t *stack)
 {
