@@ -104,7 +104,7 @@ START_TEST_IF(has_waitv(), test_words_come_and_go)
 
         setup(&f);
         burst_bell_set(&f.bell, f.words, 1, true);
-        burst_bell_set(&f.bell, NULL, 0, false);
+        burst_bell_set(&f.bell, f.words, 0, false);
         ring(&f.shared[0]);
         ck_assert(!rings(&f, MOMENT_MS));
         burst_bell_set(&f.bell, f.words + 1, 1, true);
