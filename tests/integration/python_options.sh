@@ -34,7 +34,7 @@ mkdir -p app package.d/pack
 cat >show.py <<'END'
 import sys
 def shown(): return sys.argv, __name__, __file__, __package__, __spec__ and __spec__.name, sys.path[0], type(__loader__).__name__
-print(shown())
+print(shown(), __builtins__.len("abc"), globals().get("__annotations__"))
 assert sys.modules["__main__"].shown is shown
 END
 cp show.py app/__main__.py

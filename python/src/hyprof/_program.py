@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import builtins
 import importlib.machinery
 import importlib.util
 import io
@@ -80,7 +81,9 @@ def _load(options: optparse.Values, name: str) -> tuple[CodeType, dict[str, Any]
 def _make_main(names: dict[str, Any]) -> ModuleType:
     """Children of multiprocessing and pickle look for the program's names in __main__."""
     module = ModuleType("__main__")
-    module.__dict__.update(names, __builtins__=__builtins__)
+    module.__dict__.update(names, __builtins__=builtins)
+    if "__annotations__" in vars(sys.modules["__main__"]):  # since 3.14 the interpreter does not set it
+        module.__dict__["__annotations__"] = {}
     sys.modules["__main__"] = module
     return module
 
