@@ -98,8 +98,8 @@ def _prepare(options: optparse.Values, args: Sequence[str]) -> None:
     # A module named tracy that is installed is found before ours.
     sys.path.append(os.path.join(_OWN, "compat"))
     if options.is_module and args[0] in ("pytest", "py.test"):
-        plugins = os.environ.get("PYTEST_PLUGINS", "")
-        os.environ["PYTEST_PLUGINS"] = ",".join(filter(None, [plugins, "hyprof.pytest_plugin"]))
+        # Not in PYTEST_PLUGINS: a pytest that a test starts has that as well, and might not find the package.
+        sys.argv[1:1] = ["-p", "hyprof.pytest_plugin"]
     if options.no_zones:
         calls.is_whole = True  # so that Profiler does not begin what was not asked for
         return
