@@ -2,8 +2,8 @@
 /*
  * merge/trace_merge.c: any two traces give a whole trace, which is read back, or are refused in words
  *
- * The input is the chunks of both traces without checksums, which no change would pass: one byte (bit 0: which
- * trace), kind (2 bytes), first and last time (8 each), bytes of the body (4), the body.
+ * The input is the chunks of both traces without checksums, which no change would pass: one byte (bit 0:
+ * which trace), kind (2 bytes), first and last time (8 each), bytes of the body (4), the body.
  */
 #include "base/byte_buffer.h"
 #include "base/bytes.h"

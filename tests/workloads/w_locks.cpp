@@ -12,8 +12,9 @@
 //   "timed"    tried twice in vain while the thread "locks helper" holds it, then obtained in time
 //   "unused"   never used: no event
 // and one of a function, "local", TURNS times made, held once and gone.
-// At the end pauses lie in each other: the zones "inside" and "between" are left out, "after" is there.  A child that
-// is forked inside of one begins without it: its zones "child" and "child after" are there, "child inside" is not.
+// At the end pauses lie in each other: the zones "inside" and "between" are left out, "after" is there.  A
+// child that is forked inside of one begins without it: its zones "child" and "child after" are there, "child
+// inside" is not.
 // A zone "take" holds "queue"; it has the text "from w_locks" and the value TURNS.
 #include "tests/workloads/burn.h"
 
