@@ -2,9 +2,23 @@
 #include "moment_events.h"
 
 #include "call_site.h"
+#include "number_argument.h"
 #include "text_argument.h"
 
 #include <hyprof/hyprof.h>
+
+/* A recorder's presence ends no program: a failure that only it leads to is reported, the event left out. */
+static PyObject *leave_out(const char *function)
+{
+        PyObject *type, *value, *traceback, *name;
+
+        PyErr_Fetch(&type, &value, &traceback);
+        name = PyUnicode_FromFormat("hyprof.%s", function);
+        PyErr_Restore(type, value, traceback);
+        PyErr_WriteUnraisable(name);
+        Py_XDECREF(name);
+        Py_RETURN_NONE;
+}
 
 static PyObject *is_recording(PyObject *module, PyObject *unused)
 {
@@ -26,7 +40,7 @@ static PyObject *message(PyObject *module, PyObject *args)
                 Py_RETURN_NONE;
         if (!PyArg_ParseTuple(args, "OiI:message", &words, &severity, &color) ||
             !text_argument_take(&text, words))
-                return NULL;
+                return leave_out("message");
         hyprof_message(text.text, text.n_bytes, (enum hyprof_severity)severity, color);
         text_argument_drop(&text);
         Py_RETURN_NONE;
@@ -51,9 +65,8 @@ static PyObject *resume_events(PyObject *module, PyObject *unused)
 /* plot(name, value) */
 static PyObject *plot(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
 {
-        long long whole;
+        int64_t whole;
         double value;
-        int is_too_large = 0;
 
         (void)module;
         if (n_args != 2 || !PyUnicode_Check(args[0])) {
@@ -62,16 +75,12 @@ static PyObject *plot(PyObject *module, PyObject *const *args, Py_ssize_t n_args
         }
         if (!HYPROF_WANTED_(HYPROF_FAMILY_PLOTS_))
                 Py_RETURN_NONE;
-        if (PyLong_Check(args[1])) {
-                whole = PyLong_AsLongLongAndOverflow(args[1], &is_too_large);
-                if (!is_too_large) {
-                        hyprof_plot_int(call_site_find_name(args[0]), whole);
-                        Py_RETURN_NONE;
-                }
+        if (PyLong_Check(args[1]) && number_argument_fits(&whole, args[1])) {
+                hyprof_plot_int(call_site_find_name(args[0]), whole);
+                Py_RETURN_NONE;
         }
-        value = PyFloat_AsDouble(args[1]);
-        if (value == -1.0 && PyErr_Occurred())
-                return NULL;
+        if (!number_argument_take(&value, args[1]))
+                return leave_out("plot");
         hyprof_plot_double(call_site_find_name(args[0]), value);
         Py_RETURN_NONE;
 }
@@ -112,10 +121,10 @@ static PyObject *app_info(PyObject *module, PyObject *args)
         if (!hyprof_is_recording())
                 Py_RETURN_NONE;
         if (!text_argument_take(&text, second ? second : first))
-                return NULL;
+                return leave_out("app_info");
         if (second && !text_argument_take(&key, first)) {
                 text_argument_drop(&text);
-                return NULL;
+                return leave_out("app_info");
         }
         if (second)
                 hyprof_program_value(key.text, text.text);

@@ -2,6 +2,7 @@
 #include "zone_object.h"
 
 #include "call_site.h"
+#include "number_argument.h"
 #include "strand.h"
 #include "task_steps.h"
 #include "text_argument.h"
@@ -185,8 +186,10 @@ static PyObject *zone_tell(PyObject *object, PyObject *words, void (*tell)(hypro
 
         if (handle == 0)
                 Py_RETURN_NONE;
-        if (!text_argument_take(&text, words))
-                return NULL;
+        if (!text_argument_take(&text, words)) {
+                PyErr_WriteUnraisable(object);
+                Py_RETURN_NONE;
+        }
         tell(handle, text.text, text.n_bytes);
         text_argument_drop(&text);
         Py_RETURN_NONE;
@@ -205,14 +208,14 @@ static PyObject *zone_set_name(PyObject *object, PyObject *words)
 static PyObject *zone_add_value(PyObject *object, PyObject *number)
 {
         hyprof_zone handle = open_handle(self_of(object));
-        long long value;
+        int64_t value;
 
         if (handle == 0)
                 Py_RETURN_NONE;
-        value = PyLong_AsLongLong(number);
-        if (value == -1 && PyErr_Occurred())
-                return NULL;
-        hyprof_zone_value(handle, value);
+        if (number_argument_take_whole(&value, number))
+                hyprof_zone_value(handle, value);
+        else
+                PyErr_WriteUnraisable(object);
         Py_RETURN_NONE;
 }
 
@@ -241,7 +244,9 @@ static PyMethodDef zone_methods[] = {
         { "__enter__", zone_enter, METH_NOARGS, "Begins the zone on this thread, task or greenlet." },
         { "__exit__", PYTHON_API_METHOD(zone_exit), METH_FASTCALL, "Ends it; an exception goes on." },
         { "add_text", zone_add_text, METH_O, "Adds a line of text to the open zone." },
-        { "add_value", zone_add_value, METH_O, "Adds a number to the open zone: bytes, items, an id." },
+        { "add_value", zone_add_value, METH_O,
+          "Adds a number to the open zone: bytes, items, an id.\n\n"
+          "Fractions are cut off; what does not fit into 64 bits becomes the nearest number that does." },
         { "set_name", zone_set_name, METH_O, "Calls this one instance something else." },
         { "set_color", zone_set_color, METH_O, "Gives this one instance a color, 0xRRGGBB." },
         { "_begin", zone_begin_at, METH_O, "For decorators: begins it at the first line of a code object." },
@@ -254,11 +259,13 @@ static PyGetSetDef zone_fields[] = {
         { NULL, NULL, NULL, NULL, NULL },
 };
 
-PyDoc_STRVAR(zone_doc,
-             "zone(name, *, text=None, color=None)\n--\n\n"
-             "A piece of work: `with zone(\"parse\"):` or, before a function, `@zone(\"parse\")`.\n\n"
-             "text: what this one is about; str() of it is taken while a recorder is there.\n"
-             "color: 0xRRGGBB.");
+PyDoc_STRVAR(
+        zone_doc,
+        "zone(name, *, text=None, color=None)\n--\n\n"
+        "A piece of work: `with zone(\"parse\"):` or, before a function, `@zone(\"parse\")`.\n\n"
+        "text: what this one is about; str() of it is taken while a recorder is there, and left out if that "
+        "raises, with a report by sys.unraisablehook.\n"
+        "color: 0xRRGGBB.");
 
 static PyTypeObject zone_type = {
         PyVarObject_HEAD_INIT(NULL, 0).tp_name = "hyprof.zone",

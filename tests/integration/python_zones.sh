@@ -6,7 +6,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 23
+plan 26
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1
 
 # Recorded without samples; the database is in $TMPDIR/NAME.db.
@@ -98,7 +98,7 @@ hyprof.thread_name("the main one")
 hyprof.app_info("model", "tiny"), hyprof.app_info("a line")
 hyprof.signpost("warm", "up")
 for wrong in (lambda: hyprof.zone(3), lambda: hyprof.zone("x", wrong=1), lambda: hyprof.zone(),
-              lambda: hyprof.message("x", severity="loud"), lambda: hyprof.plot("x", "y"),
+              lambda: hyprof.message("x", severity="loud"), lambda: hyprof.plot(1, 2),
               lambda: hyprof.zone("x", color=1 << 24), lambda: hyprof.zone("x")(3)):
     try:
         wrong()
@@ -246,6 +246,42 @@ with hyprof.zone("x", text=object()) as z:
 hyprof.message("x"), hyprof.plot("x", 1), hyprof.frame(), hyprof.signpost("x"), hyprof.app_info("k", "v")
 hyprof.thread_name("x"), hyprof.mark("x"), hyprof.pause(), hyprof.resume()
 with hyprof.paused(): pass'
+
+cat >"$TMPDIR/odd.py" <<'END'
+import fractions, sys, hyprof
+class Index:
+    def __index__(self): return 7
+class Refuses:
+    def __str__(self): raise ValueError("refused")
+class Leaves:
+    def __str__(self): sys.exit(3)
+reports = []
+sys.unraisablehook = lambda report: reports.append(report.exc_type.__name__)
+for number in (0.5, -1.9, 1 << 64, -1 << 64, 1e300, -1e300, float("inf"), float("nan"), True, Index(),
+               fractions.Fraction(7, 2), None, "3", 1j):
+    with hyprof.zone("number") as z:
+        z.add_value(number)
+for number in (None, "3", 1j, 10 ** 400, -10 ** 400, Index()):
+    hyprof.plot("quantity", number)
+for odd in (Refuses(), Leaves()):
+    with hyprof.zone("odd", text=odd) as z:
+        z.add_text(odd), z.set_name(odd)
+    hyprof.message(odd), hyprof.mark(odd), hyprof.signpost("header", odd)
+    hyprof.app_info(odd), hyprof.app_info("key", odd), hyprof.app_info(odd, "value")
+hyprof.message("color", color=1.5)
+print(hyprof.is_recording(), *sorted({name + " " + str(reports.count(name)) for name in reports}), file=sys.stderr)
+print("ends")
+END
+holds "odd values, without a recorder" same "ends False" "$("$python" "$TMPDIR/odd.py" 2>&1 | sort -r | paste -sd ' ')"
+odd() {
+        record_python odd "$TMPDIR/odd.py" && same ends "$(cat "$TMPDIR/odd.out")" &&
+                same "True SystemExit 9 TypeError 7 ValueError 10" "$(grep '^True' "$TMPDIR/odd.err")"
+}
+holds "with one the program ends the same way, and what is left out is reported" odd
+holds "numbers without fractions, of 64 bits" same \
+        "0 -1 9223372036854775807 -9223372036854775808 9223372036854775807 -9223372036854775808 9223372036854775807 1 7 3 1.79769313486232e+308 -1.79769313486232e+308 7.0" \
+        "$(ask odd "SELECT value FROM zones JOIN locations l ON l.id = location WHERE l.name = 'number' AND value IS NOT NULL
+                ORDER BY begin_ns") $(ask odd "SELECT value FROM plots ORDER BY time_ns")"
 
 # A package for other versions: its extension is not found.
 mkdir -p "$TMPDIR/bare/hyprof" && cp "$BUILD"/python/hyprof/*.py "$TMPDIR/bare/hyprof/"

@@ -11,6 +11,9 @@
 
 While no recorder is there, all of it does next to nothing.  `hyprof record -- python3 script.py` records a program;
 `python3 -m hyprof script.py` also makes a zone of each call of its functions.
+
+A recorder's presence ends no program: where str() of a text, or the value of a number, is asked for only then and fails,
+that is reported by sys.unraisablehook, and the event is left out.
 """
 from __future__ import annotations
 
@@ -80,7 +83,10 @@ def message(text: object, *, severity: str = "info", color: int = 0) -> None:
 
 
 def plot(name: str, value: float) -> None:
-    """The value of a quantity from this moment on, for a curve over time."""
+    """The value of a quantity from this moment on, for a curve over time: an int, a float, or what float() makes one of.
+
+    An int with more than 64 bits becomes a float.
+    """
     _native.plot(name, value)
 
 
@@ -93,13 +99,18 @@ def signpost(header: str, message: _Optional[object] = None) -> None:
     """Marks a moment for reports: a row of `python3 -m hyprof ops`, and a bound of --start-signpost, --end-signpost."""
     from hyprof import _calls
 
-    _calls.pass_signpost(str(header), lambda: _mark(header, message))
+    words = str(header)
+    _calls.pass_signpost(words, lambda: _native.message(_Signpost(words, message), _SEVERITIES["info"], 0))
 
 
-def _mark(header: object, message: _Optional[object]) -> None:
-    if _native.is_recording():
-        words = f"`TT_SIGNPOST: {header}" + ("" if message is None else f"\n{message}") + "`"
-        _native.message(words, _SEVERITIES["info"], 0)
+class _Signpost:
+    """What a signpost says; asked for while a recorder is there."""
+
+    def __init__(self, header: str, message: _Optional[object]) -> None:
+        self.header, self.message = header, message
+
+    def __str__(self) -> str:
+        return f"`TT_SIGNPOST: {self.header}" + ("" if self.message is None else f"\n{self.message}") + "`"
 
 
 def mark(text: object) -> None:
