@@ -6,7 +6,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 23
+plan 25
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 HYPROF
 cd "$TMPDIR" || exit 2
 
@@ -151,3 +151,58 @@ bad_input() {
                 ops 1 --hyprof /no/such hyprof.hyp && grep -q "there is no program '/no/such'" err && ops 2
 }
 holds "bad input gets words" bad_input
+
+# Numbers begin anew in each process, come again in one, and another thread than the zone's may send the message.
+cat >again.py <<'END'
+import json, multiprocessing, threading, time
+import hyprof
+
+def send(number, name, device, text=""):
+    hyprof.message(f'`TT_DNN_DEVICE_OP: "{name}", 7, {device}, 0, {number}' + text + "`")
+
+def op(number, name, device, seconds):
+    with hyprof.zone("TT_DNN_DEVICE_OP", text=f"id:{number}"):
+        send(number, name, device, " ->\n" + json.dumps({"attributes": name}))
+        time.sleep(seconds)
+
+def rank(number, wait, wake):
+    wait.wait()
+    hyprof.message(f"`TT_METAL_TRACE_BEGIN: 0, {number + 40}`")
+    op(1, f"rank{number}", 0, 0.01 * number)
+    wait.clear()
+    wake.set()
+    wait.wait()
+    with hyprof.zone("TT_DNN_DEVICE_OP", text="id:2"):
+        send(2, f"cached{number}", 0)
+    wake.set()
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("fork")
+    events = [context.Event(), context.Event()]
+    ranks = [context.Process(target=rank, args=(i + 1, events[i], events[1 - i])) for i in range(2)]
+    for process in ranks:
+        process.start()
+    events[0].set()
+    for process in ranks:
+        process.join()
+    op(1, "first", 5, 0.04)
+    op(1, "second", 6, 0.0)
+    with hyprof.zone("TT_DNN_DEVICE_OP", text="id:9"):
+        thread = threading.Thread(target=send, args=(9, "elsewhere", 8))
+        thread.start()
+        thread.join()
+END
+again() {
+        ends_with 0 "$python" -m hyprof --no-samples -r -n again again.py && ! grep 'without a zone' out
+}
+holds "numbers that come again, in other processes and in one" again
+each_has_its_own() {
+        cut -d , -f 1-4,6,11-13 ops_perf_results_again.csv
+        check 'rows = read("ops_perf_results_again.csv")[1]' \
+                'found = [[r[c] for c in ("OP CODE", "GLOBAL CALL COUNT", "DEVICE ID", "ATTRIBUTES", "METAL TRACE ID")] for r in rows]' \
+                'assert found == [["rank1", "1", "0", "rank1", "41"], ["rank2", "1", "0", "rank2", "42"],
+        ["cached1", "2", "0", "rank1", "41"], ["cached2", "2", "0", "rank2", "42"],
+        ["first", "1", "5", "first", ""], ["second", "1", "6", "second", ""], ["elsewhere", "9", "8", "", ""]], found' \
+                'ms = [int(r["HOST DURATION [ns]"]) / 1e6 for r in rows]' 'assert ms[0] >= 10 and ms[1] >= 20 and ms[4] >= 40, ms'
+}
+holds "each row has its own name, device, attributes and duration" each_has_its_own

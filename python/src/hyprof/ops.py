@@ -21,7 +21,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
+from bisect import bisect_left
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Any, Iterable, Optional, Sequence, TextIO
 
@@ -90,6 +91,7 @@ class _Described:
     is_malformed: bool
     time_ns: int
     thread: int
+    process: Optional[int] = None
     trace: str = ""
 
 
@@ -232,35 +234,39 @@ class Answer:
 def _read_messages(db: sqlite3.Connection) -> tuple[list[Op], list[_Described]]:
     signposts: list[Op] = []
     described: list[_Described] = []
-    traces: dict[str, str] = {}  # by device, while one is captured
+    traces: dict[tuple[Optional[int], str], str] = {}  # by process and device, while one is captured
     rows = db.execute(
-        "SELECT time_ns, thread, text FROM messages WHERE text GLOB '`TT_*' OR text GLOB 'TT_*'"
-        " ORDER BY time_ns")
-    for time_ns, thread, text in rows:
+        "SELECT m.time_ns, m.thread, t.process, m.text FROM messages m LEFT JOIN threads t ON t.id = m.thread"
+        " WHERE m.text GLOB '`TT_*' OR m.text GLOB 'TT_*' ORDER BY m.time_ns")
+    for time_ns, thread, process, text in rows:
         match = _SIGNPOST.match(text)
         if match is not None:
             signposts.append(Op(match.group(1), "signpost", time_ns, None, thread, None, match.group(2) or ""))
             continue
         match = _TRACE.match(text)
         if match is not None:
-            traces[match.group(2)] = match.group(3) if match.group(1) == "BEGIN" else ""
+            traces[process, match.group(2)] = match.group(3) if match.group(1) == "BEGIN" else ""
             continue
         one = _parse_op(text, time_ns, thread)
         if one is not None:
-            one.trace = traces.get(one.device, "")
+            one.process = process
+            one.trace = traces.get((process, one.device), "")
             described.append(one)
     return signposts, described
 
 
 def _add_details(described: Sequence[_Described]) -> None:
-    """A call from the cache sends no JSON: it is that of the program with this hash on this device."""
-    known: dict[tuple[str, str, str], dict[str, Any]] = {}
+    """A call from the cache sends no JSON: it is that of the program with this hash on this device, in its process.
+
+    A process that is forked has its parent's cache.
+    """
+    known: dict[tuple[Optional[int], str, str, str], dict[str, Any]] = {}
     for one in described:
         key = (one.zone, one.hash, one.device)
         if one.details is not None:
-            known[key] = one.details
+            known[(one.process, *key)] = known[(None, *key)] = one.details
         elif not one.is_malformed:
-            one.details = known.get(key)
+            one.details = known.get((one.process, *key)) or known.get((None, *key))
 
 
 def _add_children(db: sqlite3.Connection, op: Op, names: Sequence[str]) -> None:
@@ -276,30 +282,78 @@ def _add_children(db: sqlite3.Connection, op: Op, names: Sequence[str]) -> None:
         op.cells[f"{name}_TT_HOST_FUNC [ns]"] = total_ns
 
 
+@dataclass
+class _Zone:
+    """A zone that may be an op."""
+
+    name: str
+    thread: int
+    process: Optional[int]
+    begin_ns: int
+    duration_ns: int
+    closed: bool
+    number: Optional[int]
+
+
+def _read_zones(db: sqlite3.Connection) -> list[_Zone]:
+    rows = db.execute(
+        "SELECT coalesce(l.name, l.function) AS title, z.thread, t.process, z.begin_ns, z.duration_ns, z.closed, z.text"
+        " FROM zones z JOIN locations l ON l.id = z.location LEFT JOIN threads t ON t.id = z.thread"
+        " WHERE title GLOB ? OR title GLOB ? ORDER BY z.begin_ns",
+        _ZONES)
+    zones = []
+    for name, thread, process, begin_ns, duration_ns, closed, text in rows:
+        match = _ID.search(text or "")
+        number = int(match.group(1)) if match else None
+        zones.append(_Zone(name, thread, process, begin_ns, duration_ns, bool(closed), number))
+    return zones
+
+
+def _join(zones: Sequence[_Zone], described: Sequence[_Described]) -> list[Optional[_Described]]:
+    """The message of each zone, or None.  Processes count from the same number, and one may use a number again.
+
+    It is the one that the zone's thread sent inside of the zone; else the first of the process that has no zone yet.
+    """
+    of_thread: dict[tuple[int, str, Optional[int]], list[_Described]] = defaultdict(list)
+    of_process: dict[tuple[Optional[int], str, Optional[int]], deque[_Described]] = defaultdict(deque)
+    for one in described:
+        of_thread[one.thread, one.zone, one.number].append(one)
+        of_process[one.process, one.zone, one.number].append(one)
+    joined: set[int] = set()
+    found: list[Optional[_Described]] = [None] * len(zones)
+    for i, zone in enumerate(zones):
+        sent = of_thread.get((zone.thread, zone.name, zone.number), []) if zone.number is not None else []
+        for j in range(bisect_left(sent, zone.begin_ns, key=lambda one: one.time_ns), len(sent)):
+            if sent[j].time_ns > zone.begin_ns + zone.duration_ns:
+                break
+            if id(sent[j]) not in joined:
+                found[i] = sent[j]
+                joined.add(id(sent[j]))
+                break
+    for i, zone in enumerate(zones):
+        if found[i] is None and zone.number is not None:
+            left = of_process.get((zone.process, zone.name, zone.number), deque())
+            while left and id(left[0]) in joined:
+                left.popleft()
+            found[i] = left.popleft() if left else None
+    return found
+
+
 def read_ops(db: sqlite3.Connection, child_functions: Sequence[str] = ()) -> Answer:
-    """Zones and messages of ops, joined by their numbers."""
+    """Zones and messages of ops, joined by their threads, processes and numbers."""
     signposts, described = _read_messages(db)
     _add_details(described)
-    by_number: dict[tuple[str, int], _Described] = {}
-    for one in described:
-        if one.number is not None:
-            by_number[one.zone, one.number] = one
     ops: list[Op] = []
     joined: set[int] = set()
-    rows = db.execute(
-        "SELECT coalesce(l.name, l.function) AS title, z.thread, z.begin_ns, z.duration_ns, z.closed, z.text"
-        " FROM zones z JOIN locations l ON l.id = z.location WHERE title GLOB ? OR title GLOB ? ORDER BY z.begin_ns",
-        _ZONES).fetchall()
-    for name, thread, begin_ns, duration_ns, closed, text in rows:
-        match = _ID.search(text or "")
-        known = by_number.get((name, int(match.group(1)))) if match else None
-        if known is None and not name.startswith("TT_DNN_"):
+    zones = _read_zones(db)
+    for zone, known in zip(zones, _join(zones, described)):
+        if known is None and not zone.name.startswith("TT_DNN_"):
             continue  # a zone of the runtime, and no op
-        op = _op_of(known) if known is not None else Op(name, name.lower().removesuffix("_op"))
+        op = _op_of(known) if known is not None else Op(zone.name, zone.name.lower().removesuffix("_op"))
         if known is not None:
             joined.add(id(known))
-        op.number = int(match.group(1)) if match else None
-        op.thread, op.start_ns, op.duration_ns = thread, begin_ns, duration_ns if closed else None
+        op.number, op.thread, op.start_ns = zone.number, zone.thread, zone.begin_ns
+        op.duration_ns = zone.duration_ns if zone.closed else None
         _add_children(db, op, child_functions)
         ops.append(op)
     alone = [_op_of(one) for one in described if id(one) not in joined]
