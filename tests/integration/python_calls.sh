@@ -111,14 +111,20 @@ hyprof.signpost("begin")
 inside(), before()
 hyprof.signpost("end")
 after()
+hyprof.Profiler().enable()
+inside()
+p.disable()
+inside()
+hyprof.Profiler().disable()
+after()
 END
 names="'before', 'inside', 'after'"
 holds "-p: between enable and disable" recorded 0 -p partial.py
-holds "nothing else" same "inside 2/2" "$(counts "$names")"
+holds "nothing else" same "inside 4/4" "$(counts "$names")"
 holds "without -p all of it" recorded 0 partial.py
-holds "each call" same "after 2/2 before 2/2 inside 3/3" "$(counts "$names")"
+holds "each call" same "after 3/3 before 2/2 inside 5/5" "$(counts "$names")"
 holds "between signposts" recorded 0 --start-signpost begin --end-signpost end partial.py
-holds "and what Profiler encloses" same "before 1/1 inside 3/3" "$(counts "$names")"
+holds "and what Profiler encloses" same "before 1/1 inside 5/5" "$(counts "$names")"
 
 cat >raises.py <<'END'
 def deep(): raise RuntimeError("for the traceback")

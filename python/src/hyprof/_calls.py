@@ -25,7 +25,7 @@ class _Calls:
         self.with_lines = False
         self.is_on = False
         self.has_begun = False
-        self.depth = 0  # of Profiler.enable()
+        self.enabled: list[Profiler] = []  # the last one last
         self.is_whole = False  # the program is recorded from its start to its end: Profiler has nothing to do
         self.start_signpost: Optional[str] = None
         self.end_signpost: Optional[str] = None
@@ -171,27 +171,30 @@ calls = _Calls()
 class Profiler:
     """Bounds of what is recorded: calls between enable() and disable() are zones.
 
-    Under `python3 -m hyprof` without -p all calls are zones anyway, and this does nothing.
+    Each object is enabled once at most, and calls are zones while one is.  Under `python3 -m hyprof` without -p all
+    calls are zones anyway, and this does nothing.
     """
 
     def __init__(self) -> None:
-        self._is_enabled = False
+        self._was_enabled = False
 
     def enable(self) -> None:
         """From here on, calls in all threads are zones."""
-        if self._is_enabled or calls.is_whole:
+        if self in calls.enabled or calls.is_whole:
             return
-        self._is_enabled = True
-        calls.depth += 1
+        self._was_enabled = True
+        calls.enabled.append(self)
         calls.start()
 
     def disable(self) -> None:
-        """Up to here."""
-        if not self._is_enabled:
+        """Up to here.  An object that was never enabled ends what the last enable() of another one began."""
+        if self in calls.enabled:
+            calls.enabled.remove(self)
+        elif calls.enabled and not self._was_enabled:
+            calls.enabled.pop()
+        else:
             return
-        self._is_enabled = False
-        calls.depth -= 1
-        if calls.depth == 0:
+        if not calls.enabled:
             calls.stop()
 
     def __enter__(self) -> Profiler:
