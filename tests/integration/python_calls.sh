@@ -6,7 +6,7 @@ set -u
 need sqlite3 jq
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 44
+plan 45
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR" || exit 2
 
@@ -199,10 +199,11 @@ if "$python" -c 'import pytest' 2>/dev/null; then
         holds "a zone for each test" same "test_some.py::test_fails 1 test_some.py::test_passes[1] 1 test_some.py::test_passes[2] 1 test_some.py::test_starts 1" \
                 "$(ask "SELECT l.name || ' ' || count(*) FROM zones JOIN locations l ON l.id = location
                         WHERE l.name LIKE 'test_some.py::%' GROUP BY l.name ORDER BY 1")"
+        holds "the option that records pytest's own code is said" grep -q -- '--include _pytest records them' err
         holds "a test passes that starts a pytest without hyprof" grep -q '^1 failed, 3 passed' out
         holds "the slowest tests are listed" grep -q 'ms  test_some.py::test_fails' out
 else
-        for case in "-m pytest" "a zone for each test" "a test passes that starts a pytest without hyprof" "the slowest tests are listed"; do
+        for case in "-m pytest" "a zone for each test" "the option that records pytest's own code is said" "a test passes that starts a pytest without hyprof" "the slowest tests are listed"; do
                 skips "$case" "python3-pytest is not installed"
         done
 fi

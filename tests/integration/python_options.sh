@@ -6,7 +6,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 66
+plan 67
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 HYPROF
 cd "$TMPDIR" || exit 2
 
@@ -86,6 +86,21 @@ holds "each call is a zone" same "after 1 before 1 inside 2" "$(counts results/n
 holds "code of libraries is left out, which is said" says "functions of libraries are left out ("
 holds "-m: a module of libraries" zones 1 -m json.tool /dev/null
 holds "which option records it is said" says "--include json records them"
+hints() { # Python: a dict of functions by package; the program
+        "$python" -c "from hyprof._filters import Filter; f = Filter(); f.left_out.update($1); print(f.say_left_out('${2-app}'))"
+}
+names_packages() {
+        same "calls of 1 function of libraries are left out (json 1); --include MODULE records them" "$(hints "{'json': 1}")" &&
+                same "calls of 3 functions of libraries are left out (pkg 1); --include pkg records them" \
+                        "$(hints "{'': 2, 'pkg': 1}" "")" &&
+                same "calls of 9 functions of libraries are left out (pkg 2); --include pkg records them" \
+                        "$(hints "{'namedtuple__Pair': 7, 'pkg': 2}")" &&
+                same "calls of 9 functions of libraries are left out (_app 6, app 3); --include _app records them" \
+                        "$(hints "{'app': 3, '_app': 6}")" &&
+                same "calls of 9 functions of libraries are left out (app 6, _app 3); --include app records them" \
+                        "$(hints "{'app': 6, '_app': 3}")"
+}
+holds "it names packages that can be included" names_packages
 holds "-v" zones 0 -v parts.py
 holds "it shows the command" says "hyprof: runs $HYPROF record -o ./hyprof.hyp --no-sampling -- "
 holds "-p: between enable and disable" zones 0 -p parts.py

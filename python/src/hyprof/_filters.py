@@ -79,9 +79,14 @@ class Filter:
         n = self.left_out.total()
         if n == 0:
             return ""
-        most = [name for name, _ in self.left_out.most_common() if name.isidentifier()]
+        # Functions that namedtuple makes name modules that do not exist.
+        counted = self.left_out.most_common()
+        most = [name for name, _ in counted if name.isidentifier() and not name.startswith("namedtuple_")]
         installed = [name for name in most if name not in sys.stdlib_module_names and not name.startswith("_")]
-        example = wanted if wanted in self.left_out else next(iter(installed), "MODULE")
+        # The code of pytest is in _pytest.
+        known = [name for name in ("_" + wanted, wanted) if wanted and name in self.left_out]
+        example = max(known, key=self.left_out.__getitem__, default=next(iter(installed), "MODULE"))
         shown = ", ".join(f"{name} {self.left_out[name]}" for name in most[:3])
         others = f" ({shown}{', ...' if len(most) > 3 else ''})" if shown else ""
-        return f"calls of {n} functions of libraries are left out{others}; --include {example} records them"
+        functions = "function" if n == 1 else "functions"
+        return f"calls of {n} {functions} of libraries are left out{others}; --include {example} records them"
