@@ -6,7 +6,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 67
+plan 69
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 HYPROF
 cd "$TMPDIR" || exit 2
 
@@ -101,6 +101,14 @@ names_packages() {
                         "$(hints "{'app': 6, '_app': 3}")"
 }
 holds "it names packages that can be included" names_packages
+cat >generated.py <<'END'
+import code
+code.InteractiveInterpreter({}).runsource("def theirs(): pass\ntheirs()\n", "<generated>", "exec")
+code.InteractiveInterpreter({}).runsource("def also_theirs(): pass\nalso_theirs()\n", "", "exec")
+exec("def ours(): pass\nours()\n", {})
+END
+holds "generated code" zones 0 generated.py
+holds "belongs to the code that calls it" same "ours 1" "$(counts hyprof.hyp "'theirs', 'also_theirs', 'ours'")"
 holds "-v" zones 0 -v parts.py
 holds "it shows the command" says "hyprof: runs $HYPROF record -o ./hyprof.hyp --no-sampling -- "
 holds "-p: between enable and disable" zones 0 -p parts.py

@@ -8,7 +8,7 @@ import site
 import sys
 import sysconfig
 from collections import Counter
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, Optional, Sequence
 
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -29,6 +29,29 @@ def _library_folders() -> tuple[str, ...]:
     return tuple(sorted(folder.rstrip(os.sep) + os.sep for folder in folders))
 
 
+def _module_of(names: Optional[dict[str, Any]]) -> Optional[str]:
+    module = names.get("__name__") if names is not None else None
+    return module if isinstance(module, str) else None
+
+
+def _is_text(file: str) -> bool:
+    """Whether the name of a file says that the code is generated: "<string>", or none."""
+    return not file or (file.startswith("<") and file.endswith(">"))
+
+
+def _caller_of(code: CodeType) -> Optional[FrameType]:
+    """The innermost frame around the one of code that has a module or a file."""
+    frame: Optional[FrameType] = sys._getframe()
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(_OWN) and not (_is_text(file) and _module_of(frame.f_globals) is None):
+            break
+        frame = frame.f_back
+    return frame
+
+
 class Filter:
     """Decides about a code object, once.
 
@@ -43,13 +66,13 @@ class Filter:
         self.left_out: Counter[str] = Counter()  # functions, by package
 
     def is_library(self, file: str, module: Optional[str]) -> bool:
-        if file.startswith("<") and file.endswith(">"):
+        if _is_text(file):
             # collections.namedtuple makes its functions from text.
             if file.startswith("<frozen") or (file == "<string>" and (module or "").startswith("namedtuple_")):
                 return True
             known = sys.modules.get(module or "")
             file = getattr(known, "__file__", None) or ""
-        return file.startswith(self.folders) or os.path.realpath(file).startswith(self.folders)
+        return bool(file) and (file.startswith(self.folders) or os.path.realpath(file).startswith(self.folders))
 
     @staticmethod
     def _matches(globs: Sequence[str], module: Optional[str]) -> bool:
@@ -61,10 +84,11 @@ class Filter:
         return any(fnmatch.fnmatchcase(name, glob) for glob in globs for name in names)
 
     def __call__(self, code: CodeType, names: Optional[dict[str, Any]]) -> bool:
-        file = code.co_filename
-        module = names.get("__name__") if names is not None else None
-        if not isinstance(module, str):
-            module = None
+        file, module = code.co_filename, _module_of(names)
+        if module is None and _is_text(file):
+            caller = _caller_of(code)
+            if caller is not None:
+                file, module = caller.f_code.co_filename, _module_of(caller.f_globals)
         if file.startswith(_OWN) or self._matches(self.exclude, module):
             return False
         if self._matches(self.include, module):
