@@ -6,7 +6,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 25
+plan 26
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 HYPROF
 cd "$TMPDIR" || exit 2
 
@@ -136,6 +136,8 @@ holds "the summary: time by op, the gaps" summary
 holds "--start-signpost" ops 0 hyprof.hyp -o from.csv --start-signpost stop
 holds "from there on" same "stop Cut TT_DNN_DE Digits TT_DNN_DE ['a'; 'b' start Late" "$(codes from.csv)"
 holds "--end-signpost" ops 0 hyprof.hyp -o between.csv --start-signpost start --end-signpost stop
+lacks_nothing() { ! grep -E 'JSON|without' out; }
+holds "what ops outside of the bounds lack is not counted" lacks_nothing
 holds "from the first to the first after it" same "start Matmul Matmul Large to_layout stop" "$(codes between.csv)"
 standard_output() { ops 0 hyprof.hyp -o - --end-signpost start && cp out piped.csv && same "Warm start" "$(codes piped.csv)"; }
 holds "-o -" standard_output

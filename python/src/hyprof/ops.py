@@ -74,6 +74,8 @@ class Op:
     thread: Optional[int] = None
     number: Optional[int] = None
     attributes: str = ""
+    is_malformed: bool = False
+    has_zone: bool = True
     cells: dict[str, object] = field(default_factory=dict)
 
 
@@ -200,6 +202,8 @@ def _op_of(described: _Described) -> Op:
         number=described.number,
         thread=described.thread,
         start_ns=described.time_ns,
+        is_malformed=described.is_malformed,
+        has_zone=False,
     )
     attributes = details.get("attributes")
     op.attributes = "" if attributes is None else str(_cell(attributes))
@@ -220,15 +224,6 @@ def _op_of(described: _Described) -> Op:
     _put_kernels(op.cells, details.get("kernel_info"))
     _put_model(op.cells, details.get("performance_model"))
     return op
-
-
-@dataclass
-class Answer:
-    """All rows, in the order of their begins, and what could not be read."""
-
-    ops: list[Op]
-    n_malformed: int = 0
-    n_without_zone: int = 0
 
 
 def _read_messages(db: sqlite3.Connection) -> tuple[list[Op], list[_Described]]:
@@ -339,8 +334,8 @@ def _join(zones: Sequence[_Zone], described: Sequence[_Described]) -> list[Optio
     return found
 
 
-def read_ops(db: sqlite3.Connection, child_functions: Sequence[str] = ()) -> Answer:
-    """Zones and messages of ops, joined by their threads, processes and numbers."""
+def read_ops(db: sqlite3.Connection, child_functions: Sequence[str] = ()) -> list[Op]:
+    """All rows, in the order of their begins: zones and messages, joined by their threads, processes and numbers."""
     signposts, described = _read_messages(db)
     _add_details(described)
     ops: list[Op] = []
@@ -353,12 +348,11 @@ def read_ops(db: sqlite3.Connection, child_functions: Sequence[str] = ()) -> Ans
         if known is not None:
             joined.add(id(known))
         op.number, op.thread, op.start_ns = zone.number, zone.thread, zone.begin_ns
-        op.duration_ns = zone.duration_ns if zone.closed else None
+        op.duration_ns, op.has_zone = zone.duration_ns if zone.closed else None, True
         _add_children(db, op, child_functions)
         ops.append(op)
     alone = [_op_of(one) for one in described if id(one) not in joined]
-    every = sorted(ops + alone + signposts, key=lambda op: op.start_ns or 0)
-    return Answer(every, sum(one.is_malformed for one in described), len(alone))
+    return sorted(ops + alone + signposts, key=lambda op: op.start_ns or 0)
 
 
 def cut(ops: Sequence[Op], start: Optional[str], end: Optional[str]) -> list[Op]:
@@ -434,8 +428,8 @@ def _gaps(ops: Sequence[Op]) -> list[tuple[int, Op]]:
     return gaps
 
 
-def write_summary(answer: Answer, ops: Sequence[Op], file: TextIO) -> None:
-    """Time by op, and the gaps between ops."""
+def write_summary(ops: Sequence[Op], file: TextIO) -> None:
+    """Time by op, the gaps between ops, and what these ops lack."""
     times: dict[str, list[int]] = defaultdict(list)
     for op in ops:
         if op.kind != "signpost" and op.duration_ns is not None:
@@ -456,10 +450,13 @@ def write_summary(answer: Answer, ops: Sequence[Op], file: TextIO) -> None:
         longest, op = max(gaps, key=lambda gap: gap[0])
         print(f"\n  {_time(sum(gap for gap, _ in gaps))} in {len(gaps)} gaps between ops of one thread; the longest, "
               f"{_time(longest)}, before {op.code}" + (f" {op.number}" if op.number is not None else ""), file=file)
-    if answer.n_malformed:
-        print(f"\n  {answer.n_malformed} message{'s' * (answer.n_malformed != 1)} with malformed JSON; the ops have no attributes", file=file)
-    if answer.n_without_zone:
-        print(f"\n  {answer.n_without_zone} op{'s' * (answer.n_without_zone != 1)} without a zone, and so without a duration", file=file)
+    n_malformed, n_without_zone = sum(op.is_malformed for op in ops), sum(not op.has_zone for op in ops)
+    if n_malformed:
+        print(f"\n  {n_malformed} message{'s' * (n_malformed != 1)} with malformed JSON; the ops have no attributes",
+              file=file)
+    if n_without_zone:
+        print(f"\n  {n_without_zone} op{'s' * (n_without_zone != 1)} without a zone, and so without a duration",
+              file=file)
 
 
 def _open(path: str, program: str, folder: str) -> sqlite3.Connection:
@@ -504,16 +501,15 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
 def _report(options: argparse.Namespace, folder: str) -> None:
     db = _open(options.trace, options.hyprof, folder)
     names = [name for name in options.child_functions.split(",") if name]
-    answer = read_ops(db, names)
+    ops = cut(read_ops(db, names), options.start_signpost, options.end_signpost)
     db.close()
-    ops = cut(answer.ops, options.start_signpost, options.end_signpost)
     if options.output == "-":
         write_csv(ops, sys.stdout)
         return
     if options.output:
         with open(options.output, "w", encoding="utf-8", newline="") as file:
             write_csv(ops, file)
-    write_summary(answer, ops, sys.stdout)
+    write_summary(ops, sys.stdout)
     if options.output:
         print(f"\n  rows: {options.output}")
 
