@@ -6,7 +6,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 26
+plan 27
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 HYPROF
 cd "$TMPDIR" || exit 2
 
@@ -208,3 +208,17 @@ each_has_its_own() {
                 'ms = [int(r["HOST DURATION [ns]"]) / 1e6 for r in rows]' 'assert ms[0] >= 10 and ms[1] >= 20 and ms[4] >= 40, ms'
 }
 holds "each row has its own name, device, attributes and duration" each_has_its_own
+
+cat >no_object.py <<'END'
+import hyprof
+for number, text in enumerate(("[1, 2]", "7", "null", "", "{}")):
+    with hyprof.zone("TT_DNN_DEVICE_OP", text=f"id:{number}"):
+        hyprof.message(f'`TT_DNN_DEVICE_OP: "op {number}", {number + 20}, 3, 0, {number} ->\n{text}`')
+END
+no_object() {
+        ends_with 0 "$python" -m hyprof --no-samples -r -n object no_object.py &&
+                { grep '4 messages with malformed JSON' out || { cat out && return 1; }; } &&
+                check 'rows = read("ops_perf_results_object.csv")[1]' 'found = [(r["OP CODE"], r["PROGRAM HASH"], r["DEVICE ID"]) for r in rows]' \
+                        'assert found == [(f"op {i}", str(20 + i), "3") for i in range(5)], found'
+}
+holds "JSON that is not an object is malformed; the line above it counts" no_object

@@ -55,7 +55,7 @@ _BEFORE_TENSORS = tuple("|".join((_HOST, _DEVICE)).split("|"))
 _AFTER_TENSORS = tuple("|".join((_PROGRAM, _MODEL)).split("|"))
 _COLUMNS = frozenset(_BEFORE_TENSORS + _AFTER_TENSORS)
 
-_OP = re.compile(r'\A`?(TT_(?!SIGNPOST)[A-Z0-9_]+): *"((?:[^"\\]|\\.)*)"([^\n]*?)(?: *->\s*(\{.*))?`?\s*\Z', re.DOTALL)
+_OP = re.compile(r'\A`?(TT_(?!SIGNPOST)[A-Z0-9_]+): *"((?:[^"\\]|\\.)*)"([^\n]*?)(?: *->\s*(.*))?`?\s*\Z', re.DOTALL)
 _SIGNPOST = re.compile(r"\A`?TT_SIGNPOST: *([^\n]*?)(?:\n(.*?))?`?\Z", re.DOTALL)
 _TRACE = re.compile(r"\A`?TT_METAL_TRACE_(BEGIN|END): *(\d+), *(\d+)`?\s*\Z")
 _ID = re.compile(r"^id: *([0-9]{1,18})\b", re.MULTILINE)
@@ -114,7 +114,8 @@ def _parse_op(text: str, time_ns: int, thread: int) -> Optional[_Described]:
             found = json.loads(details_text.rstrip().removesuffix("`"))
             details = found if isinstance(found, dict) else None
         except (ValueError, RecursionError):
-            is_malformed = True
+            pass
+        is_malformed = details is None
     facts = details or {}
     number = fields[-1] if fields and _NUMBER.match(fields[-1]) else str(facts.get("global_call_count", ""))
     return _Described(
