@@ -24,7 +24,8 @@ static const void *monitoring_hooks_line_key(const PyCodeObject *code)
         return (const char *)code + 1;
 }
 
-static bool begin_call(PyCodeObject *code)
+/* @co_flags: of the code; 0 = it does not go on, but begins. */
+static bool begin_call(PyCodeObject *code, int co_flags)
 {
         struct strand_thread *t = strand_thread_here();
         struct code_entry *entry = code_table_find(code, NULL);
@@ -32,7 +33,7 @@ static bool begin_call(PyCodeObject *code)
 
         if (!entry || !entry->is_included)
                 return false;
-        if (t && is_on && !strand_resume(t->current, code)) {
+        if (t && is_on && !strand_resume(t->current, code, co_flags)) {
                 if (HYPROF_WANTED_(HYPROF_FAMILY_ZONES_))
                         location = code_table_location(entry, code);
                 strand_begin(t->current, code, location, true);
@@ -54,7 +55,7 @@ static bool end_call(PyCodeObject *code)
         if (!entry || !entry->is_included)
                 return false;
         if (t)
-                (void)strand_leave(t->current, code, code->co_flags & CO_COROUTINE);
+                (void)strand_leave(t->current, code, code->co_flags);
         return is_on;
 }
 
@@ -68,7 +69,15 @@ static PyObject *on_start(PyObject *module, PyObject *const *args, Py_ssize_t n_
         PyCodeObject *code = monitoring_hooks_code_of(args, n_args);
 
         (void)module;
-        return Py_NewRef(code && begin_call(code) ? Py_None : disable);
+        return Py_NewRef(code && begin_call(code, 0) ? Py_None : disable);
+}
+
+static PyObject *on_resume(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
+{
+        PyCodeObject *code = monitoring_hooks_code_of(args, n_args);
+
+        (void)module;
+        return Py_NewRef(code && begin_call(code, code->co_flags) ? Py_None : disable);
 }
 
 static PyObject *on_throw(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
@@ -77,7 +86,7 @@ static PyObject *on_throw(PyObject *module, PyObject *const *args, Py_ssize_t n_
 
         (void)module;
         if (code)
-                (void)begin_call(code);
+                (void)begin_call(code, code->co_flags);
         Py_RETURN_NONE;
 }
 
@@ -150,6 +159,7 @@ static PyMethodDef methods[] = {
         { "calls_start", monitoring_hooks_start, METH_NOARGS, NULL },
         { "calls_stop", monitoring_hooks_stop, METH_NOARGS, NULL },
         { "calls_on_start", PYTHON_API_METHOD(on_start), METH_FASTCALL, NULL },
+        { "calls_on_resume", PYTHON_API_METHOD(on_resume), METH_FASTCALL, NULL },
         { "calls_on_throw", PYTHON_API_METHOD(on_throw), METH_FASTCALL, NULL },
         { "calls_on_return", PYTHON_API_METHOD(monitoring_hooks_on_return), METH_FASTCALL, NULL },
         { "calls_on_unwind", PYTHON_API_METHOD(on_unwind), METH_FASTCALL, NULL },

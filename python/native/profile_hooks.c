@@ -40,7 +40,7 @@ static void on_call(PyFrameObject *frame)
         struct strand_thread *t = strand_thread_here();
         struct code_entry *entry = code_table_find(code, frame);
 
-        if (entry && entry->is_included && t && !strand_resume(t->current, frame)) {
+        if (entry && entry->is_included && t && !strand_resume(t->current, frame, code->co_flags)) {
                 struct hyprof_location *location = NULL;
 
                 if (HYPROF_WANTED_(HYPROF_FAMILY_ZONES_))
@@ -63,11 +63,12 @@ static void profile_hooks_on_return(PyFrameObject *frame)
         if (t->current->entries[t->current->n_entries - 1].key != frame) {
                 PyCodeObject *code = PyFrame_GetCode(frame);
                 struct code_entry *entry = code_table_find(code, frame);
-                bool is_ours = entry && entry->is_included, is_coroutine = code->co_flags & CO_COROUTINE;
+                bool is_ours = entry && entry->is_included;
+                int co_flags = code->co_flags;
 
                 Py_DECREF(code);
                 if (is_ours)
-                        (void)strand_leave(t->current, frame, is_coroutine);
+                        (void)strand_leave(t->current, frame, co_flags);
                 return;
         }
         strand_end(t->current, frame);

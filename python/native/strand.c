@@ -117,9 +117,15 @@ static uint32_t find_running(const struct strand *s, const void *key)
         return n;
 }
 
-bool strand_leave(struct strand *s, const void *key, bool is_coroutine)
+/* Coroutines outside of a task may be those of several tasks of a loop that is not asyncio's. */
+static bool goes_on_later(const struct strand *s, int co_flags)
 {
-        uint32_t n = is_coroutine && s->is_task ? find_running(s, key) : 0;
+        return co_flags & CO_GENERATOR || (co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR) && s->is_task);
+}
+
+bool strand_leave(struct strand *s, const void *key, int co_flags)
+{
+        uint32_t n = goes_on_later(s, co_flags) ? find_running(s, key) : 0;
 
         for (uint32_t i = n; n > 0 && i < s->n_entries; i++) {
                 if (s->entries[i].is_call)
@@ -131,20 +137,29 @@ bool strand_leave(struct strand *s, const void *key, bool is_coroutine)
         return strand_end(s, key);
 }
 
-/* The outermost first: coroutines that wait for each other go on in this order. */
-bool strand_find_suspended(struct strand *s, const void *key)
+/*
+ * Several with one key: coroutines that wait for each other go on in the order in which they began, the
+ * generators of context managers in the opposite one.
+ */
+bool strand_find_suspended(struct strand *s, const void *key, int co_flags)
 {
+        struct strand_entry *found = NULL;
         bool is_any = false;
 
+        if (!(co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)))
+                return false;
         for (uint32_t i = 0; i < s->n_entries; i++) {
                 is_any = is_any || s->entries[i].is_suspended;
                 if (!s->entries[i].is_suspended || s->entries[i].key != key)
                         continue;
-                s->entries[i].is_suspended = false;
-                return true;
+                found = &s->entries[i];
+                if (co_flags & CO_COROUTINE)
+                        break;
         }
+        if (found)
+                found->is_suspended = false;
         s->may_be_suspended = is_any;
-        return false;
+        return found != NULL;
 }
 
 void strand_end_calls(struct strand *s)

@@ -31,7 +31,7 @@ struct strand_entry {
         const void *key; /* a frame, a code object, a zone object; only compared */
         hyprof_zone zone;
         bool is_call;
-        bool is_suspended; /* a coroutine's call that waits, with a zone of the program inside */
+        bool is_suspended; /* a call that goes on later, with a zone of the program inside */
 };
 
 struct strand {
@@ -108,19 +108,21 @@ static inline bool strand_end(struct strand *s, const void *key)
 }
 
 /*
- * strand_leave() - a call returns, or its coroutine waits: the interpreter does not always say which
- * Ends it as strand_end() does, but for a coroutine of a task in which a zone of the program is open: that
- * one waits.  False: there is no such call.
+ * strand_leave() - a call returns, or its coroutine waits, or its generator yields: the interpreter does not
+ * always say which
+ * @co_flags:  of its code
+ * Ends it as strand_end() does, but for one in which a zone of the program is open, if it is a generator, or
+ * a coroutine or asynchronous generator of a task: that one goes on later.  False: there is no such call.
  */
-bool strand_leave(struct strand *s, const void *key, bool is_coroutine);
+bool strand_leave(struct strand *s, const void *key, int co_flags);
 
 /* The slow half of strand_resume(). */
-bool strand_find_suspended(struct strand *s, const void *key);
+bool strand_find_suspended(struct strand *s, const void *key, int co_flags);
 
-/* A coroutine goes on.  False: its call is not open, and begins. */
-static inline bool strand_resume(struct strand *s, const void *key)
+/* A call begins, or a coroutine or generator goes on.  False: its call is not open, and begins. */
+static inline bool strand_resume(struct strand *s, const void *key, int co_flags)
 {
-        return __builtin_expect(s->may_be_suspended, 0) && strand_find_suspended(s, key);
+        return __builtin_expect(s->may_be_suspended, 0) && strand_find_suspended(s, key, co_flags);
 }
 
 #endif /* PYTHON_NATIVE_STRAND_H */

@@ -6,7 +6,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 26
+plan 28
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1
 
 # Recorded without samples; the database is in $TMPDIR/NAME.db.
@@ -282,6 +282,83 @@ holds "numbers without fractions, of 64 bits" same \
         "0 -1 9223372036854775807 -9223372036854775808 9223372036854775807 -9223372036854775808 9223372036854775807 1 7 3 1.79769313486232e+308 -1.79769313486232e+308 7.0" \
         "$(ask odd "SELECT value FROM zones JOIN locations l ON l.id = location WHERE l.name = 'number' AND value IS NOT NULL
                 ORDER BY begin_ns") $(ask odd "SELECT value FROM plots ORDER BY time_ns")"
+
+cat >"$TMPDIR/yields.py" <<'END'
+import asyncio, contextlib, hyprof
+
+@contextlib.contextmanager
+def timed(name):
+    with hyprof.zone(name):
+        yield
+
+@contextlib.asynccontextmanager
+async def timed_async(name):
+    with hyprof.zone(name):
+        await asyncio.sleep(0)
+        yield
+
+def body(): pass
+
+def nested():
+    with timed("outer"):
+        body()
+        with timed("inner"):
+            body()
+        body()
+    try:
+        with timed("fails"):
+            raise KeyError
+    except KeyError:
+        body()
+
+def steps(n):
+    with hyprof.zone(f"steps {n}"):
+        for i in range(2):
+            body()
+            yield i
+        if n:
+            yield from steps(n - 1)
+
+def loops():
+    assert list(steps(1)) == [0, 1, 0, 1]
+    body()
+
+def leaves_open():
+    next(steps(7))
+    kept = steps(8)
+    next(kept)
+    return kept
+
+async def request():
+    async with timed_async("async outer"):
+        async with timed_async("async inner"):
+            await asyncio.sleep(0)
+            body()
+    body()
+
+async def requests():
+    await asyncio.gather(request(), request())
+
+def work():
+    nested()
+    loops()
+    kept = leaves_open()
+    body()
+    kept.close()
+    asyncio.run(requests())
+work()
+END
+holds "zones around a yield, where each call is a zone" record_python yields -m hyprof "$TMPDIR/yields.py"
+# Pairs "zone around>zone count".
+inside() { # zones around, quoted
+        ask yields "SELECT pl.name || '>' || l.name || ' ' || count(*) FROM zones z
+                JOIN zone_paths p ON p.id = z.path JOIN locations l ON l.id = z.location
+                JOIN zone_paths pp ON pp.id = p.parent JOIN locations pl ON pl.id = pp.location
+                WHERE pl.name IN ($1) AND closed GROUP BY pl.name, l.name ORDER BY 1"
+}
+holds "they have the calls inside, and end where they are left" same \
+        "async inner>body 2 async outer>timed_async 2 inner>body 1 leaves_open>steps 2 loops>body 1 loops>steps 1 nested>body 1 nested>timed 2 outer>body 2 outer>timed 1 request>body 2 request>timed_async 2 steps 0>body 2 steps 1>body 2 steps 1>steps 1 timed>fails 1 timed>inner 1 timed>outer 1 work>body 1 work>leaves_open 1 work>loops 1 work>nested 1 work>steps 1" \
+        "$(inside "'work', 'nested', 'loops', 'leaves_open', 'request', 'timed', 'outer', 'inner', 'async outer', 'async inner', 'steps 0', 'steps 1'")"
 
 # A package for other versions: its extension is not found.
 mkdir -p "$TMPDIR/bare/hyprof" && cp "$BUILD"/python/hyprof/*.py "$TMPDIR/bare/hyprof/"

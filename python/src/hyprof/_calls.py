@@ -99,7 +99,7 @@ class _Calls:
             events = monitoring.events
             for event, function in (
                 (events.PY_START, _native.calls_on_start),
-                (events.PY_RESUME, _native.calls_on_start),
+                (events.PY_RESUME, _native.calls_on_resume),
                 (events.PY_THROW, _native.calls_on_throw),
                 (events.PY_RETURN, _native.calls_on_return),
                 (events.PY_YIELD, _native.calls_on_return),
