@@ -6,7 +6,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 69
+plan 73
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 HYPROF
 cd "$TMPDIR" || exit 2
 
@@ -163,6 +163,10 @@ holds "no report" has_no_report worse
 holds "it is said why" says "no report of ops: the program ended with status 5"
 holds "--check-exit-code of a program that succeeds" zones 0 -r --check-exit-code -n x -o better fails.py 0
 holds "has one" reports better
+holds "-r without the signpost that ends the report: status 1" zones 1 -r --end-signpost none -n x -o unbound fails.py 0
+holds "it is said which signposts there are" says "there is no signpost 'none'; there are: only"
+holds "no report of it" has_no_report unbound
+holds "the status of a program that fails comes first" zones 5 -r --end-signpost none -n x -o unbound fails.py 5
 holds "options for devices reach the program" zones 0 --op-support-count 7 --sync-host-device -o dev fails.py 0
 cat >environment.py <<'END'
 import os

@@ -18,7 +18,7 @@ _USAGE = """python3 -m hyprof [options] script.py|folder|file.zip [arguments]
 
 _ABOUT = """Runs the script or module and records it: a zone for each call of a Python function, samples of call stacks.
 A recorder that is there is used, else `hyprof record` is started.  Code of libraries is left out, see --include.
-The exit status is the program's; 2: the options are wrong."""
+The exit status is the program's; 1: the program succeeded, but the report of -r failed; 2: the options are wrong."""
 
 # Set for the interpreter that the recorder runs, so that it does not start another one.
 _INNER = "HYPROF_PYTHON_INNER"
