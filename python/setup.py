@@ -82,6 +82,7 @@ setup(
             sorted(glob("native/*.c")),
             depends=sorted(glob("native/*.h")) + ["native/exports.map"],
             include_dirs=[os.path.join(ROOT, CLIENT, "include")],
+            define_macros=[("HYPROF_VERSION", '"%s"' % read_version())],
             extra_compile_args=["-std=c11", "-D_GNU_SOURCE", "-fvisibility=hidden"],
             extra_link_args=["-Wl,--version-script=native/exports.map", "-Wl,-z,nodelete", "-pthread"],
         )

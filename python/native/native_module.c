@@ -40,6 +40,8 @@ static int fill_module(PyObject *module)
         if (code_table_init() < 0 || moment_events_add(module) < 0 || call_hooks_add(module) < 0 ||
             zone_object_add_type(module) < 0)
                 return -1;
+        if (PyModule_AddStringConstant(module, "VERSION", HYPROF_VERSION) < 0)
+                return -1;
         return PyModule_AddIntConstant(module, "HAS_MONITORING", PYTHON_API_HAS_MONITORING);
 }
 

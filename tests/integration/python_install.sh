@@ -6,7 +6,7 @@ set -u
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
 "$python" -c 'import setuptools, wheel, venv, pip' 2>/dev/null || skip_all "setuptools, wheel, venv or pip is not installed"
-plan 13
+plan 15
 export PYTHONDONTWRITEBYTECODE=1 PIP_NO_INDEX=1 PIP_DISABLE_PIP_VERSION_CHECK=1 HYPROF
 unset PYTHONPATH
 # A copy, so that two runs at once do not build in the same place.
@@ -35,6 +35,10 @@ nothing_beside() {
 
 holds "from the tree" pip_install by_tree "$tree/python"
 holds "it works" works by_tree
+same_version() { # Python
+        same "$("$HYPROF" --version | sed -n '1s/^hyprof \([0-9.]*\).*/\1/p')" "$("$@" -c 'import hyprof; print(hyprof.__version__)')"
+}
+holds "it says the version" same_version "$TMPDIR/by_tree/bin/python"
 holds "it left nothing beside the sources" nothing_beside
 # Interpreters of other versions, as setup.py sees them.
 refuses_versions() {
@@ -85,6 +89,8 @@ installed() {
                 PYTHONPATH=$folder/hyprof/compat:$folder "$python" -c 'from tracy import signpost, Profiler'
 }
 holds "make install" installed
+folder=$(dirname "$(find "$root" -type d -path '*-packages/hyprof')")
+holds "that says the version as well" same_version env PYTHONPATH="$folder" "$python"
 manual=$root/opt/hyprof/share/man/man1/hyprof-python.1
 manual_has_each_option() {
         local option n=0

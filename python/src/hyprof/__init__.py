@@ -58,6 +58,8 @@ __all__ = [
     "zone",
 ]
 
+__version__ = _native.VERSION
+
 # `pytest -p hyprof` loads this one as well.
 pytest_plugins = ("hyprof.pytest_plugin",)
 

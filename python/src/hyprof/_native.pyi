@@ -6,6 +6,7 @@ from typing import Any, Callable, Optional, TypeVar, overload
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 HAS_MONITORING: int
+VERSION: str
 
 class zone:
     """A piece of work: `with zone("parse"):` or, before a function, `@zone("parse")`."""
