@@ -8,6 +8,7 @@
 
 #include "call_hooks.h"
 #include "code_table.h"
+#include "garbage_zones.h"
 #include "moment_events.h"
 #include "task_steps.h"
 #include "zone_object.h"
@@ -21,6 +22,7 @@ static PyObject *code_filter(PyObject *module, PyObject *filter)
 
 static PyMethodDef methods[] = {
         { "code_filter", code_filter, METH_O, NULL },
+        { "garbage_note", PYTHON_API_METHOD(garbage_zones_note), METH_FASTCALL, NULL },
         { "task_steps_begin", task_steps_begin, METH_O, NULL },
         { "task_steps_end", task_steps_end, METH_NOARGS, NULL },
         { "task_steps_watch", task_steps_watch, METH_VARARGS, NULL },

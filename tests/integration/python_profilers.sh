@@ -7,7 +7,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 27
+plan 28
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR" || exit 2
 
@@ -75,6 +75,18 @@ holds "cProfile, set in one call and cleared in another" found within.py \
 names="'leaf', 'inner', 'begins', 'ends', 'fails', 'steps', 'work'"
 holds "each call is a zone" same "begins 1/1 ends 1/1 fails 1/1 inner 3/3 leaf 26/26 steps 4/4 work 1/1" "$(counts "$names")"
 holds "in its caller" same "begins>leaf 3 ends>leaf 3 fails>leaf 1 inner>leaf 15 steps>leaf 3 work>leaf 1" "$(callers "'leaf'")"
+
+cat >collects.py <<'END'
+import cProfile, gc
+gc.disable()
+def work():
+    for i in range(3): gc.collect()
+p = cProfile.Profile()
+p.enable(); work(); p.disable()
+p.create_stats()
+print("found", *sorted((at[2], row[0]) for at, row in p.stats.items() if at[2] != "<method 'disable' of '_lsprof.Profiler' objects>"))
+END
+holds "cProfile beside zones of garbage collections" found collects.py "('<built-in method gc.collect>', 3) ('work', 1)"
 
 cat >plain.py <<'END'
 def leaf(): pass

@@ -8,8 +8,7 @@ import warnings
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Optional, Type
 
-from hyprof import _native
-from hyprof._garbage import garbage
+from hyprof import _garbage, _native
 
 if TYPE_CHECKING:
     from hyprof._filters import Filter
@@ -45,14 +44,14 @@ class _Calls:
             self._start_monitoring()
         else:
             self._start_hooks()
-        garbage.start()
+        _garbage.start()
         self.is_on = self.has_begun = True
 
     def stop(self) -> None:
         if not self.is_on:
             return
         self.is_on = False
-        garbage.stop()
+        _garbage.stop()
         _native.calls_stop()
         _native.task_steps_set_all(False)
         if _native.HAS_MONITORING:
