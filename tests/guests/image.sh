@@ -5,7 +5,7 @@
 # TARGET is riscv64 or aarch64.  In build/guest/TARGET: `root`, the unpacked packages, which is the SYSROOT that hyprof and
 # its tests are compiled with as well; `system.ext4`, the guest's disk; `kernel`, `initramfs`, and `key`, with which ssh
 # enters.  With BUILD, a folder of the Makefile, `work.ext4` too: the tree as a test needs it, with what was built there.
-# None of the target's programs runs here, and nothing needs root.  Where the packages cannot be fetched, it ends well and
+# Runs no program of the target, and needs no root.  Where the packages cannot be fetched, it ends well and
 # `missing` says why.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
