@@ -142,6 +142,54 @@ START_TEST(test_frame_is_read_later)
 }
 END_TEST
 
+/* The names of the frame, the innermost first, are these, separated by spaces. */
+static void assert_functions(const struct fixture *f, uint32_t frame, const char *names)
+{
+        struct byte_buffer all = { .data = NULL };
+
+        for (uint32_t i = 0; i < live_names_count(&f->frames.names, frame); i++) {
+                struct text_view name = live_names_function(&f->frames.names, frame, i);
+
+                if (i > 0)
+                        byte_buffer_add(&all, " ", 1);
+                byte_buffer_add(&all, name.bytes, name.n_bytes);
+        }
+        byte_buffer_add(&all, "", 1);
+        ck_assert_str_eq((const char *)all.data, names);
+        byte_buffer_deinit(&all);
+}
+
+/* A frame's names come in two pieces, and those of another frame, from the trace itself, between them. */
+START_TEST(test_names_of_two_frames_do_not_mix)
+{
+        struct byte_buffer rows = { .data = NULL };
+        uint32_t frame, other, again;
+        struct trace_symbol symbol = { .line = 0 };
+        struct fixture f;
+
+        begin(&f);
+        frame = add_frame(&f, 0x10);
+        other = add_frame(&f, 0x20);
+        again = add_frame(&f, 0x30);
+        put_name(&rows, frame, TRACE_SYMBOL_INLINED, "inner");
+        arrive(&f, rows.data, rows.used_bytes);
+        symbol.frame = other;
+        ck_assert_int_eq(trace_dictionary_add_string(&f.d, "other", 5, &symbol.function), 0);
+        (void)add(&f, TRACE_TABLE_SYMBOLS, &symbol);
+        byte_buffer_clear(&rows);
+        put_name(&rows, frame, 0, "outer");
+        put_name(&rows, other, 0, "guess");
+        put_name(&rows, again, TRACE_SYMBOL_INLINED, "leaf");
+        put_name(&rows, again, 0, "root");
+        arrive(&f, rows.data, rows.used_bytes);
+        assert_functions(&f, frame, "inner");
+        assert_functions(&f, other, "other");
+        assert_functions(&f, again, "leaf root");
+        byte_buffer_deinit(&rows);
+        end(&f);
+}
+END_TEST
+
 START_TEST(test_inlined_functions)
 {
         struct byte_buffer rows = { .data = NULL };

@@ -8,10 +8,15 @@
 #include "sampler/code/image_changes.h"
 #include "sampler/code/image_identity.h"
 #include "sampler/code/memory_image.h"
+#include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"
 
-#define PID  7
-#define CODE UINT64_C(0x10000)
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PID        7
+#define CODE       UINT64_C(0x10000)
+#define ROOM_BYTES ((size_t)0x8000) /* for one image of the test's own */
 
 static struct watched_images watched;
 static struct image_changes changes;
@@ -19,6 +24,7 @@ static struct image_changes changes;
 static void teardown(void)
 {
         watched_images_deinit(&watched);
+        watched = (struct watched_images){ .images = NULL };
         image_changes_deinit(&changes);
 }
 
@@ -138,6 +144,102 @@ START_TEST(a_new_program_keeps_what_was_seen_of_it)
         ck_assert_uint_eq(watched.n_images, 1);
         watched_images_forget(&watched, PID, 101);
         ck_assert_uint_eq(watched.n_images, 0);
+}
+END_TEST
+
+/* An image of code from @code_avma on. */
+static const struct memory_image *image_at(uint32_t pid, uint64_t code_avma)
+{
+        static struct memory_image image;
+
+        image = (struct memory_image){ .memory = process_memory_of(pid),
+                                       .base_avma = code_avma,
+                                       .n_parts = 1 };
+        image.parts[0] = (struct memory_image_part){ .start_avma = code_avma, .end_avma = code_avma + 0x100 };
+        return &image;
+}
+
+static uint64_t room_at(uint32_t pid, uint64_t code_avma)
+{
+        return watched_images_copy_room(&watched, image_at(pid, code_avma));
+}
+
+static void put_image(const struct memory_image *image, const struct image_copy *copy)
+{
+        uint64_t from_ns = 100;
+
+        ck_assert_int_ge(watched_images_put(&watched, &changes, image, copy, 90, &from_ns), 0);
+}
+
+/* All wholes share one room; an image that replaces another one, or comes again, has that one's part. */
+START_TEST(a_whole_has_the_room_that_others_leave)
+{
+        const struct image_copy three = { .avma = 1, .number = 3, .n_bytes = UINT64_C(3) << 20 };
+        const struct image_copy all = { .avma = 1, .number = 4, .n_bytes = WATCHED_IMAGES_COPY_BYTES };
+
+        ck_assert_uint_eq(room_at(PID, CODE), WATCHED_IMAGES_COPY_BYTES);
+        put_image(image_at(PID, CODE), &three);
+        ck_assert_uint_eq(room_at(PID, CODE), WATCHED_IMAGES_COPY_BYTES);
+        ck_assert_uint_eq(room_at(PID, CODE + 0x80), WATCHED_IMAGES_COPY_BYTES);
+        ck_assert_uint_eq(room_at(PID, CODE + 0x1000), WATCHED_IMAGES_COPY_BYTES - three.n_bytes);
+        ck_assert_uint_eq(room_at(PID + 1, CODE), WATCHED_IMAGES_COPY_BYTES - three.n_bytes);
+        put_image(image_at(PID, CODE + 0x1000), &all);
+        ck_assert_uint_eq(room_at(PID + 1, CODE), 0);
+        ck_assert_uint_eq(room_at(PID, CODE), 0);
+        ck_assert_uint_eq(room_at(PID, CODE + 0x1000), WATCHED_IMAGES_COPY_BYTES - three.n_bytes);
+}
+END_TEST
+
+/* The image whose whole is to be looked for at this look at all images; -1 = none. */
+static int find_searched(const struct memory_image *images, int n)
+{
+        static struct memory_image image;
+        uint64_t seen_ns;
+        size_t at = 0;
+        int found = -1, r;
+
+        while ((r = watched_images_check(&watched, &at, false, &image, &seen_ns)) > 0) {
+                ck_assert_int_eq(r, 2);
+                ck_assert_int_eq(found, -1); /* one at a look */
+                for (int i = 0; i < n; i++)
+                        if (images[i].base_avma == image.base_avma)
+                                found = i;
+                ck_assert_int_ge(found, 0);
+        }
+        ck_assert_int_eq(r, 0);
+        return found;
+}
+
+/* Each image has its turn, also after one whose whole is not sought; the next search comes later. */
+START_TEST(the_search_goes_from_image_to_image)
+{
+        static struct memory_image images[4];
+        static struct made_image made;
+        const int turns[] = { 0, 2, 3, 0, 2 };
+        uint8_t *base = mmap(NULL, 4 * ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                             0);
+
+        ck_assert(base != MAP_FAILED);
+        for (unsigned i = 0; i < 4; i++) {
+                const struct made_image_options options = { .seed = (uint8_t)(i + 1) };
+                uint64_t code_avma = (uint64_t)(uintptr_t)base + i * ROOM_BYTES + MADE_IMAGE_CODE_SVMA;
+                const struct memory_image_place place = { .pid = (uint32_t)getpid(),
+                                                          .start_avma = code_avma,
+                                                          .end_avma = code_avma + MADE_IMAGE_PAGE_BYTES,
+                                                          .avma = code_avma };
+
+                made_image_init(&made, &options);
+                made_image_load(&made, base + i * ROOM_BYTES, false);
+                ck_assert_int_eq(memory_image_find(&place, &images[i]), 1);
+                put_image(&images[i], &(const struct image_copy){ .is_sought = i != 1 });
+        }
+        for (unsigned i = 0; i < sizeof(turns) / sizeof(turns[0]); i++) {
+                ck_assert_int_eq(find_searched(images, 4), turns[i]);
+                watched.searched_ns = UINT64_MAX / 2; /* it was just now */
+                ck_assert_int_eq(find_searched(images, 4), -1);
+                watched.searched_ns = 0;
+        }
+        ck_assert_int_eq(munmap(base, 4 * ROOM_BYTES), 0);
 }
 END_TEST
 
