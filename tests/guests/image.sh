@@ -5,8 +5,8 @@
 # TARGET is riscv64 or aarch64.  In build/guest/TARGET: `root`, the unpacked packages, which is the SYSROOT that hyprof and
 # its tests are compiled with as well; `system.ext4`, the guest's disk; `kernel`, `initramfs`, and `key`, with which ssh
 # enters.  With BUILD, a folder of the Makefile, `work.ext4` too: the tree as a test needs it, with what was built there.
-# Runs no program of the target, and needs no root.  Where the packages cannot be fetched, it ends well and
-# `missing` says why.
+# Runs no program of the target, and needs no root.  The packages are those of BOARD_SUITE, or without it of the first
+# release in a list that can be fetched.  Where none can be, it ends well and `missing` says why.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -83,18 +83,25 @@ make_work() {
         make_disk "$guest/work.ext4" "$work"
 }
 
+# Releases of Debian are tried in turn: an index on a mirror can be broken for a while.
+fetch_packages() {
+        local suite status why
+        : >"$guest/missing"
+        for suite in ${BOARD_SUITE:-trixie forky}; do
+                [ ! -s "$guest/missing" ] || echo "image.sh: trying Debian $suite instead" >&2
+                status=0
+                # shellcheck disable=SC2046 # a list of words
+                why=$(boards/sysroot.sh "$debian" "$suite" "$root" \
+                        $(tests/install_packages.sh --list build | tr ' ' '\n' | grep -- '-dev$' | grep -v python) "${packages[@]}" 2>&1) || status=$?
+                [ $status -ne 0 ] || { rm "$guest/missing"; return 0; }
+                printf '%s\n' "$why" | tee -a "$guest/missing" >&2
+                [ $status -eq 69 ] || { rm "$guest/missing"; exit $status; }
+        done
+        exit 0
+}
+
 mkdir -p "$guest"
-status=0
-# shellcheck disable=SC2046 # a list of words
-boards/sysroot.sh "$debian" "${BOARD_SUITE:-trixie}" "$root" \
-        $(tests/install_packages.sh --list build | tr ' ' '\n' | grep -- '-dev$' | grep -v python) "${packages[@]}" 2>"$guest/missing" || status=$?
-if [ $status -ne 0 ]; then
-        cat "$guest/missing" >&2
-        [ $status -eq 69 ] && exit 0
-        rm "$guest/missing"
-        exit $status
-fi
-rm "$guest/missing"
+fetch_packages
 scratch=$(mktemp -d -p "$guest")
 trap 'rm -rf "$scratch"' EXIT
 [ -e "$guest/key" ] || ssh-keygen -q -t ed25519 -N '' -C hyprof-guest -f "$guest/key"

@@ -18,14 +18,14 @@ for part in ${HYPROF_GUEST_PARTS:-basic traces units}; do
 done
 plan $n_planned
 # image.sh says why there is none.
-[ ! -s "build/guest/$target/missing" ] || skip_all "network: $(sed 's/^sysroot.sh: //' "build/guest/$target/missing")"
+[ ! -s "build/guest/$target/missing" ] || skip_all "network: $(sed 's/^sysroot.sh: //' "build/guest/$target/missing" | paste -sd ';')"
 need jq python3 "$target-linux-gnu-gcc"
 [ -e "build/guest/$target/work.ext4" ] || skip_all "there is no machine for $target: make test-$target makes it"
 
 there=/tree/$made
 holds "$target: boots, and ssh enters" guest_start "$target"
 in_guest true || exit 1
-figure "$(in_guest uname -srm), $guest_processors CPUs"
+figure "$(in_guest uname -srm), Debian $(cut -d ' ' -f 2 "build/guest/$target/root/.made-of"), $guest_processors CPUs"
 in_guest 'mkdir -p /tmp/t'
 # The files of the machine, as they are here.
 mkdir "$TMPDIR/root" && ln -s "$PWD" "$TMPDIR/root/tree"
