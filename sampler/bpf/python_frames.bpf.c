@@ -65,12 +65,26 @@ struct {
 
 char license_name[] SEC("license") = "Dual MIT/GPL";
 
-static __always_inline const struct python_process *find_process(__u32 pid)
+/*
+ * Functions that are not static are verified once, and not on each way that leads to them: what follows a
+ * search for one slot, not for each in which it may end.  On most machines nothing runs Python, and to verify
+ * this program was half of what the start of a recording took.
+ */
+__attribute__((noinline)) int slot_of_process(__u32 pid)
 {
         __u32 key = 0;
         const struct python_processes *all = bpf_map_lookup_elem(&processes, &key);
 
-        return all ? python_find_process(all, pid) : NULL;
+        return all ? python_find_slot(all, pid) : -1;
+}
+
+static __always_inline const struct python_process *find_process(__u32 pid)
+{
+        __u32 key = 0;
+        const struct python_processes *all = bpf_map_lookup_elem(&processes, &key);
+        int slot = slot_of_process(pid);
+
+        return all && slot >= 0 ? &all->slots[slot & (PYTHON_SLOTS - 1)] : NULL;
 }
 
 static __always_inline bool is_of_thread(const struct python_process *p, __u64 state, __u32 own_tid)
@@ -137,11 +151,17 @@ static __always_inline void begin_search(const struct python_process *p, __u64 s
 }
 
 /* Through the threads of all interpreters, those of the one that was made last first. */
-static __always_inline __u64 search_state(struct search *at)
+__attribute__((noinline)) __u64 search_state(struct search *search)
 {
-        at->found = 0;
-        (void)bpf_loop(PYTHON_THREADS_MAX, search_step, at, 0);
-        return at->found;
+        struct search at;
+
+        if (!search)
+                return 0;
+        at = *search; /* bpf_loop() takes nothing but what is on the stack */
+        at.found = 0;
+        (void)bpf_loop(PYTHON_THREADS_MAX, search_step, &at, 0);
+        *search = at;
+        return at.found;
 }
 
 /*
@@ -276,12 +296,20 @@ static __always_inline __u64 gil_flag_of(const struct python_process *p, __u64 s
         return python_read_holder(p, gil) == state ? PYTHON_FLAG_HAS_GIL : PYTHON_FLAG_NO_GIL;
 }
 
-static __always_inline void walk_state(const struct python_process *p, __u64 state, struct walk *w)
+__attribute__((noinline)) int walk_state(__u64 state, struct walk *walk)
 {
-        w->at = innermost_frame(p, state);
-        (void)bpf_loop(PYTHON_FRAMES_MAX + PYTHON_ENTRIES_MAX, walk_step, w, 0);
-        if (w->at != 0)
-                w->flags |= PYTHON_FLAG_CUT;
+        const struct python_process *p;
+        struct walk w;
+
+        if (!walk || !(p = find_process(walk->pid)))
+                return 0;
+        w = *walk; /* as in search_state() */
+        w.at = innermost_frame(p, state);
+        (void)bpf_loop(PYTHON_FRAMES_MAX + PYTHON_ENTRIES_MAX, walk_step, &w, 0);
+        if (w.at != 0)
+                w.flags |= PYTHON_FLAG_CUT;
+        *walk = w;
+        return 0;
 }
 
 /* The frames of the interpreters that called this one. */
@@ -298,7 +326,7 @@ static __always_inline void walk_callers(const struct python_process *p, __u64 s
                         return;
                 if (n > 0 && n <= PYTHON_FRAMES_MAX)
                         record->frames[n - 1].code |= 1;
-                walk_state(p, caller, w);
+                (void)walk_state(caller, w);
         }
 }
 
@@ -319,7 +347,7 @@ static __always_inline void put_python_frames(const struct python_process *p, __
         has_several = has_several_interpreters(p);
         state = find_python_state(p, tid, now_ns, has_several, &at);
         if (state != 0) {
-                walk_state(p, state, &w);
+                (void)walk_state(state, &w);
                 if (has_several)
                         walk_callers(p, state, &at, &w);
                 w.flags |= gil_flag_of(p, state);

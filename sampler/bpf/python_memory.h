@@ -24,17 +24,16 @@ static __always_inline __u64 python_read_word(__u64 avma)
         return word;
 }
 
-/* Its slot: where its number says, or up to PYTHON_PROBES later. */
-static __always_inline const struct python_process *python_find_process(const struct python_processes *all,
-                                                                        __u32 pid)
+/* Its slot: where its number says, or up to PYTHON_PROBES later; -1 = it is not there. */
+static __always_inline int python_find_slot(const struct python_processes *all, __u32 pid)
 {
         for (__u32 i = 0; i < PYTHON_PROBES; i++) {
-                const struct python_process *process = &all->slots[(pid + i) & (PYTHON_SLOTS - 1)];
+                __u32 slot = (pid + i) & (PYTHON_SLOTS - 1);
 
-                if (process->pid == pid)
-                        return process;
+                if (all->slots[slot].pid == pid)
+                        return (int)slot;
         }
-        return NULL;
+        return -1;
 }
 
 /* Address of the GIL of the interpreter that was made last, which others share unless they have their own. */

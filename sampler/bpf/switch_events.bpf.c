@@ -439,9 +439,14 @@ static __always_inline void put_gil(struct switch_ring_head *ring, struct task_s
         const struct python_process *p;
         __u64 gil, holder;
         __u32 key = 0;
+        int slot;
 
         if (futex_avma == 0 || !(all = bpf_map_lookup_elem(&python, &key)) ||
-            !(p = python_find_process(all, (__u32)task->tgid)) || (gil = awaited_gil(p, futex_avma)) == 0)
+            (slot = python_find_slot(all, (__u32)task->tgid)) < 0)
+                return;
+        p = &all->slots[slot & (PYTHON_SLOTS - 1)];
+        gil = awaited_gil(p, futex_avma);
+        if (gil == 0)
                 return;
         if (!has_room(ring, sizeof(*record))) {
                 ring->n_lost++;
