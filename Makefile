@@ -402,7 +402,7 @@ check-board: ## make board for each TARGET, and the test of what they are: it ru
 # A whole machine, emulated: its kernel, its disk, what hyprof is compiled with and its programs are Debian's packages.
 GUESTS      := check-guest test-riscv64 test-aarch64
 GUEST        = build/$(TARGET)-guest
-GUEST_PARTS  = basic traces units
+GUEST_PARTS  = basic traces addresses units
 GUEST_LIMIT_S = 14400
 GUEST_GOALS  = board-parts test-programs $(GUEST)/examples/hello_zones $(GUEST)/examples/kernel_pool
 check-guest: ## record in an emulated RISC-V machine and read the traces here: minutes
@@ -411,7 +411,7 @@ test-aarch64: ## the same for AArch64
 check-guest: TARGET = riscv64
 check-guest: GUEST_PARTS = basic
 check-guest: GUEST_LIMIT_S = 900
-check-guest: GUEST_GOALS = $(addprefix $(GUEST)/,hyprof libhyprof_iree.a workloads/w_unwind workloads/w_truth examples/hello_zones)
+check-guest: GUEST_GOALS = $(addprefix $(GUEST)/,hyprof libhyprof_iree.a workloads/w_loop workloads/w_truth workloads/w_unwind examples/hello_zones)
 test-riscv64 test-aarch64: TARGET = $(@:test-%=%)
 $(GUESTS):
 	$(Q)tests/install_packages.sh build test guest-$(TARGET)

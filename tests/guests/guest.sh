@@ -1,8 +1,9 @@
 # shellcheck shell=bash disable=SC2034 # the scripts use what is set here
 # SPDX-License-Identifier: MIT
-# Starts an emulated machine and talks to it; sourced after tap.sh.  guest_start TARGET sets `guest`, its folder, and
-# `guest_port`; the machine ends with the script, or with guest_stop.  `guest_options` and `guest_kernel_options` are
-# further ones of qemu and of the kernel.  The disks of image.sh stay as they are: the guest writes to copies.
+# Starts an emulated machine and talks to it; sourced after tap.sh.  guest_start TARGET [OPTION of qemu...] sets `guest`, its
+# folder, and `guest_port`; the machine ends with the script, or with guest_stop.  `guest_options` and
+# `guest_kernel_options` are further ones of qemu and of the kernel.  The disks of image.sh stay as they are: the guest writes
+# to copies.
 
 guest_processors=${HYPROF_GUEST_PROCESSORS:-2}
 read -r -a guest_options <<<"${HYPROF_GUEST_OPTIONS-}"
@@ -32,7 +33,7 @@ guest_stop() {
         guest_pid=
 }
 
-guest_start() { # TARGET
+guest_start() { # TARGET, options of qemu...
         local machine tries=0 until
         guest=build/guest/$1
         guest_share=$TMPDIR/share
@@ -49,7 +50,7 @@ guest_start() { # TARGET
         while :; do
                 guest_port=$(free_port)
                 # It ends with this script, however that ends.
-                setpriv --pdeathsig KILL "${machine[@]}" "${guest_options[@]}" -smp "$guest_processors" -m 2G -display none -monitor none -serial "file:$TMPDIR/console" -no-reboot \
+                setpriv --pdeathsig KILL "${machine[@]}" "${guest_options[@]}" "${@:2}" -smp "$guest_processors" -m 2G -display none -monitor none -serial "file:$TMPDIR/console" -no-reboot \
                         -kernel "$guest/kernel" -initrd "$guest/initramfs" -append "console=ttyS0 console=ttyAMA0 quiet panic=-1 ${guest_kernel_options:-}" \
                         -drive "file=$guest/system.ext4,format=raw,if=none,id=system,snapshot=on" -device virtio-blk-pci,drive=system \
                         -drive "file=$guest/work.ext4,format=raw,if=none,id=work,snapshot=on" -device virtio-blk-pci,drive=work \

@@ -101,7 +101,8 @@ fetch_packages() {
 }
 
 mkdir -p "$guest"
-fetch_packages
+# With BUILD they are those that were fetched before it was compiled.
+if [ -z "$build" ] || [ ! -e "$root/.made-of" ]; then fetch_packages; fi
 scratch=$(mktemp -d -p "$guest")
 trap 'rm -rf "$scratch"' EXIT
 [ -e "$guest/key" ] || ssh-keygen -q -t ed25519 -N '' -C hyprof-guest -f "$guest/key"
