@@ -24,7 +24,7 @@ static inline uint64_t clock_raw_ns(void)
         return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* Processor time that was taken so far, user's and kernel's.  @whose: RUSAGE_SELF or RUSAGE_CHILDREN */
+/* Processor time that was taken so far, user's and kernel's.  @whose: RUSAGE_SELF, _THREAD or _CHILDREN */
 static inline uint64_t clock_cpu_ns(int whose)
 {
         struct rusage usage;

@@ -16,6 +16,17 @@
 /* Several gigabytes a second.  @bytes may be NULL if there are none. */
 uint64_t content_hash(const void *bytes, size_t n_bytes);
 
+/* The same of bytes that come in pieces. */
+struct content_hasher;
+
+/* NULL = no memory. */
+struct content_hasher *content_hasher_new(void);
+void content_hasher_free(struct content_hasher *h);
+void content_hasher_add(struct content_hasher *h, const void *bytes, size_t n_bytes);
+
+/* As content_hash() of all that was added. */
+uint64_t content_hasher_number(const struct content_hasher *h);
+
 /* Random bytes that only this process knows. */
 struct content_key {
         uint8_t bytes[192];

@@ -354,9 +354,11 @@ enum trace_clock_kind {
         X(54, PYTHON_LATE,                                                                                       \
           "samples in Python code without Python functions: more than 20 ms old when memory was read")           \
         X(55, PYTHON_UNFIT,                                                                                      \
-          "samples in Python code without Python functions: what was read later did not fit the native stack")
+          "samples in Python code without Python functions: what was read later did not fit the native stack")   \
+        X(56, CODE_NOT_WATCHED,                                                                                  \
+          "images in memory that can be written, without names: too many or too large to be read in each cycle")
 
-#define TRACE_LOSS_COUNT 56 /* ids below this are known */
+#define TRACE_LOSS_COUNT 57 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

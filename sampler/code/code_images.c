@@ -411,6 +411,10 @@ static int code_images_take_image(struct code_images *c, const struct image_look
                 change.time_ns = until_ns;
                 r = watched_images_put(&c->watched, &c->changes, image, &copy, look->began_ns,
                                        &change.time_ns);
+                if (r == -EOVERFLOW) {
+                        loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_NOT_WATCHED, 1);
+                        return 0;
+                }
                 loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_REPLACED, r > 0 ? (uint64_t)r : 0);
                 r = r < 0 ? r : 0;
         }
@@ -598,16 +602,18 @@ static int look_for_whole(struct code_images *c)
         return r == -ENOMEM ? r : 1;
 }
 
-/* Time that is used up here is missing later: what counts without being looked at may be wrong. */
-static int check_watched(struct code_images *c)
+int code_images_look_again(struct code_images *c)
 {
         uint64_t began_ns = clock_raw_ns(), seen_ns;
         size_t at = 0;
-        int r = 1;
+        int r = watched_images_begin_look(&c->watched, &c->changes, began_ns);
 
-        if (c->watched.n_images == 0)
-                return 0;
+        if (r > 0)
+                loss_counter_add(c->recording->losses, TRACE_LOSS_CODE_NOT_WATCHED, (uint64_t)r);
+        if (r < 0 || c->watched.n_images == 0)
+                return r < 0 ? r : 0;
         (void)begin_work(c, began_ns);
+        r = 1;
         while (r > 0) {
                 r = watched_images_check(&c->watched, &at, has_more_time(c, began_ns, WATCH_LEFT_NS),
                                          &c->image, &seen_ns);
@@ -711,8 +717,6 @@ int code_images_update(struct code_images *c)
 {
         int r = landmark_files_decide(&c->files);
 
-        if (r == 0)
-                r = check_watched(c);
         return r < 0 ? r : update_lists(c, NULL);
 }
 

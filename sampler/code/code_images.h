@@ -58,6 +58,12 @@ void code_images_see_records(struct code_images *c);
 int code_images_meet(struct code_images *c, const struct process_track *process, uint64_t avma,
                      uint64_t time_ns);
 
+/*
+ * Are images in memory that can be written still there?  Once a cycle, ahead of its samples: they are read
+ * again for that.  Returns 0 or -ENOMEM.
+ */
+int code_images_look_again(struct code_images *c);
+
 /* Reads the lists of JITs.  Returns 0 or -ENOMEM. */
 int code_images_update(struct code_images *c);
 

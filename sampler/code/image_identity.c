@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define PIECE_BYTES ((size_t)1 << 17) /* of a whole that is read again */
+
 /* The key of an image among a program's others; `instance`: of those that were not found whole, else 0. */
 struct image_key {
         uint32_t pid, program;
@@ -138,13 +140,23 @@ int image_copy_is_only(const struct image_copy *copy, const struct memory_image 
         return r < 0 ? r == -ENOMEM ? r : 0 : 1;
 }
 
+/* In pieces: memory for all of it would cost more than to read it. */
 int image_copy_is_unchanged(const struct image_copy *copy, const struct memory_image *image)
 {
-        struct byte_buffer bytes = { .data = NULL };
-        int r = process_memory_append(&image->memory, copy->avma, copy->n_bytes, &bytes);
+        struct content_hasher *hasher = content_hasher_new();
+        uint8_t *piece = malloc(PIECE_BYTES);
+        int r = hasher && piece ? 1 : -ENOMEM;
 
-        if (r == 0)
-                r = content_hash(bytes.data, bytes.used_bytes) == copy->number;
-        byte_buffer_deinit(&bytes);
-        return r < 0 && r != -ENOMEM ? 0 : r;
+        for (uint64_t done = 0, n; done < copy->n_bytes && r == 1; done += n) {
+                n = copy->n_bytes - done < PIECE_BYTES ? copy->n_bytes - done : PIECE_BYTES;
+                if (process_memory_read_all(&image->memory, copy->avma + done, piece, n))
+                        content_hasher_add(hasher, piece, n);
+                else
+                        r = 0;
+        }
+        if (r == 1)
+                r = content_hasher_number(hasher) == copy->number;
+        free(piece);
+        content_hasher_free(hasher);
+        return r;
 }

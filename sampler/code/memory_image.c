@@ -158,6 +158,24 @@ static int append_constants(const struct memory_image *image, uint32_t *constant
         return 0;
 }
 
+uint64_t memory_image_count_hashed(const struct memory_image *image)
+{
+        uint64_t room = MEMORY_IMAGE_CONTENT_BYTES, n_bytes = image->header.n_bytes, n;
+        size_t at = 0;
+
+        for (size_t i = 0; i < image->n_parts; i++) {
+                n = image->parts[i].end_avma - image->parts[i].start_avma;
+                n = n < room ? n : room;
+                room -= n;
+                n_bytes += n;
+        }
+        room = MEMORY_IMAGE_CONTENT_BYTES;
+        while (next_constant(&image->header, &at, &room, &n))
+                if (image->constants & UINT32_C(1) << (at - 1))
+                        n_bytes += n;
+        return n_bytes;
+}
+
 /* Headers, code and constants as they are mapped now.  Returns 1, 0 if they cannot be read, -ENOMEM. */
 static int hash_mapped(const struct memory_image *image, uint32_t *constants, uint64_t *ret_content)
 {

@@ -87,6 +87,9 @@ int memory_image_append_parts(const struct memory_image *image, uint64_t bytes_m
  */
 int memory_image_is_unchanged(const struct memory_image *image);
 
+/* How many bytes memory_image_is_unchanged() reads and hashes. */
+uint64_t memory_image_count_hashed(const struct memory_image *image);
+
 /*
  * Are headers, code and constants in @bytes, a whole image with this one's header, those that were
  * found, as far as hashed?

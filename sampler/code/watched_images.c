@@ -38,24 +38,61 @@ static bool watched_images_overlap(const struct memory_image *a, const struct me
         return false;
 }
 
+static bool watched_images_take_room(uint64_t *room_bytes, uint64_t n_bytes)
+{
+        bool has_room = n_bytes <= *room_bytes;
+
+        *room_bytes -= has_room ? n_bytes : *room_bytes;
+        return has_room;
+}
+
+/* Is there room for its mapped bytes?  @ret_bytes: what is left then. */
+static bool watched_images_have_room(const struct watched_images *w, const struct memory_image *image,
+                                     uint64_t *ret_bytes)
+{
+        size_t n_others = 0;
+
+        *ret_bytes = WATCHED_IMAGES_BYTES;
+        for (size_t i = 0; i < w->n_images; i++) {
+                const struct watched_image *other = &w->images[i];
+
+                if (watched_images_overlap(&other->image, image)) /* it takes that one's place */
+                        continue;
+                n_others++;
+                (void)watched_images_take_room(ret_bytes, memory_image_count_hashed(&other->image) +
+                                                                  other->copy.n_bytes);
+        }
+        return watched_images_take_room(ret_bytes, memory_image_count_hashed(image)) &&
+               n_others < WATCHED_IMAGES_MAX && w->over_ns < WATCHED_IMAGES_LEFT_NS;
+}
+
 uint64_t watched_images_copy_room(const struct watched_images *w, const struct memory_image *image)
 {
-        uint64_t room_bytes = WATCHED_IMAGES_COPY_BYTES;
+        uint64_t room_bytes;
 
-        for (size_t i = 0; i < w->n_images; i++) {
-                uint64_t taken_bytes = w->images[i].copy.n_bytes;
+        return watched_images_have_room(w, image, &room_bytes) ? room_bytes : 0;
+}
 
-                if (!watched_images_overlap(&w->images[i].image, image)) /* else it takes that one's place */
-                        room_bytes -= taken_bytes < room_bytes ? taken_bytes : room_bytes;
+int watched_images_begin_look(struct watched_images *w, struct image_changes *changes, uint64_t now_ns)
+{
+        uint64_t rest_ns = (now_ns - w->looked_ns) / WATCHED_IMAGES_SHARE;
+        int n_gone = 0;
+
+        w->over_ns -= rest_ns < w->over_ns ? rest_ns : w->over_ns;
+        w->looked_ns = now_ns;
+        while (w->over_ns >= WATCHED_IMAGES_LEFT_NS && w->n_images > 0) {
+                const struct watched_image *last = &w->images[--w->n_images];
+
+                n_gone++;
+                if (image_changes_add_gone(changes, &last->image, last->seen_ns) < 0)
+                        return -ENOMEM;
         }
-        return room_bytes;
+        return n_gone;
 }
 
 static int watched_images_add(struct watched_images *w, const struct memory_image *image,
                               const struct image_copy *copy, uint64_t seen_ns)
 {
-        if (w->n_images == WATCHED_IMAGES_MAX)
-                return 0;
         if (array_reserve(&w->images, &w->capacity, w->n_images + 1, sizeof(*w->images)) < 0)
                 return -ENOMEM;
         w->images[w->n_images++] =
@@ -67,6 +104,8 @@ int watched_images_put(struct watched_images *w, struct image_changes *changes,
                        const struct memory_image *image, const struct image_copy *copy, uint64_t began_ns,
                        uint64_t *from_ns)
 {
+        uint64_t room_bytes;
+        bool fits = watched_images_have_room(w, image, &room_bytes) && copy->n_bytes <= room_bytes;
         bool is_known = false;
         int n_replaced = 0, r = 0;
 
@@ -75,7 +114,7 @@ int watched_images_put(struct watched_images *w, struct image_changes *changes,
 
                 if (!watched_images_overlap(old, image))
                         continue;
-                if (old->content == image->content && old->base_avma == image->base_avma &&
+                if (fits && old->content == image->content && old->base_avma == image->base_avma &&
                     (w->images[i].copy.number == copy->number || w->images[i].copy.is_sought)) {
                         is_known = true;
                 } else {
@@ -89,7 +128,7 @@ int watched_images_put(struct watched_images *w, struct image_changes *changes,
         else if (r == 0)
                 r = image_changes_add_gone(changes, image, *from_ns);
         if (r == 0)
-                r = watched_images_add(w, image, copy, *from_ns);
+                r = fits ? watched_images_add(w, image, copy, *from_ns) : -EOVERFLOW;
         return r < 0 ? r : n_replaced;
 }
 
@@ -117,8 +156,8 @@ static int watched_image_is_there(struct watched_images *w, size_t i, bool searc
         return watched->copy.is_sought ? 2 : image_copy_is_only(&watched->copy, &watched->image);
 }
 
-int watched_images_check(struct watched_images *w, size_t *at, bool searches, struct memory_image *ret_image,
-                         uint64_t *ret_seen_ns)
+static int watched_images_check_rest(struct watched_images *w, size_t *at, bool searches,
+                                     struct memory_image *ret_image, uint64_t *ret_seen_ns)
 {
         while (*at < w->n_images) {
                 struct watched_image *watched = &w->images[*at];
@@ -139,4 +178,14 @@ int watched_images_check(struct watched_images *w, size_t *at, bool searches, st
                         return 2;
         }
         return 0;
+}
+
+int watched_images_check(struct watched_images *w, size_t *at, bool searches, struct memory_image *ret_image,
+                         uint64_t *ret_seen_ns)
+{
+        uint64_t before_ns = clock_cpu_ns(RUSAGE_THREAD);
+        int r = watched_images_check_rest(w, at, searches, ret_image, ret_seen_ns);
+
+        w->over_ns += clock_cpu_ns(RUSAGE_THREAD) - before_ns;
+        return r;
 }

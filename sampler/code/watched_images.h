@@ -17,9 +17,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WATCHED_IMAGES_SEARCH_NS  UINT64_C(100000000) /* from one search for second wholes to the next */
-#define WATCHED_IMAGES_MAX        256 /* at a time; of others it is not seen that they are replaced */
-#define WATCHED_IMAGES_COPY_BYTES (UINT64_C(16) << 20) /* of all wholes that are read at each look */
+#define WATCHED_IMAGES_SEARCH_NS UINT64_C(100000000)  /* from one search for second wholes to the next */
+#define WATCHED_IMAGES_MAX       256                  /* at a time; others have no names */
+#define WATCHED_IMAGES_BYTES     (UINT64_C(16) << 20) /* of all images and wholes, which each look reads */
+#define WATCHED_IMAGES_SHARE     4                    /* looks take at most one part in so many of the time */
+#define WATCHED_IMAGES_LEFT_NS   UINT64_C(200000000)  /* of looks, saved up while there were few */
 
 struct image_changes;
 struct image_copy;
@@ -32,24 +34,38 @@ struct watched_images {
         size_t n_images, capacity;
         size_t to_search;     /* the next one whose whole may not be the only one, or be found by now */
         uint64_t searched_ns; /* the last time */
+        /* Processor time that looks have had beyond their share up to the last of them. */
+        uint64_t over_ns, looked_ns;
 };
 
 void watched_images_deinit(struct watched_images *w);
 
-/* How large the whole of @image may be, which takes the place of those that it overlaps. */
+/*
+ * How large the whole of @image may be, which takes the place of those that it overlaps; 0 if it cannot be
+ * watched.
+ */
 uint64_t watched_images_copy_room(const struct watched_images *w, const struct memory_image *image);
+
+/*
+ * watched_images_begin_look() - all images are about to be looked at
+ * Where looks have taken more than their share of the time, no image is watched any more: each counts until
+ * it was seen last, and has no names from then on.
+ * Returns how many those are, or -ENOMEM.
+ */
+int watched_images_begin_look(struct watched_images *w, struct image_changes *changes, uint64_t now_ns);
 
 /*
  * watched_images_put() - an image was found
  * It counts from after the look: its earlier contents are unknown, since no record says when it was written.
  * If it was seen there before, it was there when the look began, too, also if its whole was found only now.
  * Another one that was seen in its place
- * counts until it was seen last, and is not watched any more.
+ * counts until it was seen last, and is not watched any more.  An image for which there is no room or no time
+ * does not count: it could be replaced unseen.
  * @copy:     the whole that it is known by, if any
  * @began_ns: the look at its memory
  * @from_ns:  after it; becomes the time from which it counts
  * @changes:  receives images that are gone
- * Returns how many images it has replaced, or -ENOMEM.
+ * Returns how many images it has replaced, -EOVERFLOW if it does not count, or -ENOMEM.
  */
 int watched_images_put(struct watched_images *w, struct image_changes *changes,
                        const struct memory_image *image, const struct image_copy *copy, uint64_t began_ns,

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "instrument/region_inbox.h"
+#include "sampler/code/code_images.h"
 #include "sampler/code/code_regions.h"
 #include "sampler/code/code_tables.h"
 #include "sampler/events/event_set.h"
@@ -483,6 +484,8 @@ int collector_cycle(struct collector *m, bool final, struct error *err)
         m->until_ns = final ? now_ns : until_ns;
         if (r < 0)
                 return r;
+        if (code_images_look_again(m->samples.images) < 0)
+                return error_set(err, -ENOMEM, "no memory for images");
         r = take_samples(m, now_ns, until_ns, final, err);
         if (r < 0)
                 return r;

@@ -264,12 +264,12 @@ START_TEST(what_is_written_over_is_nothing_until_it_is_seen)
         ck_assert_uint_eq(change.time_ns, found_ns);
         ck_assert_uint_ge(change.time_ns, now_ns); /* it may have been written since the record */
         seen_ns = clock_raw_ns();
-        ck_assert_int_eq(code_images_update(images), 0);
+        ck_assert_int_eq(code_images_look_again(images), 0);
         ck_assert(!code_images_next(images, UINT64_MAX, &change));
         made_image_init(&other, &options);
         made_image_load(&other, base, false);
         now_ns = clock_raw_ns();
-        ck_assert_int_eq(code_images_update(images), 0);
+        ck_assert_int_eq(code_images_look_again(images), 0);
         ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_REPLACED], 1);
         ck_assert(code_images_next(images, UINT64_MAX, &change));
         ck_assert(change.is_gone);
@@ -281,7 +281,7 @@ START_TEST(what_is_written_over_is_nothing_until_it_is_seen)
         ck_assert(!change.is_gone);
         ck_assert_uint_ge(change.time_ns, now_ns);
         ck_assert_int_eq(munmap(base, ROOM_BYTES), 0);
-        ck_assert_int_eq(code_images_update(images), 0); /* what is gone was not written over */
+        ck_assert_int_eq(code_images_look_again(images), 0); /* what is gone was not written over */
         ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_REPLACED], 1);
 }
 END_TEST

@@ -5,17 +5,20 @@
  */
 #include "sampler/code/watched_images.h"
 
+#include "base/clock.h"
 #include "sampler/code/image_changes.h"
 #include "sampler/code/image_identity.h"
 #include "sampler/code/memory_image.h"
 #include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #define PID        7
 #define CODE       UINT64_C(0x10000)
+#define PART_BYTES UINT64_C(0x100)
 #define ROOM_BYTES ((size_t)0x8000) /* for one image of the test's own */
 
 static struct watched_images watched;
@@ -155,7 +158,8 @@ static const struct memory_image *image_at(uint32_t pid, uint64_t code_avma)
         image = (struct memory_image){ .memory = process_memory_of(pid),
                                        .base_avma = code_avma,
                                        .n_parts = 1 };
-        image.parts[0] = (struct memory_image_part){ .start_avma = code_avma, .end_avma = code_avma + 0x100 };
+        image.parts[0] = (struct memory_image_part){ .start_avma = code_avma,
+                                                     .end_avma = code_avma + PART_BYTES };
         return &image;
 }
 
@@ -164,29 +168,100 @@ static uint64_t room_at(uint32_t pid, uint64_t code_avma)
         return watched_images_copy_room(&watched, image_at(pid, code_avma));
 }
 
-static void put_image(const struct memory_image *image, const struct image_copy *copy)
+static void put_image(const struct memory_image *image, const struct image_copy *copy, int wanted)
 {
         uint64_t from_ns = 100;
 
-        ck_assert_int_ge(watched_images_put(&watched, &changes, image, copy, 90, &from_ns), 0);
+        ck_assert_int_eq(watched_images_put(&watched, &changes, image, copy, 90, &from_ns), wanted);
 }
 
-/* All wholes share one room; an image that replaces another one, or comes again, has that one's part. */
-START_TEST(a_whole_has_the_room_that_others_leave)
+static bool drop_change(void)
 {
-        const struct image_copy three = { .avma = 1, .number = 3, .n_bytes = UINT64_C(3) << 20 };
-        const struct image_copy all = { .avma = 1, .number = 4, .n_bytes = WATCHED_IMAGES_COPY_BYTES };
+        struct image_change change;
 
-        ck_assert_uint_eq(room_at(PID, CODE), WATCHED_IMAGES_COPY_BYTES);
-        put_image(image_at(PID, CODE), &three);
-        ck_assert_uint_eq(room_at(PID, CODE), WATCHED_IMAGES_COPY_BYTES);
-        ck_assert_uint_eq(room_at(PID, CODE + 0x80), WATCHED_IMAGES_COPY_BYTES);
-        ck_assert_uint_eq(room_at(PID, CODE + 0x1000), WATCHED_IMAGES_COPY_BYTES - three.n_bytes);
-        ck_assert_uint_eq(room_at(PID + 1, CODE), WATCHED_IMAGES_COPY_BYTES - three.n_bytes);
-        put_image(image_at(PID, CODE + 0x1000), &all);
-        ck_assert_uint_eq(room_at(PID + 1, CODE), 0);
+        return image_changes_next(&changes, UINT64_MAX, &change);
+}
+
+static void expect_one_gone(uint64_t code_avma)
+{
+        struct image_change change;
+
+        ck_assert(image_changes_next(&changes, UINT64_MAX, &change));
+        ck_assert(change.is_gone);
+        ck_assert_uint_eq(change.range.start_avma, code_avma);
+}
+
+/* All images and wholes share one room; one that replaces another, or comes again, has that one's part. */
+START_TEST(an_image_has_the_room_that_others_leave)
+{
+        const uint64_t all_bytes = WATCHED_IMAGES_BYTES - PART_BYTES;
+        const struct image_copy three = { .avma = 1, .number = 3, .n_bytes = UINT64_C(3) << 20 };
+        const struct image_copy all = { .avma = 1, .number = 4, .n_bytes = all_bytes - 3 * PART_BYTES };
+        const struct image_copy none = { .avma = 0 };
+
+        ck_assert_uint_eq(room_at(PID, CODE), all_bytes);
+        put_image(image_at(PID, CODE), &three, 0);
+        ck_assert_uint_eq(room_at(PID, CODE), all_bytes);
+        ck_assert_uint_eq(room_at(PID, CODE + PART_BYTES / 2), all_bytes);
+        ck_assert_uint_eq(room_at(PID, CODE + 0x1000), all_bytes - PART_BYTES - three.n_bytes);
+        ck_assert_uint_eq(room_at(PID + 1, CODE), all_bytes - PART_BYTES - three.n_bytes);
+        put_image(image_at(PID, CODE), &none, 1);
+        put_image(image_at(PID, CODE + 0x1000), &all, 0);
+        ck_assert_uint_eq(room_at(PID, CODE), 2 * PART_BYTES);
+        ck_assert_uint_eq(room_at(PID + 1, CODE), PART_BYTES);
+        put_image(image_at(PID + 1, CODE), &none, 0);
+        put_image(image_at(PID + 2, CODE), &none, 0);
+        put_image(image_at(PID + 3, CODE), &none, -EOVERFLOW);
+        ck_assert_uint_eq(watched.n_images, 4);
+}
+END_TEST
+
+/* It could be replaced unseen, so it has no names; what was in its place counts no longer. */
+START_TEST(one_image_too_many_has_no_names)
+{
+        const struct image_copy none = { .avma = 0 };
+        const struct image_copy large = { .avma = 1, .number = 3, .n_bytes = WATCHED_IMAGES_BYTES };
+
+        for (uint32_t i = 0; i < WATCHED_IMAGES_MAX; i++)
+                put_image(image_at(PID + i, CODE), &none, 0);
+        while (drop_change())
+                ;
+        put_image(image_at(PID, CODE + 0x1000), &none, -EOVERFLOW);
+        expect_one_gone(CODE + 0x1000);
+        expect_nothing();
+        put_image(image_at(PID, CODE), &none, 0); /* the same again */
+        expect_nothing();
+        put_image(image_at(PID, CODE), &large, -EOVERFLOW);
+        expect_one_gone(CODE);
+        expect_one_gone(CODE);
+        expect_nothing();
+        ck_assert_uint_eq(watched.n_images, WATCHED_IMAGES_MAX - 1);
+}
+END_TEST
+
+/* Looks that take more than their share end all watching, until enough time has passed. */
+START_TEST(looks_have_a_share_of_the_time)
+{
+        const struct image_copy none = { .avma = 0 };
+        const uint64_t now_ns = UINT64_C(1) << 40;
+
+        put_image(image_at(PID, CODE), &none, 0);
+        while (drop_change())
+                ;
+        ck_assert_int_eq(watched_images_begin_look(&watched, &changes, now_ns), 0);
+        watched.over_ns = WATCHED_IMAGES_LEFT_NS + 1;
+        ck_assert_int_eq(watched_images_begin_look(&watched, &changes, now_ns + 2 * WATCHED_IMAGES_SHARE), 0);
+        expect_nothing();
+        watched.over_ns = WATCHED_IMAGES_LEFT_NS + 2;
+        ck_assert_int_eq(watched_images_begin_look(&watched, &changes, now_ns + 3 * WATCHED_IMAGES_SHARE), 1);
+        expect_one_gone(CODE);
+        expect_nothing();
         ck_assert_uint_eq(room_at(PID, CODE), 0);
-        ck_assert_uint_eq(room_at(PID, CODE + 0x1000), WATCHED_IMAGES_COPY_BYTES - three.n_bytes);
+        put_image(image_at(PID, CODE), &none, -EOVERFLOW);
+        while (drop_change())
+                ;
+        ck_assert_int_eq(watched_images_begin_look(&watched, &changes, now_ns + NS_PER_S), 0);
+        put_image(image_at(PID, CODE), &none, 0);
 }
 END_TEST
 
@@ -231,7 +306,7 @@ START_TEST(the_search_goes_from_image_to_image)
                 made_image_init(&made, &options);
                 made_image_load(&made, base + i * ROOM_BYTES, false);
                 ck_assert_int_eq(memory_image_find(&place, &images[i]), 1);
-                put_image(&images[i], &(const struct image_copy){ .is_sought = i != 1 });
+                put_image(&images[i], &(const struct image_copy){ .is_sought = i != 1 }, 0);
         }
         for (unsigned i = 0; i < sizeof(turns) / sizeof(turns[0]); i++) {
                 ck_assert_int_eq(find_searched(images, 4), turns[i]);
