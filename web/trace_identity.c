@@ -15,6 +15,8 @@ static struct trace_identity identity_of(const struct stat *status)
 
 static bool is_same(const struct trace_identity *now, const struct trace_identity *before)
 {
+        if (before->is_replaced)
+                return true;
         if (now->device != before->device || now->inode != before->inode)
                 return false;
         if (before->grows)
@@ -52,5 +54,5 @@ bool trace_identity_is_open(const struct trace_identity *identity, int fd)
         if (fstat(fd, &status) < 0)
                 return false;
         now = identity_of(&status);
-        return status.st_nlink > 0 && is_same(&now, identity);
+        return (status.st_nlink > 0 || identity->is_replaced) && is_same(&now, identity);
 }

@@ -55,9 +55,11 @@ struct view_front {
         struct browser_page page;
         struct live_symbols symbols; /* while the trace grows */
         bool is_ready, is_over;
-        bool is_deaf;      /* the server has closed its channel: its end says why */
-        bool follows;      /* the trace grows still */
-        bool is_live_over; /* the server that follows it has said that it does not any more */
+        bool is_deaf;          /* the server has closed its channel: its end says why */
+        bool follows;          /* the trace grows still */
+        bool is_live_over;     /* the server that follows it has nothing more to follow */
+        bool is_server_ending; /* it was told to end, and hears nothing more */
+        bool names_come;       /* and its writer still adds names: see names_come_fd */
 };
 
 /*
@@ -163,6 +165,7 @@ static int view_front_start_server(struct view_front *f, struct error *err)
                                                        .cache = f->options->cache,
                                                        .has_before = f->options->before != NULL,
                                                        .follows = f->follows,
+                                                       .is_replaced = f->names_come,
                                                        .listen_fd = f->listen_fd,
                                                        .channel_fd = pair[1],
                                                        .names_fd = f->symbols.names_fd };
@@ -171,7 +174,7 @@ static int view_front_start_server(struct view_front *f, struct error *err)
         }
         io_close(&pair[1]);
         f->channel_fd = pair[0];
-        f->is_deaf = false;
+        f->is_deaf = f->is_server_ending = false;
         if (!f->follows) /* else the next server listens there too */
                 io_close(&f->listen_fd);
         if (f->server > 0)
@@ -185,6 +188,7 @@ static int view_front_begin(struct view_front *f, struct error *err)
         int r = read_identity(&f->trace, &f->index, f->options->trace, err);
 
         f->follows = f->trace.grows = f->options->follows;
+        f->names_come = f->trace.is_replaced = f->follows && f->options->names_come_fd > 0;
         if (r == 0 && f->options->before)
                 r = read_identity(&f->before, NULL, f->options->before, err);
         if (r == 0)
@@ -332,6 +336,28 @@ static void view_front_announce(struct view_front *f)
                 browser_start(&f->page, url);
 }
 
+static void stop_answers(struct view_front *f)
+{
+        for (size_t i = 0; i < ANSWER_JOBS_RUNNING_MAX; i++)
+                (void)answer_process_stop(&f->answers[i].process);
+}
+
+/* When the recording is over and has its names: the server and its requests end, and the next one comes. */
+static void end_live_server(struct view_front *f)
+{
+        if (!f->is_live_over || f->names_come || f->is_server_ending)
+                return;
+        stop_answers(f);
+        f->is_server_ending = true;
+        (void)shutdown(f->channel_fd, SHUT_WR);
+}
+
+static void view_front_note_names(struct view_front *f)
+{
+        f->names_come = false;
+        end_live_server(f);
+}
+
 static int take_message(struct view_front *f, const struct web_message *message, struct error *err)
 {
         struct running_answer *answer;
@@ -345,13 +371,14 @@ static int take_message(struct view_front *f, const struct web_message *message,
                 return error_set(err, message->number < 0 ? message->number : -EIO, "%.*s",
                                  (int)message->text.used_bytes, (const char *)message->text.data);
         case WEB_MESSAGE_ASK:
-                return take_question(f, message, err);
+                return f->is_server_ending ? 0 : take_question(f, message, err);
         case WEB_MESSAGE_INDEX_DONE:
                 if (f->options->cache)
                         timeline_cache_end(f->options->cache, &f->index, (long)f->server, true);
                 return 0;
         case WEB_MESSAGE_LIVE_OVER:
                 f->is_live_over = f->follows;
+                end_live_server(f);
                 return 0;
         case WEB_MESSAGE_CANCEL:
                 answer = find_answer(f, message->id);
@@ -393,8 +420,6 @@ static int restart_server(struct view_front *f, struct error *err)
         const struct trace_identity followed = f->trace;
         int r;
 
-        for (size_t i = 0; i < ANSWER_JOBS_RUNNING_MAX; i++)
-                (void)answer_process_stop(&f->answers[i].process); /* its requests are gone */
         live_symbols_stop(&f->symbols);
         f->follows = f->is_live_over = false;
         io_close(&f->channel_fd);
@@ -410,7 +435,7 @@ static int judge_end(struct view_front *f, int wait_status, struct error *err)
 
         if (r < 0)
                 return r;
-        return f->is_live_over ? restart_server(f, err) : judge_server(wait_status, err);
+        return f->is_server_ending ? restart_server(f, err) : judge_server(wait_status, err);
 }
 
 static int reap(struct view_front *f, struct error *err)
@@ -449,18 +474,22 @@ static int view_front_take_signals(struct view_front *f, struct error *err)
 
 static int view_front_serve(struct view_front *f, struct error *err)
 {
-        struct pollfd fds[2] = { { .fd = f->signal_fd, .events = POLLIN },
-                                 { .fd = f->channel_fd, .events = POLLIN } };
+        struct pollfd fds[3] = { { .fd = f->signal_fd, .events = POLLIN },
+                                 { .fd = f->channel_fd, .events = POLLIN },
+                                 { .fd = f->options->names_come_fd } };
         int r = 0;
 
         while (r == 0 && !f->is_over) {
                 fds[1].fd = f->is_deaf ? -1 : f->channel_fd;
-                if (poll(fds, 2, -1) < 0 && errno != EINTR)
+                fds[2].fd = f->names_come ? f->options->names_come_fd : -1;
+                if (poll(fds, 3, -1) < 0 && errno != EINTR)
                         return error_errno(err, "poll of the viewer");
                 if (fds[1].revents)
                         r = view_front_take_messages(f, err);
                 if (fds[1].revents & POLLHUP)
                         f->is_deaf = true;
+                if (fds[2].revents)
+                        view_front_note_names(f);
                 if (r == 0 && fds[0].revents)
                         r = view_front_take_signals(f, err);
         }
@@ -469,8 +498,7 @@ static int view_front_serve(struct view_front *f, struct error *err)
 
 static void view_front_end(struct view_front *f)
 {
-        for (size_t i = 0; i < ANSWER_JOBS_RUNNING_MAX; i++)
-                (void)answer_process_stop(&f->answers[i].process);
+        stop_answers(f);
         if (f->server != 0) {
                 (void)kill(f->server, SIGKILL);
                 while (waitpid(f->server, NULL, 0) < 0 && errno == EINTR)

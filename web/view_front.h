@@ -29,6 +29,11 @@ struct view_front_options {
         uint16_t port;                      /* 0 = any */
         bool opens_browser;
         bool follows; /* `trace` is still being written, and shown as it grows */
+        /*
+         * > 0: a pipe, borrowed; until its writer closes it, a whole trace is not the last word: names are
+         * added to it, and another file takes its place.
+         */
+        int names_come_fd;
         const struct web_answers *answers;
         /* Called once, when the address works.  `url` has the token in it. */
         void (*ready)(void *context, const char *url, uint16_t port);

@@ -74,6 +74,7 @@ static int open_live(struct view_server *s, struct error *err)
                 return error_errno(err, "%s", s->options->trace);
         r = live_trace_open(&s->live, fd, s->fds[FD_INDEX], s->fds[FD_NAMES], s->options->trace, err);
         s->content.identity.grows = true;
+        s->content.identity.is_replaced = s->options->is_replaced;
         view_content_set_live(&s->content, &s->live.trace, &s->live.frames);
         return r;
 }
@@ -131,6 +132,16 @@ static int view_server_begin(struct view_server *s, struct error *err)
         return r;
 }
 
+/* Answers about what there is.  Returns 0 when the front is gone, or -errno. */
+static int serve_on(struct view_server *s, struct error *err)
+{
+        int r;
+
+        while ((r = http_server_step(s->http, -1, err)) == 1)
+                ;
+        return r;
+}
+
 /* While the index grows it answers already, about all that is over. */
 static int serve_meanwhile(void *context, double part)
 {
@@ -175,7 +186,7 @@ static int build_index(struct view_server *s)
         return 0;
 }
 
-/* Until the recording is over.  Returns 0, or 1 if the front is gone; -errno. */
+/* Until the recording is over, and the front has heard that.  Returns 0 when the front is gone, or -errno. */
 static int serve_live(struct view_server *s, struct error *err)
 {
         int r;
@@ -186,23 +197,18 @@ static int serve_live(struct view_server *s, struct error *err)
                 s->content.progress = s->live.has_begun;
                 r = http_server_step(s->http, s->live.is_behind ? 0 : TRACE_FOLLOW_LOOK_MS, err);
                 if (r != 1)
-                        return r < 0 ? r : 1;
+                        return r;
         }
-        if (r == 0)
-                (void)tell_front(s, WEB_MESSAGE_LIVE_OVER, NULL);
-        return r;
+        if (r < 0)
+                return r;
+        (void)tell_front(s, WEB_MESSAGE_LIVE_OVER, NULL);
+        return serve_on(s, err);
 }
 
 /* All of a trace.  Returns 0 when the front is gone, or -errno. */
 static int serve_whole(struct view_server *s, struct error *err)
 {
-        int r;
-
-        if (build_index(s) < 0)
-                return 0;
-        while ((r = http_server_step(s->http, -1, err)) == 1)
-                ;
-        return r;
+        return build_index(s) < 0 ? 0 : serve_on(s, err);
 }
 
 int view_server_run(const struct view_server_options *options)

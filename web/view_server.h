@@ -4,7 +4,8 @@
  * without end
  *
  * One that follows serves the trace as it grows.  When the recording is over it says so to the front
- * (WEB_MESSAGE_LIVE_OVER) and ends: the next server, on the same socket, reads the whole trace.
+ * (WEB_MESSAGE_LIVE_OVER), and answers on until the front is gone: the next server, on the same socket, reads
+ * the whole trace.
  *
  * Way of the data:  view_front -> fork -> [view_server] -> loaded_trace, timeline -> http_server
  */
@@ -19,6 +20,7 @@ struct view_server_options {
         struct web_site site;
         bool has_before;                    /* there is another trace, to compare with */
         bool follows;                       /* the trace is still being written: live_trace */
+        bool is_replaced;                   /* and is replaced by its writer at its end */
         const char *trace;                  /* path */
         const struct timeline_cache *cache; /* where indexes are kept; NULL = nowhere */
         int listen_fd;                      /* owned, as the others */

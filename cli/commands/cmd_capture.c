@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "cli/commands/command_frame.h"
+#include "cli/commands/viewer_child.h"
 #include "cli/commands/viewer_start.h"
 #include "cli/exit_status.h"
 #include "cli/files/output_file.h"
@@ -57,12 +58,24 @@ struct arguments {
         bool waits, views, no_symbolize;
 };
 
-/* The result of the child. */
+/* The child reports that there is a trace, and at its end the result. */
 struct outcome {
         int code;
-        bool is_complete, is_resumed;
+        bool has_ended, is_complete, is_resumed;
         uint64_t n_dropped, n_taken, wire_bytes, file_bytes;
         char words[ERROR_TEXT_BYTES];
+};
+
+/* While the trace comes. */
+struct capture {
+        struct viewer_start start; /* of the viewer */
+        bool views;
+        int fds[N_FDS];
+        int signal_fd;
+        int report_fd;      /* the child's words */
+        int names_fds[2];   /* the viewer sees its end closed when all names are there */
+        pid_t viewer;       /* 0 = not started, -1 = it cannot be */
+        bool is_terminated; /* by SIGTERM: the viewer ends as well */
 };
 
 static const struct option_row option_rows[] = {
@@ -70,7 +83,8 @@ static const struct option_row option_rows[] = {
           "the trace; default: " OPTION_DEFAULT_TRACE " (an earlier one becomes " OPTION_DEFAULT_TRACE
           ".old)" },
         { LETTER_WAIT, "wait", NULL, "if no recorder listens yet, wait until one does" },
-        { LETTER_VIEW, "view", NULL, "when all of it is here, show it in the browser: hyprof view" },
+        { LETTER_VIEW, "view", NULL,
+          "show it in the browser while it comes, and after it: hyprof view --follow" },
         SEARCH_OPTION_ROWS,
         { LETTER_DEBUGINFOD, "debuginfod", "[=URLS]", "as of 'hyprof symbolize'" },
         { LETTER_NO_SYMBOLIZE, "no-symbolize", NULL, "add no names to those that come with the trace" },
@@ -89,7 +103,9 @@ static const struct option_table table = {
                 "found here.  A capture that was interrupted goes on with the same command.\n",
         .rows = option_rows,
         .n_rows = sizeof(option_rows) / sizeof(option_rows[0]),
-        .closing = "exit status: 0 = the whole trace is here; 1 = a part of it, or nothing; 2 = usage\n",
+        .closing =
+                "exit status: 0 = the whole trace is here; 1 = a part of it, or nothing, or --view shows no more;\n"
+                "2 = usage\n",
 };
 
 /* An option of hyprof symbolize, as one word. */
@@ -221,10 +237,27 @@ static int make_files(const char *path, const char *place_path, int *ret_file_fd
 
 /* ---- the child ----------------------------------------------------------------------------------------- */
 
+/* All of it.  The parent hears when there is something in the file. */
+static int take_all_chunks(struct relay_intake *intake, int report_fd, struct error *err)
+{
+        const struct outcome begun = { .has_ended = false };
+        bool has_begun = false;
+        int r = 1;
+
+        while (r == 1) {
+                if (!has_begun && intake->place.file_bytes > 0) {
+                        (void)io_write_all(report_fd, &begun, sizeof(begun), NULL);
+                        has_begun = true;
+                }
+                r = relay_intake_next(intake, err);
+        }
+        return r;
+}
+
 static _Noreturn void take_in_child(int *fds, const struct relay_place *place, pid_t parent)
 {
         struct relay_intake *intake = calloc(1, sizeof(*intake));
-        struct outcome outcome = { .code = -ENOMEM, .words = "no memory" };
+        struct outcome outcome = { .has_ended = true, .code = -ENOMEM, .words = "no memory" };
         struct error err = ERROR_NONE;
         int r = intake ? server_confinement_enter(fds, N_FDS, UINT64_MAX, &err) : -ENOMEM;
 
@@ -237,9 +270,10 @@ static _Noreturn void take_in_child(int *fds, const struct relay_place *place, p
                 r = relay_intake_begin(intake, fds[FD_SOCKET], fds[FD_FILE], fds[FD_PLACE], place, &err);
         }
         if (r == 0)
-                r = relay_intake_run(intake, &err);
+                r = take_all_chunks(intake, fds[FD_REPORT], &err);
         if (intake) {
-                outcome = (struct outcome){ .code = r,
+                outcome = (struct outcome){ .has_ended = true,
+                                            .code = r,
                                             .is_complete = intake->is_complete,
                                             .is_resumed = intake->is_resumed,
                                             .n_dropped = intake->n_dropped,
@@ -252,40 +286,76 @@ static _Noreturn void take_in_child(int *fds, const struct relay_place *place, p
         _exit(0);
 }
 
-/* The connection is closed at a signal: then the child comes to its end. */
-static void wait_for_outcome(int report_fd, int socket_fd, int signal_fd, struct outcome *ret)
+/* In one step: the child writes less than a pipe takes at once.  Returns false if it is gone. */
+static bool hear_child(int report_fd, struct outcome *ret)
 {
-        struct pollfd fds[2] = { { .fd = report_fd, .events = POLLIN },
-                                 { .fd = signal_fd, .events = POLLIN } };
         size_t got = 0;
 
-        while (poll(fds, 2, -1) < 0 || fds[0].revents == 0)
-                if (fds[1].revents != 0) {
-                        (void)shutdown(socket_fd, SHUT_RDWR);
-                        fds[1].fd = -1;
-                        fds[1].revents = 0;
-                }
-        if (io_read_full(report_fd, ret, sizeof(*ret), &got, NULL) < 0 || got < sizeof(*ret))
-                *ret = (struct outcome){ .code = -EPROTO,
-                                         .words = "the process that takes the trace has died" };
-        ret->words[sizeof(ret->words) - 1] = '\0';
+        return io_read_full(report_fd, ret, sizeof(*ret), &got, NULL) == 0 && got == sizeof(*ret);
 }
 
-static int take_trace(int *fds, const struct relay_place *place, int signal_fd, struct outcome *ret)
+/* The viewer has none of the capture's descriptors: the file's lock and the connection end with the child. */
+static void start_viewer(struct capture *c)
+{
+        const int foreign_fds[] = { c->fds[FD_SOCKET], c->fds[FD_FILE], c->fds[FD_PLACE],
+                                    c->report_fd,      c->signal_fd,    c->names_fds[1] };
+
+        if (!c->views || c->viewer != 0)
+                return;
+        c->viewer = viewer_child_start(&c->start, foreign_fds, sizeof(foreign_fds) / sizeof(foreign_fds[0]));
+}
+
+/* The connection is closed at a signal: then the child comes to its end. */
+static void hear_signal(struct capture *c)
+{
+        struct signalfd_siginfo info;
+
+        if (read(c->signal_fd, &info, sizeof(info)) != (ssize_t)sizeof(info))
+                return;
+        c->is_terminated |= info.ssi_signo == SIGTERM;
+        (void)shutdown(c->fds[FD_SOCKET], SHUT_RDWR);
+}
+
+static void wait_for_outcome(struct capture *c, struct outcome *ret)
+{
+        struct pollfd fds[2] = { { .fd = c->report_fd, .events = POLLIN },
+                                 { .fd = c->signal_fd, .events = POLLIN } };
+
+        for (ret->has_ended = false; !ret->has_ended;) {
+                if (poll(fds, 2, -1) < 0)
+                        continue;
+                if (fds[1].revents != 0) {
+                        hear_signal(c);
+                        fds[1].fd = -1; /* another signal is for what comes after this */
+                }
+                if (fds[0].revents == 0)
+                        continue;
+                if (!hear_child(c->report_fd, ret))
+                        *ret = (struct outcome){ .has_ended = true,
+                                                 .code = -EPROTO,
+                                                 .words = "the process that takes the trace has died" };
+                ret->words[sizeof(ret->words) - 1] = '\0';
+                if (!ret->has_ended)
+                        start_viewer(c);
+        }
+}
+
+static int take_trace(struct capture *c, const struct relay_place *place, struct outcome *ret)
 {
         int report[2];
         pid_t parent = getpid(), pid;
 
         if (pipe2(report, O_CLOEXEC) < 0)
                 return -errno;
-        fds[FD_REPORT] = report[1];
+        c->fds[FD_REPORT] = report[1];
+        c->report_fd = report[0];
         pid = fork();
         if (pid == 0)
-                take_in_child(fds, place, parent);
+                take_in_child(c->fds, place, parent);
         io_close(&report[1]);
         if (pid > 0)
-                wait_for_outcome(report[0], fds[FD_SOCKET], signal_fd, ret);
-        io_close(&report[0]);
+                wait_for_outcome(c, ret);
+        io_close(&c->report_fd);
         while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
                 ;
         return pid < 0 ? -ENOMEM : 0;
@@ -318,46 +388,36 @@ static void cmd_capture_report(const struct outcome *o, const char *path, bool q
                          o->is_resumed ? ", gone on with" : "");
 }
 
-static int cmd_capture_complete(struct arguments *args, const char *path, bool quiet)
+/* Names that the recorder's machine did not have. */
+static int cmd_capture_symbolize(struct arguments *args, const char *path, bool quiet)
 {
-        struct viewer_start start = { .traces = { .trace = path }, .quiet = quiet };
-        int status = EXIT_STATUS_OK;
-
-        if (!args->no_symbolize) {
-                if (quiet && cmd_capture_add_word(args, "-q", NULL) < 0)
-                        return EXIT_STATUS_FAILED;
-                args->words[args->n_words] = strdup(path);
-                status = args->words[args->n_words] ? cmd_symbolize(args->n_words + 1, args->words)
-                                                    : EXIT_STATUS_FAILED;
-                args->n_words++;
-        }
-        return args->views ? viewer_start_run(&start) : status;
+        if (args->no_symbolize)
+                return EXIT_STATUS_OK;
+        if (quiet && cmd_capture_add_word(args, "-q", NULL) < 0)
+                return EXIT_STATUS_FAILED;
+        args->words[args->n_words] = strdup(path);
+        if (!args->words[args->n_words])
+                return EXIT_STATUS_FAILED;
+        return cmd_symbolize(++args->n_words, args->words);
 }
 
-static int cmd_capture_take(struct arguments *args, const struct relay_address *address, const char *path,
-                            int signal_fd, bool quiet)
+/* Takes the trace.  Returns the exit status. */
+static int cmd_capture_take(struct arguments *args, struct capture *c, const char *path, bool quiet)
 {
         char place_path[PATH_BYTES];
-        int fds[N_FDS] = { -1, -1, -1, -1 }, status = EXIT_STATUS_OK;
+        int status = EXIT_STATUS_OK;
         struct relay_place place = { .recording = 0 };
         struct outcome outcome = { .code = 0 };
-        struct error err = ERROR_NONE;
 
         (void)snprintf(place_path, sizeof(place_path), "%s" RELAY_PLACE_ENDING, path);
-        fds[FD_SOCKET] = cmd_capture_connect(address, args->waits, signal_fd, &err);
-        if (fds[FD_SOCKET] < 0) {
-                complain("error: no recorder listens: %s", err.text);
-                complain_try("hyprof capture --wait ...");
-                return EXIT_STATUS_FAILED;
-        }
-        if (!find_rest(path, place_path, &fds[FD_FILE], &fds[FD_PLACE], &place))
-                status = make_files(path, place_path, &fds[FD_FILE], &fds[FD_PLACE]);
-        if (status == EXIT_STATUS_OK && take_trace(fds, &place, signal_fd, &outcome) < 0) {
+        if (!find_rest(path, place_path, &c->fds[FD_FILE], &c->fds[FD_PLACE], &place))
+                status = make_files(path, place_path, &c->fds[FD_FILE], &c->fds[FD_PLACE]);
+        if (status == EXIT_STATUS_OK && take_trace(c, &place, &outcome) < 0) {
                 complain("error: fork: %s", strerrordesc_np(errno));
                 status = EXIT_STATUS_FAILED;
         }
         for (int i = 0; i < FD_REPORT; i++)
-                io_close(&fds[i]);
+                io_close(&c->fds[i]);
         if (status != EXIT_STATUS_OK)
                 return status;
         cmd_capture_report(&outcome, path, quiet);
@@ -365,7 +425,55 @@ static int cmd_capture_take(struct arguments *args, const struct relay_address *
                 (void)unlink(place_path);
         if (outcome.file_bytes == 0)
                 (void)unlink(path);
-        return outcome.is_complete ? cmd_capture_complete(args, path, quiet) : EXIT_STATUS_FAILED;
+        return outcome.is_complete ? cmd_capture_symbolize(args, path, quiet) : EXIT_STATUS_FAILED;
+}
+
+/* The viewer shows what came until another signal. */
+static int cmd_capture_view(struct capture *c, int status)
+{
+        int viewed;
+
+        io_close(&c->names_fds[1]);
+        if (c->viewer == 0)
+                return status;
+        if (c->viewer < 0)
+                return EXIT_STATUS_FAILED;
+        viewer_child_end_at_signals(c->viewer);
+        if (c->is_terminated)
+                (void)kill(c->viewer, SIGTERM);
+        viewed = viewer_child_wait(c->viewer);
+        return status != EXIT_STATUS_OK ? status : viewed;
+}
+
+static int cmd_capture_connect_and_take(struct arguments *args, const struct relay_address *address,
+                                        const char *path, int signal_fd, bool quiet)
+{
+        struct capture c = { .start = { .traces = { .trace = path },
+                                        .quiet = quiet,
+                                        .follows = true,
+                                        .ends_with_parent = true },
+                             .views = args->views,
+                             .fds = { -1, -1, -1, -1 },
+                             .signal_fd = signal_fd,
+                             .names_fds = { -1, -1 } };
+        struct error err = ERROR_NONE;
+        int status;
+
+        c.fds[FD_SOCKET] = cmd_capture_connect(address, args->waits, signal_fd, &err);
+        if (c.fds[FD_SOCKET] < 0) {
+                complain("error: no recorder listens: %s", err.text);
+                complain_try("hyprof capture --wait ...");
+                return EXIT_STATUS_FAILED;
+        }
+        if (args->views && !args->no_symbolize && pipe2(c.names_fds, O_CLOEXEC) < 0) {
+                complain("error: a pipe to the viewer: %s", strerrordesc_np(errno));
+                io_close(&c.fds[FD_SOCKET]);
+                return EXIT_STATUS_FAILED;
+        }
+        c.start.names_come_fd = c.names_fds[0];
+        status = cmd_capture_view(&c, cmd_capture_take(args, &c, path, quiet));
+        io_close(&c.names_fds[0]);
+        return status;
 }
 
 static int cmd_capture_run(void *context, struct common_options *common)
@@ -389,7 +497,7 @@ static int cmd_capture_run(void *context, struct common_options *common)
         (void)sigaddset(&signals, SIGTERM);
         (void)pthread_sigmask(SIG_BLOCK, &signals, &before);
         signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
-        status = cmd_capture_take(args, &address, path, signal_fd, common->quiet);
+        status = cmd_capture_connect_and_take(args, &address, path, signal_fd, common->quiet);
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
         io_close(&signal_fd);
         return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands/record_and_view.h"
 
+#include "cli/commands/viewer_child.h"
 #include "cli/commands/viewer_start.h"
 #include "cli/exit_status.h"
 #include "cli/options/record_options.h"
@@ -18,8 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STATUS_OF_SIGNAL 128 /* plus its number, as shells have it */
-#define LOOK_MS          50  /* how often the trace is looked for */
+#define LOOK_MS 50 /* how often the trace is looked for */
 
 /* The file that is there now; zero if there is none. */
 static struct trace_identity look_at_trace(const char *path)
@@ -32,21 +32,6 @@ static struct trace_identity look_at_trace(const char *path)
                 (void)close(fd);
         }
         return identity;
-}
-
-static int record_and_view_status(int wait_status)
-{
-        return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : STATUS_OF_SIGNAL + WTERMSIG(wait_status);
-}
-
-static int record_and_view_wait(pid_t child)
-{
-        int status = 0;
-
-        while (waitpid(child, &status, 0) < 0)
-                if (errno != EINTR)
-                        return EXIT_STATUS_RECORD_FAILED;
-        return record_and_view_status(status);
 }
 
 static bool is_trace_new(const struct trace_identity *before, const char *path)
@@ -62,7 +47,7 @@ static bool wait_for_trace(pid_t recorder, const struct trace_identity *before, 
 
         while (!is_trace_new(before, path)) {
                 if (waitpid(recorder, &status, WNOHANG) == recorder) {
-                        *ret_status = record_and_view_status(status);
+                        *ret_status = viewer_child_status(status);
                         return is_trace_new(before, path);
                 }
                 (void)poll(NULL, 0, LOOK_MS);
@@ -70,43 +55,16 @@ static bool wait_for_trace(pid_t recorder, const struct trace_identity *before, 
         return true;
 }
 
-/* In a group of its own: Ctrl-C ends the recording first. */
-static pid_t start_viewer(struct viewer_start *start)
-{
-        pid_t child = fork();
-
-        if (child == 0) {
-                (void)setpgid(0, 0);
-                (void)signal(SIGINT, SIG_DFL);
-                (void)signal(SIGPIPE, SIG_IGN);
-                exit(viewer_start_run(start)); /* NOLINT(concurrency-mt-unsafe): there is one thread */
-        }
-        if (child < 0)
-                complain("error: fork of the viewer: %s", strerrordesc_np(errno));
-        return child;
-}
-
-static volatile sig_atomic_t viewer_to_end;
-
-static void end_viewer(int signal_number)
-{
-        (void)signal_number;
-        (void)kill((pid_t)viewer_to_end, SIGTERM);
-}
-
 /* The viewer shows the recording while it runs, and after it until a signal. */
 static int view_until_end(pid_t recorder, struct viewer_start *start)
 {
-        static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-        pid_t viewer = start_viewer(start);
-        int status = record_and_view_wait(recorder);
+        pid_t viewer = viewer_child_start(start, NULL, 0);
+        int status = viewer_child_wait(recorder);
 
         if (viewer < 0)
                 return status;
-        viewer_to_end = viewer;
-        for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-                (void)signal(signals[i], end_viewer);
-        return record_and_view_wait(viewer);
+        viewer_child_end_at_signals(viewer);
+        return viewer_child_wait(viewer);
 }
 
 int record_and_view_run(struct record_options *options, char **argv,

@@ -87,6 +87,7 @@ static int viewer_start_serve(struct viewer_start *start)
                                               .before = start->traces.before,
                                               .port = start->port,
                                               .follows = start->follows,
+                                              .names_come_fd = start->names_come_fd,
                                               .opens_browser = !start->no_open && has_display(),
                                               .answers = &answers,
                                               .ready = print_address,

@@ -17,6 +17,7 @@ struct viewer_start {
         uint16_t port; /* 0 = any */
         bool no_open, quiet;
         bool follows;          /* the trace is still being written */
+        int names_come_fd;     /* as of view_front_options */
         bool is_pipe;          /* it comes on standard input; set by viewer_start_run() */
         bool ends_with_parent; /* SIGTERM when the process that started it ends */
 };

@@ -398,22 +398,19 @@ int relay_intake_begin(struct relay_intake *t, int socket_fd, int file_fd, int p
         return r == 0 ? adopt_file(t, err) : r;
 }
 
-int relay_intake_run(struct relay_intake *t, struct error *err)
+int relay_intake_next(struct relay_intake *t, struct error *err)
 {
-        int r = 0;
+        int r = next_chunk(t, err);
 
-        while (r == 0 && !t->is_complete) {
-                r = next_chunk(t, err);
-                if (r < 0 || t->has_gap)
-                        continue;
-                t->place.file_bytes = trace_writer_count_bytes(t->writer);
-                r = keep_place(t, err);
-                if (r == 0)
-                        r = send_position(t, t->is_complete ? NULL : err);
-                if (t->is_complete)
-                        r = 0; /* all is here, whatever the other side does */
-        }
-        return r;
+        if (r < 0 || t->has_gap)
+                return r < 0 ? r : 1;
+        t->place.file_bytes = trace_writer_count_bytes(t->writer);
+        r = keep_place(t, err);
+        if (r == 0)
+                r = send_position(t, t->is_complete ? NULL : err);
+        if (t->is_complete)
+                return 0; /* all is here, whatever the other side does */
+        return r < 0 ? r : 1;
 }
 
 void relay_intake_deinit(struct relay_intake *t)

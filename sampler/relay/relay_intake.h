@@ -62,8 +62,11 @@ int relay_place_decode(const uint8_t bytes[RELAY_PLACE_BYTES], struct relay_plac
 int relay_intake_begin(struct relay_intake *t, int socket_fd, int file_fd, int place_fd,
                        const struct relay_place *place, struct error *err);
 
-/* Takes until the end.  Returns 0; -EPIPE if it was cut off, -EBADMSG, -errno of the file, -ENOMEM. */
-int relay_intake_run(struct relay_intake *t, struct error *err);
+/*
+ * relay_intake_next() - takes one chunk
+ * Returns 1; 0 if it was the last; -EPIPE if the trace was cut off, -EBADMSG, -errno of the file, -ENOMEM.
+ */
+int relay_intake_next(struct relay_intake *t, struct error *err);
 void relay_intake_deinit(struct relay_intake *t);
 
 #endif /* SAMPLER_RELAY_RELAY_INTAKE_H */

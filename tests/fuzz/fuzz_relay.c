@@ -142,7 +142,8 @@ static void fuzz_relay_intake(const uint8_t *bytes, size_t n_bytes, bool answers
         require(shutdown(ends[0], SHUT_WR) == 0);
         r = relay_intake_begin(&intake, ends[1], file_fd, place_fd, &place, NULL);
         if (r == 0)
-                r = relay_intake_run(&intake, NULL);
+                while ((r = relay_intake_next(&intake, NULL)) == 1)
+                        ;
         require((r == 0) == intake.is_complete);
         require(intake.wire_bytes <= n_bytes + sizeof(hello));
         relay_intake_deinit(&intake);

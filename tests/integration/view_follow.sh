@@ -3,7 +3,7 @@
 # `hyprof view --follow`, `hyprof view -` and `hyprof record --view`: a trace is shown while it grows, and whole after its end
 set -eu
 . tests/tap.sh
-plan 35
+plan 42
 need curl jq
 
 trace=tests/golden/v1.4.hyp
@@ -157,45 +157,62 @@ if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         ends_with 0 "$pid"
         wait "$recorder"
 
-        # One that is captured, in a file that another command reads.
-        "$HYPROF" record --listen "$TMPDIR/socket" -- sh -c "'$WORKLOADS/w_two_zones' 1 && read -r line <'$TMPDIR/gate'" \
-                >"$TMPDIR/record.out" 2>"$TMPDIR/record.err" </dev/null &
-        recorder=$!
-        until grep -q listening "$TMPDIR/record.err"; do
-                kill -0 "$recorder"
-                sleep 0.05
-        done
-        "$HYPROF" capture "$TMPDIR/socket" --no-symbolize --view -o "$TMPDIR/captured.hyp" >"$TMPDIR/capture.out" 2>"$TMPDIR/capture.err" </dev/null &
-        capture=$!
-        until [ -s "$TMPDIR/captured.hyp" ]; do
-                kill -0 "$capture"
-                sleep 0.05
-        done
-        start --follow "$TMPDIR/captured.hyp"
+        # One that is captured: shown while it comes, from a recorder that leaves the names to the capture.
+        listen() { # options...
+                "$HYPROF" record --no-symbolize --listen "$TMPDIR/socket" "$@" -- sh -c "'$WORKLOADS/w_two_zones' 1 && read -r line <'$TMPDIR/gate'" \
+                        >"$TMPDIR/record.out" 2>"$TMPDIR/record.err" </dev/null &
+                recorder=$!
+                until grep -q listening "$TMPDIR/record.err"; do
+                        kill -0 "$recorder"
+                        sleep 0.05
+                done
+        }
+        capture() {
+                : >"$TMPDIR/view.out"
+                "$HYPROF" capture "$TMPDIR/socket" --view -o "$TMPDIR/captured.hyp" >"$TMPDIR/view.out" 2>"$TMPDIR/view.err" </dev/null &
+                pid=$!
+                await_address "$pid"
+        }
+        named='[.functions[].name] | any(. == "busy_a" or . == "busy_b")'
+        listen
+        capture
         holds 'a capture is shown while it comes' becomes '.is_live and ('"$n_zones"') > 1000'
+        holds 'with its functions' becomes ".is_live and ($named)"
         holds 'report says that it is still being written' sh -c "'$HYPROF' report --zones '$TMPDIR/captured.hyp' 2>&1 >'$TMPDIR/report' | grep -q 'still being written'"
         echo >"$TMPDIR/gate"
         holds 'its end is the end of the recording' becomes '(.is_live | not) and .progress == 1'
-        kill -INT "$pid"
-        ends_with 0 "$pid"
         wait "$recorder"
         n=$(sed -n 's/^zones //p' "$TMPDIR/record.out")
-        cp "$TMPDIR/capture.out" "$TMPDIR/view.out"
-        until grep -q '^Ctrl-C' "$TMPDIR/view.out"; do
-                kill -0 "$capture"
-                sleep 0.05
-                cp "$TMPDIR/capture.out" "$TMPDIR/view.out"
-        done
-        await_address "$capture"
-        holds 'capture --view shows all of it then' becomes '(.is_live | not) and .progress == 1 and ('"$n_zones) == $((2 * n))"
-        kill -INT "$capture"
-        holds 'until Ctrl-C' ends_with 0 "$capture"
+        holds 'with all of its zones' same $((2 * n)) "$(model "$n_zones")"
+        holds 'and the names that the capture found' same true "$(model "$named")"
+        holds 'which answers have' grep -q busy_a <(curl -s "${url}answer?question=functions")
+        kill -INT "$pid"
+        holds 'until Ctrl-C' ends_with 0 "$pid"
+
+        # One that is left by Ctrl-C, gone on with, and left for good.
+        rm -f "$TMPDIR"/captured.hyp*
+        listen --linger 1ms
+        capture
+        becomes '.is_live and ('"$n_zones"') > 1000'
+        kill -INT "$pid"
+        holds 'after Ctrl-C the part that came is shown' becomes '(.is_live | not) and .progress == 1 and (.warnings | length > 0)'
+        kill -INT "$pid"
+        holds 'until another one, with the status of the capture' ends_with 1 "$pid"
+        capture
+        holds 'the same command goes on' becomes '.is_live and ('"$n_zones"') > 1000'
+        kill -TERM "$pid"
+        holds 'SIGTERM ends both' ends_with 1 "$pid"
+        echo >"$TMPDIR/gate"
+        wait "$recorder" || true
 else
-        for name in 'a recording is shown while it runs' 'its threads have names' 'its functions too' 'which are on its timeline' 'when the command ends the trace is whole' \
-                'with each of its zones' 'then Ctrl-C ends the viewer' 'a zone that is not over is there' \
-                'as long as it is so far' 'and is drawn' 'it ends with the others' 'a capture is shown while it comes' \
+        for name in 'a recording is shown while it runs' 'its threads have names' 'its functions too' \
+                'which are on its timeline' 'when the command ends the trace is whole' 'with each of its zones' \
+                'then Ctrl-C ends the viewer' 'a zone that is not over is there' 'as long as it is so far' \
+                'and is drawn' 'it ends with the others' 'a capture is shown while it comes' 'with its functions' \
                 'report says that it is still being written' 'its end is the end of the recording' \
-                'capture --view shows all of it then' 'until Ctrl-C'; do
+                'with all of its zones' 'and the names that the capture found' 'which answers have' 'until Ctrl-C' \
+                'after Ctrl-C the part that came is shown' 'until another one, with the status of the capture' \
+                'the same command goes on' 'SIGTERM ends both'; do
                 skips "$name" 'no events can be opened'
         done
 fi

@@ -76,7 +76,8 @@ static int take(struct fixture *f, enum relay_status status, const uint8_t *byte
         memset(&f->err, 0, sizeof(f->err));
         r = relay_intake_begin(&f->intake, ends[1], f->file_fd, f->place_fd, &f->place, &f->err);
         if (r == 0)
-                r = relay_intake_run(&f->intake, &f->err);
+                while ((r = relay_intake_next(&f->intake, &f->err)) == 1)
+                        ;
         relay_intake_deinit(&f->intake);
         (void)close(ends[0]);
         (void)close(ends[1]);
