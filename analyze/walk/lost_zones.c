@@ -33,6 +33,21 @@ static struct program_zones *program_of(const struct trace_walk *walk, struct pr
         return &programs[row->process];
 }
 
+/* The reasons that count events of a program, whatever they were. */
+static bool may_be_zones(enum trace_loss_reason reason)
+{
+        static const bool may_be[TRACE_LOSS_COUNT] = {
+                [TRACE_LOSS_CLIENT_NO_RING] = true,  [TRACE_LOSS_CLIENT_GARBAGE] = true,
+                [TRACE_LOSS_CLIENT_GONE] = true,     [TRACE_LOSS_ZONE_TOO_DEEP] = true,
+                [TRACE_LOSS_CLIENT_REFUSED] = true,  [TRACE_LOSS_CLIENT_BUSY] = true,
+                [TRACE_LOSS_CLIENT_UNREAD] = true,   [TRACE_LOSS_CLIENT_NO_ROOM] = true,
+                [TRACE_LOSS_CLIENT_NO_FILES] = true, [TRACE_LOSS_NOT_TAKEN] = true,
+                [TRACE_LOSS_TAKEN_BEFORE] = true,
+        };
+
+        return reason < TRACE_LOSS_COUNT && may_be[reason];
+}
+
 static void count_lost(struct lost_zones *lost, const struct trace_walk *walk, struct program_zones *programs)
 {
         const struct trace_dictionary *d = walk->dictionary;
@@ -40,6 +55,7 @@ static void count_lost(struct lost_zones *lost, const struct trace_walk *walk, s
         for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_LOSSES); i++) {
                 const struct trace_loss *loss = trace_dictionary_row(d, TRACE_TABLE_LOSSES, i);
 
+                lost->has_others |= may_be_zones(loss->reason);
                 if (loss->reason != TRACE_LOSS_DROPPED_ZONES)
                         continue;
                 if (loss->thread != 0 && !lost_zones_is_wanted(walk, loss->thread))

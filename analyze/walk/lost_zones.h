@@ -20,6 +20,7 @@ struct lost_zones {
         /* of the zones of the program that lost the largest part; 0 = unknown: a range is looked at */
         double share;
         bool is_one_program; /* no other is looked at */
+        bool has_others;     /* events were lost of which it is not known whether they were zones */
 };
 
 /*

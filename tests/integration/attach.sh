@@ -3,7 +3,7 @@
 # hyprof record -p: threads, children, zones and names of what runs already; it comes and goes, and the program stays as it was
 set -eu
 . tests/tap.sh
-plan 109
+plan 110
 need jq
 need_sampling
 # Jobs get process groups of their own, and SIGINT is not ignored in them.
@@ -131,7 +131,9 @@ holds "next: no zone of the flood" same "0 0" "$(zones next flood)"
 holds "next: nothing is lost" same "" "$(lost next)"
 read_trace refused
 holds "at the same time: no zones" same 0 "$(reported refused .n_zones)"
-holds "at the same time: the report says why" same "CLIENT_BUSY 1" "$(lost refused)"
+holds "at the same time: the trace says why" same "CLIENT_BUSY 1" "$(lost refused)"
+holds "at the same time: the report does not say that there were none" \
+        grep -q '^  zones  *none here: events are missing' <("$HYPROF" report "$TMPDIR/refused.hyp")
 
 # ---- samples: many threads, and what they are in
 "$WORKLOADS/w_two_zones" 600 3 >"$TMPDIR/two.out" &

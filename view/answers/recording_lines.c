@@ -422,6 +422,8 @@ static void recording_add_zones(struct view_document *d, const struct report *re
                                        lost_words[0] != '\0' ? ", " : "", lost_words);
         else if (report->recording.filter.n_bytes != 0)
                 byte_buffer_add_format(line, "no zone passes the filters");
+        else if (report->lost.n_lost != 0 || report->lost.has_others)
+                byte_buffer_add_format(line, "none here: events are missing, see below");
         else
                 byte_buffer_add_format(line,
                                        "none: no instrumented program, or none of its zones was reached");
