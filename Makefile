@@ -217,7 +217,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 .DELETE_ON_ERROR:
 .PHONY: all demo test check-asan check-tsan check-clang lint fuzz mutants bench bench-diff bench-memory bench-scale bench-view bench-python bench-why install \
         install-capabilities screenshots \
-        board board-parts check-board check-guest test-riscv64 test-aarch64 test-debian13 uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
+        board board-parts check-board check-guest test-riscv64 test-aarch64 test-iree test-debian13 uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
 
@@ -402,7 +402,7 @@ check-board: ## make board for each TARGET, and the test of what they are: it ru
 # A whole machine, emulated: its kernel, its disk, what hyprof is compiled with and its programs are Debian's packages.
 GUESTS      := check-guest test-riscv64 test-aarch64
 GUEST        = build/$(TARGET)-guest
-GUEST_PARTS  = basic traces addresses units
+GUEST_PARTS  = basic traces addresses units iree
 GUEST_LIMIT_S = 14400
 GUEST_GOALS  = board-parts test-programs $(GUEST)/examples/hello_zones $(GUEST)/examples/kernel_pool
 check-guest: ## record in an emulated RISC-V machine and read the traces here: minutes
@@ -422,8 +422,16 @@ $(GUESTS):
 	                SYSROOT=build/guest/$(TARGET)/root $(GUEST_GOALS) && \
 	        { [ '$(GUEST_PARTS)' = basic ] || boards/pack.sh $(GUEST) $(TARGET)-linux-gnu- $(VERSION); } && \
 	        tests/guests/image.sh $(TARGET) $(GUEST); }
+	$(Q)[ -z '$(IREE_SOURCE)' ] || [ '$(GUEST_PARTS)' = basic ] || [ -e build/guest/$(TARGET)/missing ] || \
+	        for mode in 1 2 3 4; do tests/iree/build.sh '$(IREE_SOURCE)' $$mode $(GUEST) $(TARGET) || exit 1; done
 	$(Q)GUEST=$(TARGET) HYPROF_GUEST_PARTS='$(GUEST_PARTS)' HYPROF_TRIES=1 HYPROF_LIMIT_S=$(GUEST_LIMIT_S) \
 	        tests/run_tests.sh $(B) tests/guests/machine.sh
+
+test-iree: ## IREE's own runtime with hyprof as its tracing provider, in each mode: IREE_SOURCE=DIR, its tree
+	$(Q)tests/install_packages.sh build test
+	$(SUBMAKE) all
+	$(Q)[ -z '$(IREE_SOURCE)' ] || for mode in 1 2 3 4 locks; do tests/iree/build.sh '$(IREE_SOURCE)' $$mode $(B) || exit 1; done
+	$(Q)HYPROF_TRIES=1 tests/run_tests.sh $(B) tests/iree/runtime.sh
 
 test-debian13: ## build the tree and run its tests in a chroot with Debian 13, as root; TESTS=scripts or binaries alone: an hour
 	$(Q)tests/install_packages.sh debian13

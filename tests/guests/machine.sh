@@ -3,18 +3,18 @@
 # Records in an emulated machine, with Debian's kernel, and reads the traces here: `make check-guest`, `make test-riscv64`
 #
 # GUEST names the machine.  HYPROF_GUEST_PARTS chooses parts: "basic" is what CI runs, "traces" has all kinds of programs,
-# "addresses" is about long ones, "units" runs the unit tests there.  A whole machine is emulated, so a minute of it
-# takes minutes here.  Nothing depends on how fast it is: what is asked for are shares.  In "basic" its clock counts its
-# instructions as well: a busy host makes the machine slower for us, but not for the programs in it, so all that they
-# measure is the same each time.
+# "addresses" is about long ones, "units" runs the unit tests there, "iree" IREE's own runtime, where it was built.  A
+# whole machine is emulated, so a minute of it takes minutes here.  Nothing depends on how fast it is: what is asked for
+# are shares.  In "basic" its clock counts its instructions as well: a busy host makes the machine slower for us, but not
+# for the programs in it, so all that they measure is the same each time.
 # shellcheck disable=SC2154 # of guest.sh
 set -u
 . tests/tap.sh
 . tests/guests/guest.sh
 target=${GUEST:?riscv64 or aarch64}
 made=build/$target-guest
-parts=${HYPROF_GUEST_PARTS:-basic traces addresses units}
-declare -A n_cases_of=([basic]=18 [traces]=18 [addresses]=4 [units]=2)
+parts=${HYPROF_GUEST_PARTS:-basic traces addresses units iree}
+declare -A n_cases_of=([basic]=18 [traces]=18 [addresses]=4 [units]=2 [iree]=30)
 [ "$target" != riscv64 ] || n_cases_of[addresses]=15
 n_planned=0
 for part in $parts; do
@@ -280,6 +280,21 @@ unit_tests() {
         figure "unit tests: $(tail -n 1 "$TMPDIR/units")" >&3
         ! grep -E '^(FAIL|failed:)' "$TMPDIR/units" || return 1
         grep -Eq '^[0-9]+ passed, 0 failed' "$TMPDIR/units"
+}
+iree() {
+        local mode
+        [ -e "build/iree/$target-4/there/multiply.vmfb" ] ||
+                { skips_group "IREE's runtime" "IREE_SOURCE=DIR, IREE's tree, was not given" && return; }
+        . tests/iree/checks.sh
+        boots ""
+        for mode in 1 2 3 4; do
+                iree_there=/tmp/t/there$mode
+                to_guest "$iree_there" "$PWD/build/iree/$target-$mode/there"/*
+                iree_runtime $mode
+        done
+}
+iree_record() { # name, command...
+        record_there "$1" -F 100 -e cpu-clock -- "${@:2}" && from_guest "/tmp/t/$1.out" "$TMPDIR/$1.out" && reads_alike "$1"
 }
 
 for part in $parts; do "$part"; done
