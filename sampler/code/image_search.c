@@ -154,7 +154,11 @@ static bool is_empty(struct image_search *s, uint64_t start_avma, uint64_t n_byt
 
 static bool image_search_is_over(const struct image_search *s)
 {
-        return s->n_bytes >= s->limits.bytes_max || clock_raw_ns() >= s->limits.until_ns;
+        const struct image_search_limits *limits = &s->limits;
+
+        return s->n_bytes >= limits->bytes_max ||
+               (limits->until_ns > 0 ? clock_raw_ns() >= limits->until_ns
+                                     : clock_thread_ns() >= limits->until_thread_ns);
 }
 
 static void leave_stretch(struct image_search *s)

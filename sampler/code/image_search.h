@@ -21,9 +21,10 @@ struct image_search;
 struct process_memory;
 
 struct image_search_limits {
-        uint64_t bytes_max; /* that are looked through */
-        uint64_t until_ns;  /* CLOCK_MONOTONIC_RAW */
-        uint64_t near_avma; /* around here first; 0 = no place is better than another */
+        uint64_t bytes_max;       /* that are looked through */
+        uint64_t until_ns;        /* CLOCK_MONOTONIC_RAW; 0 = the next one counts instead: */
+        uint64_t until_thread_ns; /* processor time of the thread that searches: clock_thread_ns() */
+        uint64_t near_avma;       /* around here first; 0 = no place is better than another */
 };
 
 struct image_search_hit {

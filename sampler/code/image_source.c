@@ -256,11 +256,13 @@ static int image_source_read_parts(struct image_source *s, uint64_t bytes_max, s
         return 0;
 }
 
+/* Its limit is processor time: on a loaded machine the clock alone would end the search before it begins. */
 int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out, uint32_t *ret_kind,
                       struct error *err)
 {
         const struct image_search_limits limits = { .bytes_max = IMAGE_SOURCE_SEARCH_BYTES,
-                                                    .until_ns = clock_raw_ns() + IMAGE_SOURCE_SEARCH_NS };
+                                                    .until_thread_ns = clock_thread_ns() +
+                                                                       IMAGE_SOURCE_SEARCH_NS };
         struct image_source *s = source;
         uint64_t avma;
         int r;

@@ -4,6 +4,7 @@
  * where the program has it.
  */
 #include "base/byte_buffer.h"
+#include "base/clock.h"
 #include "format/trace_spec.h"
 #include "sampler/code/code_keeper.h"
 #include "sampler/code/image_identity.h"
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ROOM_BYTES  ((size_t)0x8000)
@@ -559,6 +561,28 @@ START_TEST(a_search_begins_near_a_place)
         ck_assert_uint_eq(hit.avma, address_of(page));
         image_search_free(search);
         ck_assert_int_eq(munmap(page, MADE_IMAGE_BYTES_MAX), 0);
+}
+END_TEST
+
+/* A thread that waits for its turn has not searched in that time. */
+START_TEST(a_search_counts_processor_time)
+{
+        const struct timespec longer_than_limit = { .tv_nsec = (long)(210 * NS_PER_MS) };
+        struct image_search_limits limits = { .bytes_max = UINT64_MAX };
+        struct process_memory memory = process_memory_of((uint32_t)getpid());
+        struct image_search *search;
+        struct image_search_hit hit;
+
+        keep_copy();
+        limits.until_thread_ns = clock_thread_ns() + 200 * NS_PER_MS;
+        ck_assert_int_eq(image_search_new(&memory, &limits, &search), 0);
+        ck_assert_int_eq(nanosleep(&longer_than_limit, NULL), 0);
+        ck_assert_int_eq(image_search_next(search, &hit), 1);
+        image_search_free(search);
+        limits.until_thread_ns = clock_thread_ns();
+        ck_assert_int_eq(image_search_new(&memory, &limits, &search), 0);
+        ck_assert_int_eq(image_search_next(search, &hit), 0);
+        image_search_free(search);
 }
 END_TEST
 
