@@ -51,23 +51,32 @@ static int identity_add(struct image_identities *ids, const struct image_key *ke
         return 0;
 }
 
-/* At a place where it never was, it may be the second of two that are there. */
+/*
+ * Where a whole was before there may be the next one, or the same beside the next one, which is elsewhere.
+ * Returns 1, 0, -EEXIST if there are several, -EAGAIN if there may be, -ENOMEM.
+ */
 static int identity_search(const struct image_identity_look *look, const struct image_whole *known,
                            struct byte_buffer *whole)
 {
         const struct image_search_limits limits = { .bytes_max = IMAGE_IDENTITY_SEARCH_BYTES,
                                                     .until_ns = clock_raw_ns() + look->search_ns,
                                                     .near_avma = *look->near_avma };
-        bool was_here = known->base_avma == look->image->base_avma;
         uint64_t avma;
+        bool all;
         int r = 0;
 
         /* In memory that can be written it has to be the only one each time. */
-        if (was_here && *look->near_avma != 0 && !look->is_writable)
+        if (known->number != 0 && *look->near_avma != 0 && !look->is_writable)
                 r = image_source_read_at(look->image, *look->near_avma, whole);
-        if (r != 0 || !look->may_search)
+        if (r < 0 || (r == 1 && content_hash(whole->data, whole->used_bytes) != known->number))
                 return r;
-        r = image_source_find_only(look->image, &limits, whole, &avma);
+        byte_buffer_deinit(whole);
+        if (!look->may_search)
+                return r == 1 ? -EAGAIN : 0;
+        r = image_source_find_only(look->image, &limits, whole, &avma, &all);
+        if (r == 1 && !all &&
+            (known->n_unknown > 0 || content_hash(whole->data, whole->used_bytes) == known->number))
+                return -EAGAIN;
         if (r == 1)
                 *look->near_avma = avma;
         return r;
@@ -95,7 +104,7 @@ int image_identities_find(struct image_identities *ids, const struct image_ident
 {
         struct image_key key = { look->image->memory.pid, look->program, look->image->content, 0 };
         struct image_whole *known;
-        bool is_too_large;
+        bool is_too_large, may_be_other;
         int r = identity_add(ids, &key, &known);
 
         *ret = (struct image_identity){ .content = content_hash(&key, sizeof(key)) };
@@ -104,7 +113,6 @@ int image_identities_find(struct image_identities *ids, const struct image_ident
         r = known->is_ambiguous ? -EEXIST : identity_search(look, known, whole);
         if (r == -ENOMEM)
                 return r;
-        known->base_avma = look->image->base_avma;
         is_too_large = r == 1 && look->is_writable && whole->used_bytes > look->whole_bytes_max;
         if (is_too_large)
                 r = 0;
@@ -112,18 +120,17 @@ int image_identities_find(struct image_identities *ids, const struct image_ident
                 r = -EEXIST;
         if (r != 1)
                 byte_buffer_deinit(whole);
+        may_be_other = r == -EAGAIN;
         if (r == -EEXIST) {
                 known->has_several = true;
                 known->is_ambiguous = true;
         } else if (r == 0 && known->n_unknown < IMAGE_IDENTITY_UNKNOWN_MAX) {
                 key.instance = ++known->n_unknown;
                 ret->content = content_hash(&key, sizeof(key));
-        } else if (r == 0 && known->number != 0 && !known->has_several && !look->is_writable) {
-                ret->content = known->number;
         }
         /* It is looked for again here, and not by the keeper, who would find another one some time later. */
-        ret->copy.is_sought = r == 0 && look->is_writable && !is_too_large;
-        ret->is_ambiguous = known->is_ambiguous || is_too_large || ret->copy.is_sought;
+        ret->copy.is_sought = (r == 0 || may_be_other) && look->is_writable && !is_too_large;
+        ret->is_ambiguous = known->is_ambiguous || is_too_large || may_be_other || ret->copy.is_sought;
         return 0;
 }
 
@@ -134,7 +141,8 @@ int image_copy_is_only(const struct image_copy *copy, const struct memory_image 
                                                     .near_avma = copy->avma };
         struct byte_buffer bytes = { .data = NULL };
         uint64_t avma;
-        int r = image_source_find_only(image, &limits, &bytes, &avma);
+        bool all;
+        int r = image_source_find_only(image, &limits, &bytes, &avma, &all);
 
         byte_buffer_deinit(&bytes);
         return r < 0 ? r == -ENOMEM ? r : 0 : 1;

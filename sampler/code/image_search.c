@@ -230,3 +230,8 @@ int image_search_next(struct image_search *s, struct image_search_hit *ret_hit)
         }
         return 0;
 }
+
+bool image_search_has_heap(const struct image_search *s)
+{
+        return s->rank > RANK_ANONYMOUS;
+}

@@ -14,6 +14,7 @@
 
 #include "sampler/code/elf_header.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,5 +47,8 @@ void image_search_free(struct image_search *s);
 
 /* The next image.  Returns 1, or 0 at the end or a limit. */
 int image_search_next(struct image_search *s, struct image_search_hit *ret_hit);
+
+/* After the last image: was all anonymous memory searched?  Most programs have their images there. */
+bool image_search_has_heap(const struct image_search *s);
 
 #endif /* SAMPLER_CODE_IMAGE_SEARCH_H */

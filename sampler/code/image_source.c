@@ -122,28 +122,6 @@ static bool may_be_copy(const struct memory_image *image, const struct image_sea
                memcmp(hit->begin, image->begin, image->header.n_bytes) == 0;
 }
 
-/* Returns 1 with all of the image, 0, -EFBIG, -ENOMEM. */
-static int find_copy(struct image_source *s, const struct image_search_limits *limits, uint64_t bytes_max,
-                     struct byte_buffer *out, uint64_t *ret_avma)
-{
-        struct memory_image *image = &s->image;
-        struct image_search *search = NULL;
-        struct image_search_hit hit;
-        int r = image->copy_avma ? read_copy(s, image->copy_avma, bytes_max, out) : 0;
-
-        *ret_avma = image->copy_avma;
-        if (r == 0)
-                r = image_search_new(&image->memory, limits, &search);
-        while (r == 0 && image_search_next(search, &hit) == 1) {
-                if (!may_be_copy(image, &hit))
-                        continue;
-                r = read_copy(s, hit.avma, bytes_max, out);
-                *ret_avma = hit.avma;
-        }
-        image_search_free(search);
-        return r == -ENOENT ? 0 : r;
-}
-
 /*
  * Is the image at @avma another one than @whole, though the mapped part may belong to both?
  * Returns 1, 0, -ENOMEM.
@@ -161,34 +139,53 @@ static int is_other_whole(const struct image_source *s, uint64_t avma, uint64_t 
         return r == -EFBIG ? 0 : r;
 }
 
-int image_source_find_only(const struct memory_image *image, const struct image_search_limits *limits,
-                           struct byte_buffer *out, uint64_t *ret_avma)
+/*
+ * Another image without a build-id may have the same mapped part: the search goes on to its limits then.
+ * @out:      empty
+ * @ret_all:  all anonymous memory was searched
+ * Returns 1 with all of the image, 0, -EEXIST if there is another one, -EFBIG, -ENOMEM.
+ */
+static int find_copy(struct image_source *s, const struct image_search_limits *limits, uint64_t bytes_max,
+                     struct byte_buffer *out, uint64_t *ret_avma, bool *ret_all)
 {
-        struct image_source s = { .image = *image };
+        struct memory_image *image = &s->image;
         struct image_search *search = NULL;
         struct image_search_hit hit;
-        int found = 0, r;
+        int found = image->copy_avma ? read_copy(s, image->copy_avma, bytes_max, out) : 0, r = found;
 
-        process_memory_open(&s.image.memory, image->memory.pid);
-        r = image_search_new(&s.image.memory, limits, &search);
+        *ret_avma = image->copy_avma;
+        *ret_all = false;
+        if (r >= 0 && !(found && image->build_id_bytes > 0))
+                r = image_search_new(&image->memory, limits, &search);
         while (r == 0 && image_search_next(search, &hit) == 1) {
-                if (!may_be_copy(image, &hit))
+                if (!may_be_copy(image, &hit) || (found && hit.avma == *ret_avma))
                         continue;
                 if (found) {
-                        r = is_other_whole(&s, hit.avma, limits->bytes_max, out);
+                        r = is_other_whole(s, hit.avma, bytes_max, out);
                         r = r == 1 ? -EEXIST : r;
                         continue;
                 }
-                found = read_copy(&s, hit.avma, limits->bytes_max, out);
-                r = found == -ENOMEM ? found : 0;
-                found = found == 1;
+                found = read_copy(s, hit.avma, bytes_max, out);
                 *ret_avma = hit.avma;
+                r = found < 0 || (found && image->build_id_bytes > 0) ? found : 0;
         }
+        *ret_all = search && image_search_has_heap(search);
         image_search_free(search);
-        process_memory_close(&s.image.memory);
-        if (r < 0)
-                byte_buffer_deinit(out);
         return r < 0 && r != -ENOENT ? r : found;
+}
+
+int image_source_find_only(const struct memory_image *image, const struct image_search_limits *limits,
+                           struct byte_buffer *out, uint64_t *ret_avma, bool *ret_all)
+{
+        struct image_source s = { .image = *image };
+        int r;
+
+        process_memory_open(&s.image.memory, image->memory.pid);
+        r = find_copy(&s, limits, limits->bytes_max, out, ret_avma, ret_all);
+        process_memory_close(&s.image.memory);
+        if (r != 1)
+                byte_buffer_deinit(out);
+        return r == -EFBIG ? 0 : r;
 }
 
 int image_source_read_at(const struct memory_image *image, uint64_t avma, struct byte_buffer *out)
@@ -204,13 +201,16 @@ int image_source_search(void *source, const struct image_search_limits *limits, 
 {
         struct image_source *s = source;
         uint64_t avma;
+        bool all;
         int r = find_copy(s, limits, bytes_max < IMAGE_SOURCE_BYTES_MAX ? bytes_max : IMAGE_SOURCE_BYTES_MAX,
-                          out, &avma);
+                          out, &avma, &all);
 
         process_memory_reopen_maps(&s->image.memory);
         if (r == 1)
                 *ret_avma = avma;
-        return r == -EFBIG ? 0 : r;
+        else
+                byte_buffer_deinit(out);
+        return r == -EFBIG || r == -EEXIST ? 0 : r;
 }
 
 int image_source_hold(void *source, uint64_t bytes_max)
@@ -265,17 +265,19 @@ int image_source_read(void *source, uint64_t bytes_max, struct byte_buffer *out,
                                                                        IMAGE_SOURCE_SEARCH_NS };
         struct image_source *s = source;
         uint64_t avma;
+        bool all;
         int r;
 
         if (bytes_max > IMAGE_SOURCE_BYTES_MAX)
                 bytes_max = IMAGE_SOURCE_BYTES_MAX;
-        r = s->has_several ? 0 : find_copy(s, &limits, bytes_max, out, &avma);
+        r = s->has_several ? 0 : find_copy(s, &limits, bytes_max, out, &avma, &all);
         if (r == -ENOMEM)
                 return error_set(err, r, "no memory for an image");
         if (r == 1) {
                 *ret_kind = TRACE_ATTACHMENT_MODULE_FILE;
                 return 0;
         }
+        byte_buffer_deinit(out); /* one of several */
         /* One whose whole is too large may be small enough without its debug information. */
         r = image_source_read_parts(s, bytes_max, out);
         if (r == -EFAULT)

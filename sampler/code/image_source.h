@@ -16,6 +16,7 @@
 #ifndef SAMPLER_CODE_IMAGE_SOURCE_H
 #define SAMPLER_CODE_IMAGE_SOURCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define IMAGE_SOURCE_SEARCH_BYTES (UINT64_C(1) << 30)   /* of memory that are searched for one image, ... */
@@ -47,9 +48,10 @@ const struct byte_buffer *image_source_held(const void *source);
 /*
  * image_source_search() - looks for the whole image now
  * @bytes_max:  of the image
- * @out:        appended to
+ * @out:        empty
  * @ret_avma:   where it was
- * Returns 1, 0 if it was not found within the limits, -ENOMEM.
+ * Returns 1, 0 if it, or a second one without a build-id that differs, was not found within the limits,
+ * -ENOMEM.
  */
 int image_source_search(void *source, const struct image_search_limits *limits, uint64_t bytes_max,
                         struct byte_buffer *out, uint64_t *ret_avma);
@@ -57,12 +59,13 @@ int image_source_search(void *source, const struct image_search_limits *limits, 
 /*
  * image_source_find_only() - the whole image, if the program has no other one that could be it
  * Two images may have the same mapped part, and differ in names and lines: then neither can be chosen.
- * @limits:  bytes_max is that of the image as well
- * @out:     empty; the image
+ * @limits:   bytes_max is that of the image as well
+ * @out:      empty; the image
+ * @ret_all:  all anonymous memory was searched: no other one is there
  * Returns 1, 0 if none is found within the limits, -EEXIST if there are several, -ENOMEM.
  */
 int image_source_find_only(const struct memory_image *image, const struct image_search_limits *limits,
-                           struct byte_buffer *out, uint64_t *ret_avma);
+                           struct byte_buffer *out, uint64_t *ret_avma, bool *ret_all);
 
 /* The whole image at @avma, where it was the last time.  Returns 1, 0 if it is not there, -ENOMEM. */
 int image_source_read_at(const struct memory_image *image, uint64_t avma, struct byte_buffer *out);

@@ -271,9 +271,15 @@ static bool is_whole(const struct image_identity *identity)
         return bytes.used_bytes > 0;
 }
 
+static bool is_any(const struct image_identity *identity)
+{
+        (void)identity;
+        return true;
+}
+
 static bool is_ambiguous(const struct image_identity *identity)
 {
-        return identity->is_ambiguous;
+        return identity->is_ambiguous && !identity->copy.is_sought;
 }
 
 /* Parts that are not mapped - lines, names of local functions - tell images apart as well. */
@@ -350,6 +356,35 @@ START_TEST(a_second_whole_is_found)
         ck_assert_int_eq(is_only, 0);
         ck_assert_int_eq(image_copy_is_unchanged(&identity.copy, &found), 1);
         free(other);
+        image_identities_deinit(&ids);
+}
+END_TEST
+
+/* An image was unloaded, and its whole stayed where it was; then one of the same mapped bytes was loaded. */
+START_TEST(a_whole_that_stayed_is_not_the_next_image)
+{
+        struct image_identities ids;
+        uint8_t *first;
+        uint64_t number;
+
+        image_identities_init(&ids);
+        made_image_load(&image, base, false);
+        keep_copy();
+        ck_assert_int_eq(find(false), 1);
+        forget_image();
+        number = identify(&ids, is_whole).content;
+        first = copy;
+        copy = malloc(image.n_bytes + COPY_SHIFT);
+        ck_assert_ptr_nonnull(copy);
+        memcpy(copy + COPY_SHIFT, first + COPY_SHIFT, image.n_bytes);
+        copy[COPY_SHIFT + UNMAPPED_AT] ^= 1;
+        for (int i = 0; i < 20; i++) {
+                byte_buffer_clear(&bytes);
+                ck_assert_uint_ne(identify(&ids, is_any).content, number);
+        }
+        (void)identify(&ids, is_ambiguous);
+        ck_assert_uint_eq(bytes.used_bytes, 0);
+        free(first);
         image_identities_deinit(&ids);
 }
 END_TEST
