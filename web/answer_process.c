@@ -83,14 +83,15 @@ static void start_watch(struct progress_watch *watch, int fd, const struct trace
 
 /* The life of the child, up to its exit status. */
 static int answer_process_run_child(const struct web_answers *answers, const struct web_question *question,
-                                    const struct trace_identity *trace, const int pipes[N_PIPES])
+                                    const struct trace_identity *trace, const int pipes[N_PIPES],
+                                    int names_fd)
 {
-        int fds[N_PIPES] = { pipes[0], pipes[1], pipes[2] };
+        int fds[N_PIPES + 1] = { pipes[0], pipes[1], pipes[2], names_fd };
         struct progress_watch watch;
         struct error err = ERROR_NONE;
 
-        if (confinement_enter_writing((struct confinement_user){ 0, 0 }, fds, N_PIPES, FILE_BYTES_MAX, &err) <
-            0)
+        if (confinement_enter_writing((struct confinement_user){ 0, 0 }, fds, N_PIPES + 1, FILE_BYTES_MAX,
+                                      &err) < 0)
                 return EXIT_FAILURE;
         /* Where the kernel has them: the rest holds without them. */
         (void)landlock_restrict(LANDLOCK_BAN_CHANGES);
@@ -100,7 +101,7 @@ static int answer_process_run_child(const struct web_answers *answers, const str
         io_close(&fds[0]);
         io_close(&fds[1]);
         start_watch(&watch, fds[2], trace);
-        return answers->run(answers->context, question);
+        return answers->run(answers->context, question, fds[N_PIPES]);
 }
 
 /*
@@ -116,7 +117,7 @@ static void answer_process_close(struct answer_process *p)
 
 int answer_process_start(struct answer_process *p, const struct web_answers *answers,
                          const struct web_question *question, const struct trace_identity *trace,
-                         struct error *err)
+                         int names_fd, struct error *err)
 {
         int pipes[N_PIPES][2], write_ends[N_PIPES];
         int r = 0;
@@ -133,7 +134,7 @@ int answer_process_start(struct answer_process *p, const struct web_answers *ans
                 if (p->pid < 0)
                         r = error_errno(err, "fork of an answer");
                 if (p->pid == 0)
-                        _exit(answer_process_run_child(answers, question, trace, write_ends));
+                        _exit(answer_process_run_child(answers, question, trace, write_ends, names_fd));
         }
         p->out_fd = pipes[0][0];
         p->words_fd = pipes[1][0];
@@ -226,7 +227,7 @@ int answer_process_collect(const struct web_answers *answers, const struct web_q
 {
         struct byte_buffer words = { .data = NULL };
         struct answer_process p;
-        int r = answer_process_start(&p, answers, question, NULL, err);
+        int r = answer_process_start(&p, answers, question, NULL, -1, err);
 
         if (r < 0)
                 return r;

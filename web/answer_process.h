@@ -34,12 +34,13 @@ struct answer_process {
 
 /*
  * answer_process_start()
- * @trace:  the file by whose position the progress is known; NULL = there is no progress
+ * @trace:     the file by whose position the progress is known; NULL = there is no progress
+ * @names_fd:  for web_answers; -1 = none; borrowed
  * Returns 0 or -errno.  Then the caller reads the three pipes to their ends and waits for the child.
  */
 int answer_process_start(struct answer_process *p, const struct web_answers *answers,
                          const struct web_question *question, const struct trace_identity *trace,
-                         struct error *err);
+                         int names_fd, struct error *err);
 
 /*
  * Kills the child if it runs, waits for it, closes what is open.  Returns its wait status, 0 if there was

@@ -281,7 +281,7 @@ static int start_answer(struct view_front *f, uint32_t id, const struct web_ques
         if (!answer)
                 return view_front_refuse(f, id, HTTP_INTERNAL, "too many answers at once", err);
         if (answer_process_start(&answer->process, f->options->answers, question, trace_of(f, question),
-                                 &why) < 0)
+                                 f->symbols.names_fd, &why) < 0)
                 return view_front_refuse(f, id, HTTP_INTERNAL, why.text, err);
         answer->id = id;
         web_message_init(&message, WEB_MESSAGE_STARTED, id);

@@ -13,10 +13,10 @@ struct web_question;
 struct web_answers {
         /*
          * Prints the document as JSON on standard output, which it flushes, complaints on standard error.
-         * Called once in a
-         * process of its own, which ends after it.  Returns the command's exit status.
+         * Called once in a process of its own, which ends after it.  Returns the command's exit status.
+         * @names_fd:  of a trace that grows: the file of live_symbols; -1 = none
          */
-        int (*run)(void *context, const struct web_question *question);
+        int (*run)(void *context, const struct web_question *question, int names_fd);
         void *context; /* borrowed */
 };
 

@@ -72,7 +72,9 @@ static int add_ending(struct report *report)
         case TRACE_ENDING_GROWING:
                 gap.code = "STILL_WRITTEN";
                 gap.words =
-                        "the trace is still being written; what follows is from the part so far, without names";
+                        report->filter.request.names_fd > 0
+                                ? "the trace is still being written; what follows is from the part so far"
+                                : "the trace is still being written; what follows is from the part so far, without names";
                 break;
         case TRACE_ENDING_DAMAGED:
                 gap.code = "DAMAGED";

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/name_guess.h"
 #include "format/trace_dictionary.h"
+#include "format/trace_reader.h"
+#include "symbolize/symbols/live_names_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -400,6 +402,10 @@ int trace_filter_init(struct trace_filter *f, const struct trace_filter_request 
 
         *f = (struct trace_filter){ .to_ns = UINT64_MAX, .request = *request };
         r = set_range(f, request, trace, err);
+        if (r != 0)
+                goto done;
+        if (request->names_fd > 0)
+                r = live_names_file_take(trace_reader_edit(trace->reader), request->names_fd, err);
         if (r != 0)
                 goto done;
         r = look_up_threads(f, request, trace, err);

@@ -39,6 +39,7 @@ struct trace_filter_request {
         const char *zone;
         const char *module; /* paths or their last parts */
         const char *event;  /* one name, as recorded */
+        int names_fd;       /* no condition: > 0 = names that the trace does not have yet: live_names_file */
 };
 
 struct trace_filter {
@@ -58,9 +59,10 @@ struct trace_filter {
 
 /*
  * trace_filter_init() - look up the names in the request
- * Reads the names of threads if they are needed.  Returns 0; -EINVAL with words for a pattern that makes no
- * sense; -ENOENT with words, and near matches, if no thread, zone, module or event of the trace fits;
- * -ENOMEM.  The filter is to be deinitialised in any case.
+ * Reads the names of threads if they are needed, and takes in those of functions.
+ * Returns 0; -EINVAL with words for a pattern that makes no sense; -ENOENT with words, and near matches, if
+ * no thread, zone, module or event of the trace fits; -ENOMEM.  The filter is to be deinitialised in any
+ * case.
  */
 int trace_filter_init(struct trace_filter *f, const struct trace_filter_request *request,
                       struct loaded_trace *trace, struct error *err);

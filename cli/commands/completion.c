@@ -237,6 +237,8 @@ static void offer_options(struct completion *c)
                 const struct option_row *row = &c->table->rows[i];
                 char name[OPTION_FORM_BYTES];
 
+                if (!row->help)
+                        continue;
                 (void)snprintf(name, sizeof(name), "--%s", row->name);
                 completion_offer(c, name, row->help);
         }

@@ -133,6 +133,8 @@ static void put_command(struct manual_writer *w, const struct command_row *row)
         for (size_t i = 0; i < table->n_rows; i++) {
                 char form[OPTION_FORM_BYTES];
 
+                if (!table->rows[i].help)
+                        continue;
                 option_row_name(&table->rows[i], form);
                 manual_writer_item(w, form, table->rows[i].help);
         }

@@ -108,7 +108,7 @@ static const char *trace_of_question(const struct view_traces *traces, const str
         return side && strcmp(side, "before") == 0 && traces->before ? traces->before : traces->trace;
 }
 
-int view_answers_command(const struct view_traces *traces, const struct web_question *question,
+int view_answers_command(const struct view_traces *traces, const struct web_question *question, int names_fd,
                          char *argv[VIEW_ANSWERS_WORDS_MAX])
 {
         const struct answer_row *row = &rows[question->name];
@@ -124,6 +124,8 @@ int view_answers_command(const struct view_traces *traces, const struct web_ques
                     (i != WEB_PARAMETER_FUNCTION || question->name != WEB_QUESTION_ANNOTATE))
                         add_parameter(&w, (enum web_parameter)i, question->values[i]);
         add(&w, "--json");
+        if (names_fd >= 0)
+                add(&w, "--names-fd=%d", names_fd);
         if (question->name == WEB_QUESTION_DIFF) {
                 add(&w, "--anyway");
                 add(&w, "--before=%s", traces->before ? traces->before : "");
@@ -149,10 +151,10 @@ void view_answers_free(char *argv[VIEW_ANSWERS_WORDS_MAX])
 }
 
 /* In the child; see web_answers. */
-static int view_answers_run(void *context, const struct web_question *question)
+static int view_answers_run(void *context, const struct web_question *question, int names_fd)
 {
         char *argv[VIEW_ANSWERS_WORDS_MAX];
-        int argc = view_answers_command(context, question, argv);
+        int argc = view_answers_command(context, question, names_fd, argv);
         int status;
 
         if (argc < 0) {

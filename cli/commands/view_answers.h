@@ -24,10 +24,11 @@ struct web_answers view_answers_of(struct view_traces *traces);
 
 /*
  * view_answers_command() - the command line of a question
+ * @names_fd:  as of web_answers
  * @argv:    filled, with NULL at its end; words are heap: see view_answers_free()
  * Returns the number of words, or -ENOMEM.
  */
-int view_answers_command(const struct view_traces *traces, const struct web_question *question,
+int view_answers_command(const struct view_traces *traces, const struct web_question *question, int names_fd,
                          char *argv[VIEW_ANSWERS_WORDS_MAX]);
 void view_answers_free(char *argv[VIEW_ANSWERS_WORDS_MAX]);
 

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,18 @@ static int filter_options_take_word(const char *name, const char *value, const c
         return 1;
 }
 
+static int filter_options_take_names(struct trace_filter_request *request, const char *value)
+{
+        uint64_t fd;
+
+        if (option_parse_number(value, STDERR_FILENO + 1, INT_MAX, &fd) < 0) {
+                complain("error: --names-fd %s: not a descriptor", value);
+                return -EINVAL;
+        }
+        request->names_fd = (int)fd;
+        return 1;
+}
+
 int filter_options_take(struct trace_filter_request *request, int letter, const char *value)
 {
         int r;
@@ -91,6 +104,8 @@ int filter_options_take(struct trace_filter_request *request, int letter, const 
                 return filter_options_take_word("--zone", value, &request->zone);
         case FILTER_OPTION_MODULE:
                 return filter_options_take_word("--module", value, &request->module);
+        case FILTER_OPTION_NAMES:
+                return filter_options_take_names(request, value);
         case FILTER_OPTION_EVENT:
                 return filter_options_take_word("--event", value, &request->event);
         default:

@@ -26,8 +26,12 @@ struct error;
 #define FILTER_OPTION_EVENT   'e'
 #define FILTER_OPTION_TIME    1107
 #define FILTER_OPTION_TID     1108
+#define FILTER_OPTION_NAMES   1109
 
-/* When and where something happened: of every event. */
+/*
+ * When and where something happened: of every event.  --names-fd comes from the viewer, with a question about
+ * a trace that grows: the descriptor of the file of live_symbols.
+ */
 #define FILTER_OPTION_ROWS_OF_PLACE                                                                        \
         { FILTER_OPTION_FROM, "from", "TIME", "only from this time after the start on: 1.5s, 200ms" },     \
                 { FILTER_OPTION_TO, "to", "TIME", "only before this time" },                               \
@@ -35,6 +39,7 @@ struct error;
                 { FILTER_OPTION_PROCESS, "process", "LIST", "only these processes: PIDs or names" },       \
                 { FILTER_OPTION_THREAD, "thread", "LIST", "only these threads: TIDs, names (globs), t3" }, \
                 { FILTER_OPTION_TID, "tid", "LIST", "the same, under perf's name" },                       \
+                { FILTER_OPTION_NAMES, "names-fd", "N", NULL },                                            \
         {                                                                                                  \
                 FILTER_OPTION_CPU, "cpu", "LIST", "only what happened on these CPUs: 0-3,7"                \
         }

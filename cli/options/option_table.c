@@ -114,7 +114,8 @@ static void complain_of_name(const struct option_table *table, const char *word)
         }
         name_guess_init(&guess, word + 2, n_bytes - 2);
         for (size_t i = 0; i < table->n_rows; i++)
-                name_guess_offer(&guess, table->rows[i].name);
+                if (table->rows[i].help)
+                        name_guess_offer(&guess, table->rows[i].name);
         if (guess.best[0] != '\0')
                 complain("error: unknown option %s; did you mean --%s?", word, guess.best);
         else
@@ -226,6 +227,8 @@ void option_table_print(const struct option_table *table, FILE *out)
                 const struct option_row *row = &table->rows[i];
                 char form[OPTION_FORM_BYTES];
 
+                if (!row->help)
+                        continue;
                 option_row_name(row, form);
                 if (strlen(form) <= HELP_INDENT - 3)
                         (void)fprintf(out, "  %-*s ", HELP_INDENT - 3, form);

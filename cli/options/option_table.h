@@ -28,7 +28,11 @@ struct option_row {
         int letter; /* the short form; from OPTION_LONG_ONLY on there is no short form */
         const char *name;
         const char *argument;
-        const char *help; /* one paragraph, without line ends: it is wrapped where it is shown */
+        /*
+         * One paragraph, without line ends: it is wrapped where it is shown.  NULL = hyprof gives the option
+         * to itself, and neither help nor completion shows it.
+         */
+        const char *help;
 };
 
 /* The trace that every command means when none is named. */

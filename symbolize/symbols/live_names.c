@@ -186,32 +186,50 @@ static void start_child(struct live_names *n)
 
 /* ---- the parent's side --------------------------------------------------------------------------------- */
 
-static uint32_t keep_text(struct live_names *n, const uint8_t *bytes, uint32_t n_bytes)
+static uint32_t keep_text(struct live_names *n, struct text_view text)
 {
         uint32_t at = (uint32_t)n->text.used_bytes;
 
-        byte_buffer_add(&n->text, bytes, n_bytes);
+        byte_buffer_add(&n->text, text.bytes, text.n_bytes);
         return at;
+}
+
+int live_names_row_decode(struct byte_reader *in, struct live_names_row *ret)
+{
+        uint32_t frame = bytes_u32(in), flags = bytes_u32(in), line = bytes_u32(in);
+        uint32_t n_function = bytes_u32(in), n_file = bytes_u32(in);
+        const char *text = (const char *)bytes_take(in, (size_t)n_function + n_file);
+
+        if (in->short_read || !text)
+                return 0;
+        *ret = (struct live_names_row){ .frame = frame,
+                                        .flags = flags,
+                                        .line = line,
+                                        .function = { text, n_function },
+                                        .file = { text + n_function, n_file } };
+        return 1;
 }
 
 /* One row.  Returns 1, 0 if it is not whole or of a frame that is not known, -ENOMEM. */
 static int live_names_take_row(struct live_names *n, struct byte_reader *in, uint32_t *open_frame)
 {
-        uint32_t frame = bytes_u32(in), flags = bytes_u32(in), line = bytes_u32(in);
-        uint32_t n_function = bytes_u32(in), n_file = bytes_u32(in);
-        struct live_name name = { .n_function = n_function, .n_file = n_file, .line = line, .flags = flags };
-        const uint8_t *text = bytes_take(in, (size_t)n_function + n_file);
+        struct live_names_row row;
+        struct live_name name;
 
-        if (in->short_read || !text || frame == 0 || frame > n->n_frames ||
+        if (live_names_row_decode(in, &row) == 0 || row.frame == 0 || row.frame > n->n_frames ||
             n->text.used_bytes > UINT32_MAX / 2)
                 return 0;
-        if (!is_named_by_trace(n, frame)) {
-                name.function_at = keep_text(n, text, n_function);
-                name.file_at = keep_text(n, text + n_function, n_file);
-                if (n->text.failed || add_name(n, frame, frame != *open_frame, &name) < 0)
+        if (!is_named_by_trace(n, row.frame)) {
+                name = (struct live_name){ .function_at = keep_text(n, row.function),
+                                           .n_function = (uint32_t)row.function.n_bytes,
+                                           .file_at = keep_text(n, row.file),
+                                           .n_file = (uint32_t)row.file.n_bytes,
+                                           .line = row.line,
+                                           .flags = row.flags };
+                if (n->text.failed || add_name(n, row.frame, row.frame != *open_frame, &name) < 0)
                         return -ENOMEM;
         }
-        *open_frame = (flags & TRACE_SYMBOL_INLINED) != 0 ? frame : 0;
+        *open_frame = (row.flags & TRACE_SYMBOL_INLINED) != 0 ? row.frame : 0;
         return 1;
 }
 

@@ -21,10 +21,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define LIVE_NAMES_PERIOD_NS UINT64_C(500000000)   /* from one child to the next, at least */
-#define LIVE_NAMES_REST      3                     /* and so many times as long as it took */
-#define LIVE_NAMES_BYTES_MAX (UINT64_C(256) << 20) /* that one child may send */
+#define LIVE_NAMES_PERIOD_NS     UINT64_C(500000000)        /* from one child to the next, at least */
+#define LIVE_NAMES_REST          3                          /* and so many times as long as it took */
+#define LIVE_NAMES_BYTES_MAX     (UINT64_C(256) << 20)      /* that one child may send */
+#define LIVE_NAMES_ROW_BYTES_MAX ((UINT32_C(1) << 21) + 20) /* of one row */
 
+struct byte_reader;
 struct index_cache;
 struct symbol_search;
 struct trace_dictionary;
@@ -82,6 +84,15 @@ void live_names_deinit(struct live_names *n);
  * Returns 1 if there are new names, 0, or -ENOMEM.  A child that fails costs names.
  */
 int live_names_step(struct live_names *n);
+
+/* A row as a child sends it. */
+struct live_names_row {
+        uint32_t frame, flags, line;     /* as of the row of SYMBOLS */
+        struct text_view function, file; /* borrowed from the bytes */
+};
+
+/* Returns 1, or 0 if the bytes are not all there. */
+int live_names_row_decode(struct byte_reader *in, struct live_names_row *ret);
 
 /*
  * live_names_feed() - names that another process found

@@ -3,7 +3,7 @@
 # `hyprof view --follow`, `hyprof view -` and `hyprof record --view`: a trace is shown while it grows, and whole after its end
 set -eu
 . tests/tap.sh
-plan 42
+plan 47
 need curl jq
 
 trace=tests/golden/v1.4.hyp
@@ -127,6 +127,20 @@ if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         holds 'a recording is shown while it runs' becomes '.is_live and ('"$n_zones"') > 1000'
         holds 'its threads have names' becomes '[.threads[].name] | index("w_two_zones") != null'
         holds 'its functions too' becomes '.is_live and ([.functions[].name] | any(. == "busy_a" or . == "busy_b"))'
+        # An answer of the server, as its page asks for it: a question, a jq filter that is true of it.
+        answers() {
+                for _ in $(seq 100); do
+                        [ "$(curl -s "${url}answer?question=$1" | jq -r "$2")" != true ] || return 0
+                        sleep 0.1
+                done
+                curl -s "${url}answer?question=$1"
+                return 1
+        }
+        holds 'the table of functions has their names' answers functions '[.functions.rows[].function] | any(. == "busy_a" or . == "busy_b")'
+        holds 'with files and lines' answers 'annotate&function=busy_a' '[.. | strings | select(endswith("w_two_zones.c"))] | length > 0'
+        holds 'and so has the tree of callers' answers top_down '[.. | strings] | any(. == "busy_a" or . == "busy_b")'
+        holds 'and no answer says that names are missing' answers functions '(.warnings | any(test("still being written"))) and (.warnings | any(test("without names")) | not)'
+        holds 'while it is live' test true = "$(model .is_live)"
         holds 'which are on its timeline' becomes '.is_live and ([.tracks[].lanes[] | select(.kind == "ghosts") | .items] | add) > 0'
         echo >"$TMPDIR/gate"
         holds 'when the command ends the trace is whole' becomes '(.is_live | not) and .progress == 1'
@@ -159,6 +173,7 @@ if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
 
         # One that is captured: shown while it comes, from a recorder that leaves the names to the capture.
         listen() { # options...
+                : >"$TMPDIR/record.err"
                 "$HYPROF" record --no-symbolize --listen "$TMPDIR/socket" "$@" -- sh -c "'$WORKLOADS/w_two_zones' 1 && read -r line <'$TMPDIR/gate'" \
                         >"$TMPDIR/record.out" 2>"$TMPDIR/record.err" </dev/null &
                 recorder=$!
@@ -206,7 +221,9 @@ if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         wait "$recorder" || true
 else
         for name in 'a recording is shown while it runs' 'its threads have names' 'its functions too' \
-                'which are on its timeline' 'when the command ends the trace is whole' 'with each of its zones' \
+                'the table of functions has their names' 'with files and lines' 'and so has the tree of callers' \
+                'and no answer says that names are missing' 'while it is live' 'which are on its timeline' \
+                'when the command ends the trace is whole' 'with each of its zones' \
                 'then Ctrl-C ends the viewer' 'a zone that is not over is there' 'as long as it is so far' \
                 'and is drawn' 'it ends with the others' 'a capture is shown while it comes' 'with its functions' \
                 'report says that it is still being written' 'its end is the end of the recording' \

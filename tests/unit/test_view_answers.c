@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static void expect(const char *query, const char *wanted)
+static void expect_with_names(const char *query, int names_fd, const char *wanted)
 {
         struct view_traces traces = { .trace = "t.hyp", .before = "b.hyp" };
         char *argv[VIEW_ANSWERS_WORDS_MAX];
@@ -21,7 +21,7 @@ static void expect(const char *query, const char *wanted)
 
         web_question_init(&q);
         ck_assert_int_eq(web_question_parse(&q, query, strlen(query), &err), 0);
-        n = view_answers_command(&traces, &q, argv);
+        n = view_answers_command(&traces, &q, names_fd, argv);
         ck_assert_int_gt(n, 0);
         for (int i = 0; i < n; i++) {
                 strcat(text, i > 0 ? "|" : "");
@@ -31,6 +31,19 @@ static void expect(const char *query, const char *wanted)
         view_answers_free(argv);
         web_question_deinit(&q);
 }
+
+static void expect(const char *query, const char *wanted)
+{
+        expect_with_names(query, -1, wanted);
+}
+
+START_TEST(a_trace_that_grows_has_its_names_elsewhere)
+{
+        expect_with_names("question=functions", 5, "report|--functions|--json|--names-fd=5|--input=t.hyp");
+        expect_with_names("question=annotate&function=f", 4,
+                          "annotate|--json|--names-fd=4|--input=t.hyp|--|f");
+}
+END_TEST
 
 START_TEST(questions_are_commands)
 {

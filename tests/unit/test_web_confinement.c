@@ -231,9 +231,10 @@ START_TEST(the_filter_needs_no_memory)
 END_TEST
 #endif
 
-static int answer_by_trying(void *context, const struct web_question *question)
+static int answer_by_trying(void *context, const struct web_question *question, int names_fd)
 {
         (void)context;
+        (void)names_fd;
         (void)question;
         kept_fd = open("/dev/null", O_RDONLY | O_CLOEXEC); /* all others were closed */
         try_all(STDOUT_FILENO);
@@ -255,7 +256,7 @@ START_TEST(an_answer_reads_files_and_changes_none)
 
         make_victim();
         web_question_init(&question);
-        ck_assert_int_eq(answer_process_start(&process, &answers, &question, NULL, &err), 0);
+        ck_assert_int_eq(answer_process_start(&process, &answers, &question, NULL, -1, &err), 0);
         take_results(process.out_fd, results);
         (void)answer_process_stop(&process);
         for (int i = 0; i < N_ATTEMPTS; i++)
