@@ -302,7 +302,7 @@ enum trace_clock_kind {
         X(4, CLIENT_GARBAGE, "bytes skipped in a client ring: not valid events")                                 \
         X(5, CLIENT_GONE, "client regions lost: the process ended before its region could be opened")            \
         X(6, ZONE_UNBALANCED, "ends of zones without a beginning, left out")                                     \
-        X(7, ZONE_TOO_DEEP, "zones nested deeper than the recorder follows")                                     \
+        X(7, ZONE_TOO_DEEP, "zones left out: nested deeper than 4,095")                                          \
         X(8, STACK_TABLE_FULL, "call stacks cut: the table of distinct call stacks was full")                    \
         X(9, STACK_TOO_DEEP, "call stacks cut: deeper than the kernel records")                                  \
         X(10, THROTTLED, "times that the kernel throttled sampling")                                             \

@@ -33,7 +33,7 @@
 #define CLIENT_ABI_MEMFD_NAME "hyprof-client"
 #define CLIENT_ABI_MAGIC      UINT64_C(0x314e474552505948) /* "HYPREGN1" */
 #define CLIENT_ABI_MAJOR      1                            /* a recorder refuses another major */
-#define CLIENT_ABI_MINOR      3
+#define CLIENT_ABI_MINOR      4
 
 /* The header has this much room, so that it is whole pages of its own whatever the page size. */
 #define CLIENT_ABI_HEADER_ROOM_BYTES 65536
@@ -155,7 +155,8 @@ struct client_abi_slot {
         uint64_t n_dropped_devices;
 
         struct client_abi_link ring_link; /* 1.1; where the thread went on when it left the ring */
-        uint8_t reserved_d[48];
+        uint64_t n_dropped_deep_zones;    /* 1.4; inside of as many zones as may be open */
+        uint8_t reserved_d[40];
 };
 
 /*

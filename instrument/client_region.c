@@ -208,6 +208,9 @@ static struct client_drops read_drops(const struct client_region *region, uint32
 
         return (struct client_drops){
                 .n_zones = __atomic_load_n(&s->n_dropped_zones, __ATOMIC_RELAXED),
+                .n_deep_zones = region->header.abi_minor < 4
+                                        ? 0
+                                        : __atomic_load_n(&s->n_dropped_deep_zones, __ATOMIC_RELAXED),
                 .n_messages = __atomic_load_n(&s->n_dropped_messages, __ATOMIC_RELAXED),
                 .n_plots = __atomic_load_n(&s->n_dropped_plots, __ATOMIC_RELAXED),
                 .n_frames = __atomic_load_n(&s->n_dropped_frames, __ATOMIC_RELAXED),
@@ -566,6 +569,7 @@ struct client_drops client_region_drops(const struct client_region *region, uint
 
         return (struct client_drops){
                 .n_zones = client_region_grown(now.n_zones, base->n_zones),
+                .n_deep_zones = client_region_grown(now.n_deep_zones, base->n_deep_zones),
                 .n_messages = client_region_grown(now.n_messages, base->n_messages),
                 .n_plots = client_region_grown(now.n_plots, base->n_plots),
                 .n_frames = client_region_grown(now.n_frames, base->n_frames),

@@ -42,7 +42,7 @@ struct client_location {
 
 /* Counters of dropped events of one slot: see client_region_drops(). */
 struct client_drops {
-        uint64_t n_zones, n_messages, n_plots, n_frames, n_memory, n_locks, n_devices, n_other;
+        uint64_t n_zones, n_deep_zones, n_messages, n_plots, n_frames, n_memory, n_locks, n_devices, n_other;
 };
 
 /*

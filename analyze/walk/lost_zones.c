@@ -56,7 +56,7 @@ static void count_lost(struct lost_zones *lost, const struct trace_walk *walk, s
                 const struct trace_loss *loss = trace_dictionary_row(d, TRACE_TABLE_LOSSES, i);
 
                 lost->has_others |= may_be_zones(loss->reason);
-                if (loss->reason != TRACE_LOSS_DROPPED_ZONES)
+                if (loss->reason != TRACE_LOSS_DROPPED_ZONES && loss->reason != TRACE_LOSS_ZONE_TOO_DEEP)
                         continue;
                 if (loss->thread != 0 && !lost_zones_is_wanted(walk, loss->thread))
                         continue;

@@ -165,20 +165,13 @@ static void note_no_kernel(const struct record_options *options, const struct pe
                 complain_try("%s", refusal.remedy);
 }
 
-/* From one in a hundred on it changes what reports say: they tell what it was. */
-static void cmd_record_warn_of_losses(const struct record_options *options, const struct recorder_progress *p)
+/* Where rings were full: the size that would have been enough, if one is known. */
+static void try_for_full_rings(const struct record_options *options, const struct recorder_progress *p)
 {
-        uint64_t n_all = p->n_samples + p->n_zones + p->n_lost;
-        uint64_t ring_bytes;
+        uint64_t ring_bytes = p->n_ring_full > 0 ? spare_memory_sufficient_bytes(options->client_ring_bytes,
+                                                                                 p->n_ring_full)
+                                                 : 0;
 
-        if (p->n_lost < n_all / 100 || p->n_lost == 0)
-                return;
-        complain("warning: %s lost (%.1f%%); hyprof report says which",
-                 text_number_counted(p->n_lost, p->n_lost == 1 ? "events was" : "events were").text,
-                 100.0 * (double)p->n_lost / (double)n_all);
-        ring_bytes = p->n_ring_full > 0
-                             ? spare_memory_sufficient_bytes(options->client_ring_bytes, p->n_ring_full)
-                             : 0;
         if (ring_bytes == 0) { /* no size is known that would help */
                 if (p->n_kernel_full > 0)
                         complain_try("hyprof record with a lower -F");
@@ -194,6 +187,23 @@ static void cmd_record_warn_of_losses(const struct record_options *options, cons
                 complain_try("hyprof record with a lower -F, or with --client-ring %" PRIu64
                              "M if they are the program's",
                              ring_bytes >> 20);
+}
+
+/* From one in a hundred on it changes what reports say: they tell what it was. */
+static void cmd_record_warn_of_losses(const struct record_options *options, const struct recorder_progress *p)
+{
+        uint64_t n_all = p->n_samples + p->n_zones + p->n_lost;
+
+        if (p->n_lost < n_all / 100 || p->n_lost == 0)
+                return;
+        complain("warning: %s lost (%.1f%%); hyprof report says which",
+                 text_number_counted(p->n_lost, p->n_lost == 1 ? "events was" : "events were").text,
+                 100.0 * (double)p->n_lost / (double)n_all);
+        try_for_full_rings(options, p);
+        if (p->n_too_deep > 0)
+                complain_try(
+                        "zones around a recursion instead of inside it, for they nest 4,095 deep; of calls in "
+                        "Python: python3 -m hyprof --exclude MODULE");
 }
 
 /* Ends as the command did; a signal's core dump is the command's alone. */

@@ -48,6 +48,8 @@ static uint64_t *loss_counter(struct client_abi_slot *slot, enum thread_ring_los
         switch (kind) {
         case THREAD_RING_LOSS_ZONE:
                 return &slot->n_dropped_zones;
+        case THREAD_RING_LOSS_DEEP_ZONE:
+                return &slot->n_dropped_deep_zones;
         case THREAD_RING_LOSS_MESSAGE:
                 return &slot->n_dropped_messages;
         case THREAD_RING_LOSS_PLOT:

@@ -47,6 +47,7 @@ enum thread_ring_state {
 
 enum thread_ring_loss {
         THREAD_RING_LOSS_ZONE,
+        THREAD_RING_LOSS_DEEP_ZONE,
         THREAD_RING_LOSS_MESSAGE,
         THREAD_RING_LOSS_PLOT,
         THREAD_RING_LOSS_FRAME,

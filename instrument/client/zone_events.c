@@ -40,6 +40,12 @@ static inline bool is_deepest(const struct thread_ring *t)
         return zone_handle_depth(t->zone_top) == ZONE_HANDLE_DEPTH_MAX;
 }
 
+/* A begin for which there was no location, depth or room. */
+static RARE void count_lost_begin(struct thread_ring *t)
+{
+        thread_ring_count_loss(t, is_deepest(t) ? THREAD_RING_LOSS_DEEP_ZONE : THREAD_RING_LOSS_ZONE);
+}
+
 /* The function to call if the ring cannot be entered: that of the copy of the library that has the region. */
 static RARE hyprof_zone begin_elsewhere(struct hyprof_location *location)
 {
@@ -65,7 +71,7 @@ static RARE hyprof_zone begin_with_callstack(struct hyprof_location *location, s
                 callstack_put(t, ticks, &callstack);
                 zone = put_begin(t, ticks, id);
         } else {
-                thread_ring_count_loss(t, THREAD_RING_LOSS_ZONE);
+                count_lost_begin(t);
         }
         thread_ring_leave(t, word);
         return zone;
@@ -89,7 +95,7 @@ static RARE hyprof_zone begin_slowly(struct hyprof_location *location, struct ca
         if (id != 0 && !is_deepest(t) && thread_ring_has_room(t, ZONE_BYTES))
                 zone = put_begin(t, ticks_read(client_self.clock_kind), id);
         else
-                thread_ring_count_loss(t, THREAD_RING_LOSS_ZONE);
+                count_lost_begin(t);
         thread_ring_leave(t, word);
         return zone;
 }

@@ -100,6 +100,7 @@ static void report_progress(struct recorder *r, uint64_t now_ns)
         p->n_ring_full = loss_counter_total_of_rings(&r->merge.losses);
         p->n_kernel_full = r->merge.losses.totals[TRACE_LOSS_KERNEL_RING_FULL] +
                            r->merge.losses.totals[TRACE_LOSS_SAMPLES_LOST];
+        p->n_too_deep = r->merge.losses.totals[TRACE_LOSS_ZONE_TOO_DEEP];
         p->group_bytes = r->merge.zones.group_bytes;
         if (r->writer)
                 p->file_bytes = writer_thread_count_bytes(r->writer);

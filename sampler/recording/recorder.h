@@ -36,6 +36,7 @@ struct recorder_progress {
         uint64_t n_lost;
         uint64_t n_ring_full;   /* of these, for want of room in the programs' rings, */
         uint64_t n_kernel_full; /* and in the kernel's */
+        uint64_t n_too_deep;    /* and because zones were nested too deep */
         uint64_t group_bytes;   /* the least that limits of cgroups left a program; UINT64_MAX = no limit */
         uint64_t file_bytes;
 };

@@ -329,6 +329,7 @@ struct client_drops zone_region_count_drops(struct zone_region *r, uint32_t slot
 
         return (struct client_drops){
                 .n_zones = zone_region_grown(now.n_zones, &seen->n_zones),
+                .n_deep_zones = zone_region_grown(now.n_deep_zones, &seen->n_deep_zones),
                 .n_messages = zone_region_grown(now.n_messages, &seen->n_messages),
                 .n_plots = zone_region_grown(now.n_plots, &seen->n_plots),
                 .n_frames = zone_region_grown(now.n_frames, &seen->n_frames),

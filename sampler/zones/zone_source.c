@@ -572,10 +572,11 @@ static int count_slot_drops(struct zone_source *s, struct zone_region *region, u
                 enum trace_loss_reason reason;
                 uint64_t n;
         } kinds[] = {
-                { TRACE_LOSS_DROPPED_ZONES, n.n_zones },     { TRACE_LOSS_DROPPED_MESSAGES, n.n_messages },
-                { TRACE_LOSS_DROPPED_PLOTS, n.n_plots },     { TRACE_LOSS_DROPPED_FRAMES, n.n_frames },
-                { TRACE_LOSS_DROPPED_MEMORY, n.n_memory },   { TRACE_LOSS_DROPPED_LOCKS, n.n_locks },
-                { TRACE_LOSS_DROPPED_DEVICES, n.n_devices }, { TRACE_LOSS_CLIENT_RING_FULL, n.n_other },
+                { TRACE_LOSS_DROPPED_ZONES, n.n_zones },      { TRACE_LOSS_DROPPED_MESSAGES, n.n_messages },
+                { TRACE_LOSS_DROPPED_PLOTS, n.n_plots },      { TRACE_LOSS_DROPPED_FRAMES, n.n_frames },
+                { TRACE_LOSS_DROPPED_MEMORY, n.n_memory },    { TRACE_LOSS_DROPPED_LOCKS, n.n_locks },
+                { TRACE_LOSS_DROPPED_DEVICES, n.n_devices },  { TRACE_LOSS_CLIENT_RING_FULL, n.n_other },
+                { TRACE_LOSS_ZONE_TOO_DEEP, n.n_deep_zones },
         };
         int r = 0;
 

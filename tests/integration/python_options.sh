@@ -3,10 +3,10 @@
 # python3 -m hyprof: each option does what its help says; programs of each kind run as python3 runs them; bad input gets words
 set -u
 . tests/tap.sh
-need sqlite3
+need sqlite3 jq
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 73
+plan 75
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 HYPROF
 cd "$TMPDIR" || exit 2
 
@@ -198,6 +198,16 @@ holds "one that forks" zones 3 forks.py
 holds "both processes' calls" same "child 1 parent 1" "$(counts hyprof.hyp "'child', 'parent'")"
 once() { same 1 "$(grep -c 'functions of libraries are left out' err)"; }
 holds "what is left out is said once" once
+
+# ---- calls deeper than zones nest: no larger ring would hold them
+printf 'import sys\nsys.setrecursionlimit(9000)\ndef deep(n):\n    if n > 0: deep(n - 1)\ndeep(4999)\n' >deep.py
+holds "calls deeper than zones nest" zones 0 deep.py
+too_deep() {
+        says "python3 -m hyprof --exclude MODULE" && ! grep -e --client-ring err &&
+                same "ZONE_TOO_DEEP true" "$("$HYPROF" report --json hyprof.hyp |
+                        jq -r '.missing.rows[] | select(.source == "loss") | "\(.code) \(.count >= 5000 - 4095)"')"
+}
+holds "are counted under a reason of their own" too_deep
 
 # ---- what cannot be run
 mkdir empty && (cd empty && "$python" -m zipfile -c ../empty.zip ../parts.py)

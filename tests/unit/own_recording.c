@@ -159,6 +159,7 @@ struct client_drops own_recording_drops(const struct own_recording *r)
                 struct client_drops d = client_region_drops(r->region, i);
 
                 all.n_zones += d.n_zones;
+                all.n_deep_zones += d.n_deep_zones;
                 all.n_messages += d.n_messages;
                 all.n_plots += d.n_plots;
                 all.n_frames += d.n_frames;

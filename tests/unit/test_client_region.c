@@ -469,6 +469,8 @@ START_TEST(test_paused_by_the_program)
         h.paused = UINT32_MAX;
         fake_region_make(&p, &h, F_SEAL_SHRINK);
         region = fake_region_open(&p);
+        fake_region_slot(&p, 0)->n_dropped_deep_zones = 3;
+        ck_assert_uint_eq(client_region_drops(region, 0).n_deep_zones, 0);
         ck_assert_int_eq(client_region_enable(region, CLIENT_ABI_FAMILY_ZONES, NULL), 0);
         ck_assert_uint_eq(p.header->control_word, 1 << CLIENT_ABI_SESSION_SHIFT | zones);
         client_region_close(region);

@@ -171,7 +171,8 @@ START_TEST(test_deepest)
         own_recording_drain(&r);
         ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
         ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN), ZONE_HANDLE_DEPTH_MAX + 1);
-        ck_assert_uint_eq(own_recording_drops(&r).n_zones, N_BEGINS - ZONE_HANDLE_DEPTH_MAX);
+        ck_assert_uint_eq(own_recording_drops(&r).n_deep_zones, N_BEGINS - ZONE_HANDLE_DEPTH_MAX);
+        ck_assert_uint_eq(own_recording_drops(&r).n_zones, 0);
         ck_assert_uint_eq(own_recording_get(&r, CLIENT_ABI_EVENT_ZONE_VALUE, 0)->prefix.zone_depth, 1);
         own_recording_close(&r);
 }

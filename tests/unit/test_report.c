@@ -577,10 +577,11 @@ START_LOOP_TEST(test_drops_are_missing, 0, 7)
 }
 END_TEST
 
-/* 3 of the first program's 4 zones are lost, and no zone of another one. */
+/* 3 of the first program's 4 zones are lost, one of them by its depth, and no zone of another one. */
 START_TEST(test_lost_zones)
 {
-        struct trace_loss loss = { .reason = TRACE_LOSS_DROPPED_ZONES, .count = 3 };
+        struct trace_loss loss = { .reason = TRACE_LOSS_DROPPED_ZONES, .count = 2 };
+        struct trace_loss too_deep = { .reason = TRACE_LOSS_ZONE_TOO_DEEP, .count = 1 };
         struct trace_filter_request others = { .process = "2" }, early = { .has_to = true, .to_ns = 15 };
         const struct report_options filtered = { .filter = &others }, ranged = { .filter = &early };
         char words[LOST_ZONES_WORDS_BYTES];
@@ -596,8 +597,9 @@ START_TEST(test_lost_zones)
                 trace_builder_event(&b, 20, TRACE_OP_ZONE_END);
                 trace_builder_end_run(&b);
                 if (pid == 1) {
-                        loss.thread = thread;
+                        loss.thread = too_deep.thread = thread;
                         (void)trace_builder_row(&b, TRACE_TABLE_LOSSES, &loss);
+                        (void)trace_builder_row(&b, TRACE_TABLE_LOSSES, &too_deep);
                 }
         }
         trace_builder_finish(&b);

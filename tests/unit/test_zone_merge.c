@@ -135,13 +135,16 @@ START_TEST(test_drops_by_kind)
         slot = fake_region_slot(&f.program.region, 1);
         for (uint64_t i = 0; i < 8; i++)
                 (&slot->n_dropped_zones)[i] = i + 1;
+        slot->n_dropped_deep_zones = 9;
         for (int i = 0; i < 2; i++) /* each once */
                 ck_assert_int_eq(zone_source_count_drops(&f.zones, true), 0);
         for (uint64_t i = 0; i < 8; i++)
                 ck_assert_uint_eq(f.losses.totals[reasons[i]], i + 1);
-        ck_assert_uint_eq(loss_counter_total(&f.losses), 36);
-        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_LOSSES), 8);
-        for (uint32_t i = 1; i <= 8; i++) {
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_ZONE_TOO_DEEP], 9);
+        ck_assert_uint_eq(loss_counter_total(&f.losses), 45);
+        ck_assert_uint_eq(loss_counter_total_of_rings(&f.losses), 36); /* a larger one helps against these */
+        ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_LOSSES), 9);
+        for (uint32_t i = 1; i <= 9; i++) {
                 loss = merged_program_row(&f, TRACE_TABLE_LOSSES, i);
                 ck_assert_uint_eq(loss->thread, id);
         }
@@ -149,7 +152,7 @@ START_TEST(test_drops_by_kind)
         ck_assert_uint_eq(process_table_forget_thread(&f.processes, f.threads[1]), 0);
         merged_program_cycle(&f, UINT64_MAX, false);
         ck_assert_int_eq(zone_source_count_drops(&f.zones, true), 0);
-        loss = merged_program_row(&f, TRACE_TABLE_LOSSES, 9);
+        loss = merged_program_row(&f, TRACE_TABLE_LOSSES, 10);
         ck_assert_uint_eq(loss->reason, TRACE_LOSS_DROPPED_ZONES);
         ck_assert_uint_eq(loss->thread, id);
         ck_assert_uint_eq(loss->count, 1);
