@@ -259,6 +259,27 @@ static void guess(struct function_choice *c, const struct search *s)
         }
 }
 
+/* A function on a stack that fits by its name or its part, though no sample is its own. */
+static uint32_t function_choice_find_caller(const struct search *s)
+{
+        uint32_t n_frames = trace_dictionary_count(s->trace->dictionary, TRACE_TABLE_FRAMES);
+        enum fit best = FIT_NONE;
+        uint32_t found = 0;
+
+        for (uint32_t frame = 1; frame <= n_frames && best != FIT_EXACT; frame++) {
+                const struct trace_frame *row = trace_dictionary_row(s->trace->dictionary, TRACE_TABLE_FRAMES,
+                                                                     frame);
+                struct candidate_key key = { row->module, sampled_trace_function(s->trace, frame), false };
+                enum fit fit = key.name != 0 && is_module(s, key.module) ? fit_of(s, &key) : FIT_NONE;
+
+                if (fit < best) {
+                        best = fit;
+                        found = key.name;
+                }
+        }
+        return found;
+}
+
 int function_choice_init(struct function_choice *c, const struct sampled_trace *trace,
                          const struct function_request *request)
 {
@@ -270,7 +291,9 @@ int function_choice_init(struct function_choice *c, const struct sampled_trace *
         r = function_choice_add_samples(&s);
         if (r == 0)
                 r = function_choice_choose(c, &s);
-        if (r == 0 && c->n_rows == 0 && request->name)
+        if (r == 0 && c->n_rows == 0)
+                c->caller = function_choice_find_caller(&s);
+        if (r == 0 && c->n_rows == 0 && c->caller == 0 && request->name)
                 guess(c, &s);
         intern_deinit(&s.keys);
         free(s.candidates);

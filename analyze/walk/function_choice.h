@@ -38,7 +38,9 @@ struct function_choice {
         bool is_inlined;  /* what fits was inlined everywhere */
         /* functions of that name are in other modules, too, than the one that was named */
         bool has_other_module;
-        struct name_guess near; /* if there are none: what may have been meant */
+        /* if there are none: a function (string) that fits, and is only a caller in its samples; 0 = none */
+        uint32_t caller;
+        struct name_guess near; /* if there is not even that: what may have been meant */
 };
 
 struct function_request {

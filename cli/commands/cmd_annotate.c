@@ -283,8 +283,18 @@ static bool is_without_names(const struct sampled_trace *trace)
         return false;
 }
 
+static void explain_caller(const struct sampled_trace *trace, const struct arguments *args, uint32_t name)
+{
+        struct text_view caller = trace_dictionary_text(trace->dictionary, name);
+
+        complain("error: the function '%.*s' has no samples of its own: all are in functions that it called",
+                 (int)(caller.n_bytes < 2000 ? caller.n_bytes : 2000), caller.bytes);
+        complain_try("hyprof report --function %s %s, which shows them", shell_word_of_name(caller).text,
+                     shell_word_of(args->path).text);
+}
+
 static void explain_no_function(const struct sampled_trace *trace, const struct arguments *args,
-                                const struct function_choice *choice, bool is_handle)
+                                const struct function_choice *choice)
 {
         if (is_without_names(trace)) {
                 complain("error: %s: the trace has no names of functions yet", args->path);
@@ -293,10 +303,8 @@ static void explain_no_function(const struct sampled_trace *trace, const struct 
                 complain("error: no sampled function '%s' in a module '%s', but in others",
                          args->function ? args->function : "", args->module);
                 complain_try("hyprof annotate without --module");
-        } else if (is_handle) {
-                complain("error: the function %s of this trace has no samples of its own", args->function);
-                complain_try("hyprof report --function %s %s, which shows what it calls", args->function,
-                             shell_word_of(args->path).text);
+        } else if (choice->caller != 0 && args->function) {
+                explain_caller(trace, args, choice->caller);
         } else {
                 complain("error: no function with samples has '%s' in its name%s%s%s",
                          args->function ? args->function : "",
@@ -365,7 +373,7 @@ static int choose_function(const struct sampled_trace *trace, const struct argum
         if (r < 0)
                 return r;
         if (choice.n_rows == 0) {
-                explain_no_function(trace, args, &choice, request.exact != NULL);
+                explain_no_function(trace, args, &choice);
         } else if (args->function && choice.n_names > 1) {
                 complain("error: several functions have '%s' in their names:", args->function);
                 list_candidates(trace, &choice);

@@ -4,7 +4,7 @@
 # formats; each garbage collection is a zone
 set -eu
 . tests/tap.sh
-plan 17
+plan 18
 need_sampling
 need jq sqlite3
 python=${PYTHON:-/usr/bin/python3}
@@ -33,8 +33,10 @@ def request(i):
 
 for i in range(600):
     with hyprof.zone("request"): request(i)
-until = time.monotonic() + 0.4
-while time.monotonic() < until: digest()
+def spin(until):
+    while time.monotonic() < until: digest()
+def caller(): spin(time.monotonic() + 0.4)
+caller()
 END
 
 holds 'a script is recorded' record work -F 1999 "$python" "$TMPDIR/work.py"
@@ -60,6 +62,11 @@ holds 'annotate takes one that calls C' annotated digest --json
 holds 'samples in C are at the line that called it' compare "$(samples_at "$(($(line_of 'def digest') + 1))")" '>' 50
 as_lines() { annotated digest && grep -q 'hashlib.sha256(data)' "$TMPDIR/out" && ! grep -q 'Instructions' "$TMPDIR/out" && [ ! -s "$TMPDIR/err" ]; }
 holds 'in text there are lines, and no warning that there are no instructions' as_lines
+is_caller() {
+        ! annotated caller && grep -q "'caller' has no samples of its own" "$TMPDIR/err" &&
+                grep -q "try: hyprof report --function caller" "$TMPDIR/err"
+}
+holds 'of a function that only calls, annotate says that and where to look' is_caller
 mv "$TMPDIR/work.py" "$TMPDIR/moved.py"
 is_missing() { annotated digest && grep -q 'no source text' "$TMPDIR/out"; }
 holds 'a file that is gone is said' is_missing
