@@ -6,7 +6,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 27
+plan 28
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 HYPROF
 cd "$TMPDIR" || exit 2
 
@@ -222,3 +222,12 @@ no_object() {
                         'assert found == [(f"op {i}", str(20 + i), "3") for i in range(5)], found'
 }
 holds "JSON that is not an object is malformed; the line above it counts" no_object
+
+# Each is refused or malformed in a moment, though none of it is of a form that is seen.
+cat >long.py <<'END'
+from hyprof import ops
+for end in (" ", "-", " -", " ->", "`", "\\", "x", ",", "\n", " \n"):
+    for begin in ('`TT_OP: "x', '`TT_OP: "x"', '`TT_OP: "x" ->', '`TT_OP: "x", 1 ->\n{'):
+        ops._parse_op(begin + end * 1000000 + "\n!", 0, 1)
+END
+holds "a message of a megabyte takes no longer than its length" ends_with 0 timeout 60 "$python" long.py

@@ -55,7 +55,7 @@ _BEFORE_TENSORS = tuple("|".join((_HOST, _DEVICE)).split("|"))
 _AFTER_TENSORS = tuple("|".join((_PROGRAM, _MODEL)).split("|"))
 _COLUMNS = frozenset(_BEFORE_TENSORS + _AFTER_TENSORS)
 
-_OP = re.compile(r'\A`?(TT_(?!SIGNPOST)[A-Z0-9_]+): *"((?:[^"\\]|\\.)*)"([^\n]*?)(?: *->\s*(.*))?`?\s*\Z', re.DOTALL)
+_OP = re.compile(r'\A`?(TT_(?!SIGNPOST)[A-Z0-9_]+): *"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
 _SIGNPOST = re.compile(r"\A`?TT_SIGNPOST: *([^\n]*?)(?:\n(.*?))?`?\Z", re.DOTALL)
 _TRACE = re.compile(r"\A`?TT_METAL_TRACE_(BEGIN|END): *(\d+), *(\d+)`?\s*\Z")
 _ID = re.compile(r"^id: *([0-9]{1,18})\b", re.MULTILINE)
@@ -105,13 +105,19 @@ def _parse_op(text: str, time_ns: int, thread: int) -> Optional[_Described]:
     match = _OP.match(text)
     if match is None:
         return None
-    zone, name, rest, details_text = match.groups()
-    fields = [part.strip() for part in rest.split(",") if part.strip()]
+    zone, name = match.groups()
+    line, _, below = text[match.end() :].partition("\n")
+    line, arrow, details_text = line.partition("->")
+    if not arrow:
+        if below.strip():
+            return None
+        line = line.rstrip().removesuffix("`")
+    fields = [part.strip() for part in line.split(",") if part.strip()]
     details: Optional[dict[str, Any]] = None
     is_malformed = False
-    if details_text is not None:
+    if arrow:
         try:
-            found = json.loads(details_text.rstrip().removesuffix("`"))
+            found = json.loads(f"{details_text}\n{below}".strip().removesuffix("`"))
             details = found if isinstance(found, dict) else None
         except (ValueError, RecursionError):
             pass
