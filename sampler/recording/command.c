@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/recording/command.h"
 
+#include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -23,7 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHILD_FAILED 127
+#define CHILD_FAILED     127
+#define STATUS_BYTES_MAX 65536
 
 /* 0, -EACCES if there is something that cannot be executed, -ENOENT. */
 static int check_executable(const char *path)
@@ -204,6 +206,25 @@ void command_hand_on(pid_t pid, const struct signalfd_siginfo *info, struct comm
         }
         if (pid > 0)
                 (void)kill(pid, (int)info->ssi_signo);
+}
+
+bool command_catches(const struct command *c, int signal)
+{
+        static const char name[] = "\nSigCgt:";
+        struct byte_buffer text = { .data = NULL };
+        char path[64];
+        const char *at = NULL;
+        uint64_t caught = 0;
+
+        if (c->reaped || c->pid <= 0)
+                return false;
+        (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)c->pid);
+        if (io_read_file(AT_FDCWD, path, STATUS_BYTES_MAX, &text, NULL) == 0)
+                at = strstr((const char *)text.data, name);
+        if (at)
+                caught = strtoull(at + sizeof(name) - 1, NULL, 16);
+        byte_buffer_deinit(&text);
+        return caught >> (signal - 1) & 1;
 }
 
 /* Milliseconds that the command may go on to take; -1 = as long as it likes. */

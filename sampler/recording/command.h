@@ -89,6 +89,9 @@ struct command_urge {
  */
 void command_hand_on(pid_t pid, const struct signalfd_siginfo *info, struct command_urge *urge);
 
+/* True if it has a handler for @signal now: it decides itself when it ends. */
+bool command_catches(const struct command *c, int signal);
+
 /*
  * command_wait() - until a child that runs has ended
  * @signal_fd:  a signalfd, for command_hand_on()

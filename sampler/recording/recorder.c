@@ -110,13 +110,22 @@ static void report_progress(struct recorder *r, uint64_t now_ns)
         }
 }
 
-/* A terminal sends its signals to the command as well; those sent to us alone are passed on. */
+/*
+ * A terminal sends its signals to the command as well; those sent to us alone are passed on.  A command that
+ * handles the first SIGINT tidies up, which belongs to the recording; the next signal ends it.
+ */
 static void take_signal(struct recorder *r)
 {
         struct signalfd_siginfo info;
 
         while (read(r->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+                bool tidies_up = info.ssi_signo == SIGINT && !r->interrupted &&
+                                 command_catches(&r->command, SIGINT);
+
                 command_hand_on(r->command.pid, &info, &r->result->urge);
+                r->interrupted = true;
+                if (tidies_up)
+                        continue;
                 r->result->stopped = true;
                 if (r->deadline_ns == 0)
                         r->deadline_ns = clock_raw_ns() + (r->command.pid > 0 ? GRACE_NS : 0);

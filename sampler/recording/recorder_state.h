@@ -75,7 +75,8 @@ struct recorder {
         uint64_t start_ns, progress_ns;
         uint64_t young_until_ns; /* code was mapped YOUNG_NS before that */
         bool has_new_tables;     /* since the last cycle: stacks wait for them */
-        uint64_t deadline_ns;    /* until then the command is waited for after a signal; 0 = no signal came */
+        bool interrupted;        /* a signal came */
+        uint64_t deadline_ns;    /* until then the command is waited for after a signal; 0 = none ended it */
         uint64_t stop_ns;        /* the duration is over; UINT64_MAX = none was given */
         uint64_t cpu_ns;         /* that this process and its children had taken before */
         int filter_fd;           /* of system calls; see system_calls_prepare() */

@@ -3,7 +3,7 @@
 # SIGINT, SIGTERM and SIGHUP end the recording and keep the trace; a command that ignores them goes on and is waited for
 set -eu
 . tests/tap.sh
-plan 42
+plan 49
 need jq
 need_sampling
 # Jobs get process groups of their own, and SIGINT is not ignored in them.
@@ -72,6 +72,17 @@ holds "handler: SIGINT to the group" kill -INT -- "-$pid"
 holds "handler: its last words arrive" hear bye
 holds "handler: its status" ended_with 9
 holds "handler: the trace is whole" is_whole handler
+
+# The recording lasts until its end, however long that takes.
+start tidies sh -c 'trap "sleep 0.6; echo tidy; exit 9" INT; echo ready; while :; do read line; done'
+holds "tidies up: the program works" hear ready
+holds "tidies up: SIGINT to the group" kill -INT -- "-$pid"
+holds "tidies up: its last words arrive" hear tidy
+holds "tidies up: its status" ended_with 9
+holds "tidies up: the trace is whole" is_whole tidies
+read_trace tidies
+holds "tidies up: until its end" same 9 "$(reported tidies '.exit_status')"
+holds "tidies up: the report says nothing else" same "" "$(reported tidies '.missing.rows[] | select(.code == "STOPPED_EARLY") | .code')"
 
 # shellcheck disable=SC2016 # for the recorded shell
 start ignores sh -c 'trap "" INT; echo ready; read line; echo "got $line"; exit 5'

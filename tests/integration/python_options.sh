@@ -6,7 +6,7 @@ set -u
 need sqlite3 jq
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 75
+plan 77
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 HYPROF
 cd "$TMPDIR" || exit 2
 
@@ -198,6 +198,32 @@ holds "one that forks" zones 3 forks.py
 holds "both processes' calls" same "child 1 parent 1" "$(counts hyprof.hyp "'child', 'parent'")"
 once() { same 1 "$(grep -c 'functions of libraries are left out' err)"; }
 holds "what is left out is said once" once
+
+cat >tidies.py <<'END'
+import sys, time
+def tidy(): time.sleep(0.7)
+def last(): pass
+try:
+    print("ready", flush=True)
+    time.sleep(60)
+finally:
+    tidy()
+    last()
+END
+# As a terminal does: to the whole group.
+interrupted() {
+        local status=0 line
+        mkfifo ready
+        set -m
+        "$python" -m hyprof --no-samples tidies.py >ready 2>err &
+        set +m
+        read -r line <ready
+        kill -INT -- "-$!"
+        wait $! || status=$?
+        same "ready 130" "$line $status"
+}
+holds "Ctrl-C: the program ends as it wants to" interrupted
+holds "which is recorded to its end" same "last 1 tidy 1" "$(counts hyprof.hyp "'tidy', 'last'")"
 
 # ---- calls deeper than zones nest: no larger ring would hold them
 printf 'import sys\nsys.setrecursionlimit(9000)\ndef deep(n):\n    if n > 0: deep(n - 1)\ndeep(4999)\n' >deep.py
