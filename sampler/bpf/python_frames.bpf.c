@@ -39,8 +39,8 @@ struct {
 
 /* Where a thread's state was found last; it is checked each time. */
 struct known_thread {
-        __u64 state_avma; /* 0 = it has none */
-        __u64 looked_ns;
+        __u64 state_avma;          /* 0 = it has none */
+        __u64 first_ns, looked_ns; /* without a state: it was looked for since then, and last */
 };
 
 struct {
@@ -172,7 +172,7 @@ static __always_inline __u64 find_python_state(const struct python_process *p, _
                                                bool has_several, struct search *at)
 {
         struct bpf_pidns_info own = { .pid = 0 };
-        struct known_thread known = { .looked_ns = now_ns };
+        struct known_thread known = { .first_ns = now_ns, .looked_ns = now_ns };
         const struct known_thread *last;
 
         if (bpf_get_ns_current_pid_tgid(p->namespace_device, p->namespace_inode, &own, sizeof(own)) < 0)
@@ -184,9 +184,11 @@ static __always_inline __u64 find_python_state(const struct python_process *p, _
                         return known.state_avma;
         }
         last = bpf_map_lookup_elem(&threads, &tid);
-        if (last && (last->state_avma == 0 ? now_ns - last->looked_ns < PYTHON_RETRY_NS
+        if (last && (last->state_avma == 0 ? !python_looks_again(last->first_ns, last->looked_ns, now_ns)
                                            : !has_several && is_of_thread(p, last->state_avma, own.pid)))
                 return last->state_avma;
+        if (last && last->state_avma == 0)
+                known.first_ns = last->first_ns;
         begin_search(p, 0, at);
         known.state_avma = search_state(at);
         if (known.state_avma == 0)

@@ -21,7 +21,7 @@
 #define PYTHON_PROBES        16   /* slots after its own in which a process may lie */
 #define PYTHON_THREADS_MAX   256  /* steps through an interpreter's threads to find one */
 #define PYTHON_KNOWN_THREADS 16384
-#define PYTHON_RETRY_NS      100000000 /* a thread that is not Python's is looked for again after so long */
+#define PYTHON_RETRY_NS      100000000 /* until a thread that is not Python's is looked for again, at most */
 #define PYTHON_NESTED_MAX    2         /* interpreters on a stack that called the one that runs */
 #define PYTHON_NO_OFFSET     0xffff
 #define PYTHON_COPIES_MAX    65536 /* of a function's instructions: about as many as threads */
@@ -76,6 +76,17 @@ struct python_raw_frame {
 static inline __u64 python_identity(const __u64 *words)
 {
         return (words[0] * 31 + words[1]) | 1;
+}
+
+/*
+ * Whether a thread that was none of Python's is looked for again: after as long as it has been looked for, so
+ * that the main thread of a short program is found soon after it begins to run Python.
+ */
+static inline int python_looks_again(__u64 first_ns, __u64 looked_ns, __u64 now_ns)
+{
+        __u64 pause_ns = looked_ns - first_ns;
+
+        return now_ns - looked_ns >= (pause_ns < PYTHON_RETRY_NS ? pause_ns : PYTHON_RETRY_NS);
 }
 
 /* Where the pointer to a copy of a code object's instructions is, from the pointer to the copies on. */

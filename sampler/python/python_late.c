@@ -19,9 +19,9 @@
 
 /* Where a thread's state was found last; it is checked each time. */
 struct late_thread {
-        uint32_t pid, tid, own_tid; /* own_tid: in its PID namespace */
-        uint64_t state_avma;        /* 0 = it has none */
-        uint64_t looked_ns;
+        uint32_t pid, tid, own_tid;   /* own_tid: in its PID namespace */
+        uint64_t state_avma;          /* 0 = it has none */
+        uint64_t first_ns, looked_ns; /* without a state: it was looked for since then, and last */
 };
 
 struct python_late {
@@ -181,14 +181,17 @@ static uint64_t late_state_of(struct python_late *l, const struct process_memory
         if (known->pid != p->pid || known->tid != tid)
                 *known = (struct late_thread){ .pid = p->pid,
                                                .tid = tid,
-                                               .own_tid = is_near ? tid : read_own_tid(p->pid, tid) };
-        else if (known->state_avma == 0 && now_ns - known->looked_ns < PYTHON_RETRY_NS)
+                                               .own_tid = is_near ? tid : read_own_tid(p->pid, tid),
+                                               .first_ns = now_ns };
+        else if (known->state_avma == 0 && !python_looks_again(known->first_ns, known->looked_ns, now_ns))
                 return 0;
         if ((!has_several || !may_search_threads(l, now_ns)) &&
             is_own_state(memory, p, known->state_avma, known->own_tid))
                 return known->state_avma;
         if (!may_search_threads(l, now_ns))
                 return 0;
+        if (known->state_avma != 0)
+                known->first_ns = now_ns;
         known->looked_ns = now_ns;
         known->state_avma = find_late_state(l, memory, p, known->own_tid);
         return known->state_avma;

@@ -114,7 +114,10 @@ START_TEST(test_a_thread_has_its_frames)
 }
 END_TEST
 
-/* One that is none of Python's is looked for again later; a state that has another's number is not taken. */
+/*
+ * One that is none of Python's is looked for again, at ever longer intervals; a state that has another's
+ * number is not taken.
+ */
 START_TEST(test_a_thread_that_comes_later)
 {
         static struct fixture f;
@@ -122,11 +125,16 @@ START_TEST(test_a_thread_that_comes_later)
         fixture_open(&f);
         f.thread[NATIVE_ID] = TID + 2;
         ck_assert_int_eq(read_frames(&f, TID, SECOND_NS), 0);
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 10), 0);
         f.thread[NATIVE_ID] = TID;
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + PYTHON_RETRY_NS - 1), 0);
-        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + PYTHON_RETRY_NS), 1);
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 19), 0);
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 20), 1);
         f.thread[NATIVE_ID] = TID + 2;
         ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 2 * PYTHON_RETRY_NS), 0);
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 9 * PYTHON_RETRY_NS), 0);
+        f.thread[NATIVE_ID] = TID;
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 10 * PYTHON_RETRY_NS - 1), 0);
+        ck_assert_int_eq(read_frames(&f, TID, SECOND_NS + 10 * PYTHON_RETRY_NS), 1);
         python_late_free(f.late);
 }
 END_TEST
