@@ -35,8 +35,8 @@ for i in range(600):
     with hyprof.zone("request"): request(i)
 def spin(until):
     while time.monotonic() < until: digest()
-def caller(): spin(time.monotonic() + 0.4)
-caller()
+def caller(until): spin(until)
+caller(time.monotonic() + 0.4)
 END
 
 holds 'a script is recorded' record work -F 1999 "$python" "$TMPDIR/work.py"
