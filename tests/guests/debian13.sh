@@ -59,6 +59,8 @@ copy_tree
 exec unshare --mount --propagation private sh -euc '
         root=$1
         shift
+        mount --bind "$root" "$root" # a root of its own, in which tests make mount namespaces
+        cd /
         for name in proc sys dev; do mount --rbind "/$name" "$root/$name"; done
         mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
         mount -t tmpfs -o mode=755 tmpfs "$root/run"

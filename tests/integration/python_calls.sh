@@ -79,8 +79,10 @@ sys.exit(3)
 END
 holds "a script, with its exit status" recorded 3 calls.py one --two
 holds "its arguments" same "args ['calls.py', 'one', '--two']" "$(cat out)"
+# Since 3.13 a generator that has nothing to do about it is closed without a step.
+n_steps=$((4 * $("$python" -c 'import sys; print(5 if sys.version_info >= (3, 13) else 6)')))
 holds "calls of four threads: functions, generators, exceptions" same \
-        "Thing.method 4/4 catches 4/4 fails 16/16 leaf 28/28 steps 24/24 work 4/4" \
+        "Thing.method 4/4 catches 4/4 fails 16/16 leaf 28/28 steps $n_steps/$n_steps work 4/4" \
         "$(counts "'work', 'catches', 'fails', 'leaf', 'steps', 'Thing.method'")"
 holds "each in its caller" same "catches>leaf 4 steps>leaf 16" "$(callers "'leaf'" | sed 's/<*Thing.method[^ ]*>leaf [0-9]* *//')"
 holds "library code is left out, which is said" grep -q 'calls of [0-9]* functions of libraries are left out (.*); --include' err

@@ -65,7 +65,7 @@ holds "frames: with gaps" same "video 1 0" \
 holds "frames: one mark is no frame yet" same "[main] 0
 audio 0" "$(viewed every frames '.frames.rows[] | select(.kind == "marks") | "\(.name) \(.count)"')"
 holds "plots: values and unit" same "depth -7 B
-load 0.25 null" "$(viewed every plots '.plots.rows[] | "\(.name) \(.max) \(.unit)"')"
+load 0.25 null" "$(viewed every plots '.plots.rows[] | "\(.name) \(.max * 1) \(.unit)"')"
 holds "messages, in order" same "hello
 a warning" "$(viewed every messages '.messages.rows[0:2][].text')"
 holds "--severity leaves out what matters less" same "a warning" \
