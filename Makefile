@@ -555,7 +555,7 @@ $(B)/obj/cli/version.o: private C_FLAGS += -DHYPROF_GIT_ID='"$(GIT_ID)"' -DHYPRO
 
 # Programs see the client as its users do; the library folders do not see it at all.
 $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)
-$(B)/obj/tests/unit/test_%.o: EXTRA_INC := $(CLIENT_INC) $(if $(filter asan tsan,$(VARIANT)),-include tests/unit/no_marks.h)
+$(B)/obj/tests/unit/test_%.o: EXTRA_INC := $(CLIENT_INC) $(if $(filter asan tsan board,$(VARIANT)),-include tests/unit/no_marks.h)
 $(B)/obj/tests/workloads/w_tracy_%.o: EXTRA_INC := $(CLIENT_INC) -Iinstrument/client/include/hyprof/compat -DTRACY_ENABLE -DTRACY_FIBERS
 
 # Code whose callers can only be found by tables.
