@@ -15,7 +15,7 @@ target=${GUEST:?riscv64 or aarch64}
 made=build/$target-guest
 parts=${HYPROF_GUEST_PARTS:-basic traces addresses units iree}
 declare -A n_cases_of=([basic]=18 [traces]=18 [addresses]=4 [units]=2 [iree]=30)
-[ "$target" != riscv64 ] || n_cases_of[addresses]=15
+[ "$target" != riscv64 ] || n_cases_of[addresses]=10
 n_planned=0
 for part in $parts; do
         n_planned=$((n_planned + ${n_cases_of[$part]}))
@@ -203,13 +203,13 @@ samples_loop() {
         compare "$n" ">=" 90 && compare "$n" "<=" 110
 }
 
-# ---- addresses: stack and code at the end of what the machine's pages can reach
+# ---- addresses: stack and code at the end of what the machine's pages can reach; qemu 7.2 says of its RISC-V that
+# they have four levels at most, so there is no Sv57
 addresses() {
         case $target in
         riscv64)
                 long_addresses sv39 no4lvl 3000000000
                 long_addresses sv48 no5lvl 700000000000
-                long_addresses sv57 "" f0000000000000
                 ;;
         aarch64) long_addresses "" "" f00000000000 ;;
         esac
