@@ -203,8 +203,8 @@ samples_loop() {
         compare "$n" ">=" 90 && compare "$n" "<=" 110
 }
 
-# ---- addresses: stack and code at the end of what the machine's pages can reach; qemu 7.2 says of its RISC-V that
-# they have four levels at most, so there is no Sv57
+# ---- addresses: stack and code at the end of what the machine's pages can reach; in qemu 7.2's RISC-V
+# machine the kernel takes four levels at most, so there is no Sv57
 addresses() {
         case $target in
         riscv64)
