@@ -27,7 +27,9 @@ struct file_key {
 /* The state at the last look that was in time. */
 struct file_state {
         int64_t written_ns; /* CLOCK_REALTIME */
+        int64_t changed_ns; /* the same; programs cannot set it, as tar and rsync set the other */
         uint64_t n_bytes;
+        uint64_t n_links;
         uint32_t number;     /* of this version */
         uint32_t n_versions; /* that there were besides the first */
         bool is_known;
@@ -142,25 +144,32 @@ static void file_versions_look(struct file_versions *v, struct file_state *state
                                struct file_version *ret_version)
 {
         struct stat status;
-        int64_t written_ns;
+        int64_t written_ns, changed_ns;
         uint64_t n_bytes;
-        bool is_new;
+        bool is_new, is_set_back;
 
         if (fstat(fd, &status) < 0)
                 return;
         written_ns = file_written_ns(&status);
         n_bytes = (uint64_t)status.st_size;
-        if (is_lost(state, written_ns, time_ns)) {
+        changed_ns = status.st_ctim.tv_sec * (int64_t)NS_PER_S + status.st_ctim.tv_nsec;
+        /* A link that is made or removed changes that time as well. */
+        is_set_back = state->is_known && state->written_ns == written_ns && state->changed_ns != changed_ns &&
+                      state->n_links == status.st_nlink;
+        if (is_lost(state, written_ns, time_ns) || (is_set_back && is_lost(state, changed_ns, time_ns))) {
                 *ret_version = (struct file_version){ .number = ++state->n_versions, .is_lost = true };
                 return;
         }
-        is_new = !state->is_known || state->written_ns != written_ns || state->n_bytes != n_bytes;
+        is_new = !state->is_known || is_set_back || state->written_ns != written_ns ||
+                 state->n_bytes != n_bytes;
         if (is_new && state->is_known)
                 state->number = ++state->n_versions;
         if (is_new)
                 file_versions_read_build_id(v, state, fd);
         state->is_known = true;
         state->written_ns = written_ns;
+        state->changed_ns = changed_ns;
+        state->n_links = status.st_nlink;
         state->n_bytes = n_bytes;
         *ret_version = version_of(state, written_ns);
 }

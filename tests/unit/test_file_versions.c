@@ -112,6 +112,33 @@ START_TEST(another_content_is_another_version)
 }
 END_TEST
 
+/* As tar and rsync do: its time of writing is set back.  A link alone is no other content. */
+START_TEST(another_content_may_have_the_same_time)
+{
+        struct file_version version;
+        struct timespec times[2];
+        struct stat status;
+        char link_path[sizeof(path) + 1];
+
+        write_file(10, -S);
+        find(0, &version);
+        (void)snprintf(link_path, sizeof(link_path), "%s2", path);
+        ck_assert_int_eq(link(path, link_path), 0);
+        find(11 * S, &version);
+        ck_assert_uint_eq(version.number, 0);
+        ck_assert_int_eq(unlink(link_path), 0);
+        find(12 * S, &version);
+        ck_assert_uint_eq(version.number, 0);
+        ck_assert_int_eq(fstat(fd, &status), 0);
+        times[0] = status.st_atim;
+        times[1] = status.st_mtim;
+        ck_assert_int_eq(pwrite(fd, "other", 5, 0), 5);
+        ck_assert_int_eq(futimens(fd, times), 0);
+        find(13 * S, &version);
+        ck_assert_uint_eq(version.number, 1);
+}
+END_TEST
+
 START_TEST(what_was_changed_since_is_lost)
 {
         struct file_version version;
