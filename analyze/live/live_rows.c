@@ -451,7 +451,7 @@ static double find_on_cpu(const struct live_rows *of, const struct live_mark *ma
                           const struct walked_thread *thread)
 {
         const struct live_stats *s = of->stats;
-        uint64_t ran_ns = thread_timeline_ran_until(&thread->timeline, s->now_ns);
+        uint64_t ran_ns = thread_timeline_ran_so_far(&thread->timeline, s->now_ns);
         uint64_t since_ns = s->first_ns, before_ns = 0;
 
         if (s->walk.n_switches == 0)

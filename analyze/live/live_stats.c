@@ -190,7 +190,7 @@ static int set_mark(struct live_stats *s)
         if (!ran_ns)
                 return -ENOMEM;
         for (uint32_t i = 0; i < n; i++)
-                ran_ns[i] = thread_timeline_ran_until(&s->walk.threads[i].timeline, s->now_ns);
+                ran_ns[i] = thread_timeline_ran_so_far(&s->walk.threads[i].timeline, s->now_ns);
         *mark = (struct live_mark){ .time_ns = s->now_ns, .ran_ns = ran_ns, .n_threads = n };
         s->next_mark = (s->next_mark + 1) % (LIVE_SLOTS + 1);
         return 0;

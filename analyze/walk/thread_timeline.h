@@ -109,6 +109,12 @@ static inline uint64_t thread_timeline_ran_until(const struct thread_timeline *t
         return t->ran_ns + (t->running && time_ns > t->running_since_ns ? time_ns - t->running_since_ns : 0);
 }
 
+/* The same while a trace grows: one that has exited runs no longer than its last event. */
+static inline uint64_t thread_timeline_ran_so_far(const struct thread_timeline *t, uint64_t now_ns)
+{
+        return thread_timeline_ran_until(t, t->exited ? t->last_ns : now_ns);
+}
+
 /* Private: makes room for a zone.  Returns 0, 1 = it is too deep, which is counted, or -ENOMEM. */
 int thread_timeline_make_room(struct thread_timeline *t);
 

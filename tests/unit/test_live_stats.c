@@ -237,6 +237,33 @@ START_TEST(test_threads_and_waits)
 }
 END_TEST
 
+/* The switch after its exit may never be reported. */
+START_TEST(test_a_thread_that_has_ended_runs_no_more)
+{
+        struct live_trace l;
+        struct live_thread_row *threads;
+        struct live_rows of;
+
+        begin(&l);
+        trace_builder_begin_run(&l.b, l.thread);
+        trace_builder_event(&l.b, START_NS, TRACE_OP_SWITCH_IN);
+        trace_builder_event(&l.b, START_NS + NS_PER_S, TRACE_OP_THREAD_EXIT);
+        trace_builder_end_run(&l.b);
+        arrive(&l);
+        for (uint64_t i = 2; i <= 4; i++)
+                live_stats_advance(&l.stats, START_NS + i * NS_PER_S);
+        for (int all = 0; all <= 1; all++) {
+                of = rows_of(&l, all);
+                ck_assert_int_eq(live_rows_threads(&of, &threads), 1);
+                ck_assert_int_eq(threads[0].state, LIVE_THREAD_ENDED);
+                /* It ended before any mark of the window. */
+                ck_assert_double_eq_tol(threads[0].on_cpu, all ? 0.25 : 0, 0.001);
+                free(threads);
+        }
+        end(&l);
+}
+END_TEST
+
 /* More places than there is room for: those that found none are counted. */
 START_TEST(test_more_places_than_room)
 {
