@@ -197,7 +197,7 @@ static int add_nameless(struct report *report)
                 [FUNCTION_NO_MODULE] = { "NO_MODULE", "samples at addresses outside of every known module" },
                 [FUNCTION_NO_CALLSTACK] = { "NO_CALLSTACK", "samples without a call stack" },
         };
-        int r = add_unnamed_modules(report);
+        int r = report->ending == TRACE_ENDING_GROWING ? 0 : add_unnamed_modules(report); /* names come */
 
         for (uint32_t i = 0; r == 0 && i < report->functions.n_rows; i++) {
                 const struct report_function *function = &report->functions.rows[i];
@@ -269,7 +269,7 @@ static int report_gaps_add_samples(struct report *report, const struct trace_dic
                 if (row->notice == TRACE_NOTICE_NOT_SYMBOLIZED)
                         return 0; /* was said already */
         }
-        if (trace_dictionary_count(d, TRACE_TABLE_SYMBOLS) != 0)
+        if (report->ending == TRACE_ENDING_GROWING || trace_dictionary_count(d, TRACE_TABLE_SYMBOLS) != 0)
                 return add_nameless(report);
         gap.code = "NO_SYMBOLS_AT_ALL";
         gap.words = "the trace holds no symbols: functions have no names; hyprof symbolize -o FILE adds them";

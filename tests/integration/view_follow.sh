@@ -3,7 +3,7 @@
 # `hyprof view --follow`, `hyprof view -` and `hyprof record --view`: a trace is shown while it grows, and whole after its end
 set -eu
 . tests/tap.sh
-plan 47
+plan 48
 need curl jq
 
 trace=tests/golden/v1.4.hyp
@@ -140,6 +140,8 @@ if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         holds 'with files and lines' answers 'annotate&function=busy_a' '[.. | strings | select(endswith("w_two_zones.c"))] | length > 0'
         holds 'and so has the tree of callers' answers top_down '[.. | strings] | any(. == "busy_a" or . == "busy_b")'
         holds 'and no answer says that names are missing' answers functions '(.warnings | any(test("still being written"))) and (.warnings | any(test("without names")) | not)'
+        codes=$("$HYPROF" report --functions --json "$TMPDIR/own.hyp" 2>"$TMPDIR/report" | jq -c '[.missing.rows[].code]')
+        holds 'a report does not advise to look for names that come' same 'true false' "$(jq -r '[any(. == "STILL_WRITTEN"), any(startswith("NO_SYMBOLS"))] | map(tostring) | join(" ")' <<<"$codes")"
         holds 'while it is live' test true = "$(model .is_live)"
         holds 'which are on its timeline' becomes '.is_live and ([.tracks[].lanes[] | select(.kind == "ghosts") | .items] | add) > 0'
         echo >"$TMPDIR/gate"
@@ -222,7 +224,8 @@ if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
 else
         for name in 'a recording is shown while it runs' 'its threads have names' 'its functions too' \
                 'the table of functions has their names' 'with files and lines' 'and so has the tree of callers' \
-                'and no answer says that names are missing' 'while it is live' 'which are on its timeline' \
+                'and no answer says that names are missing' 'a report does not advise to look for names that come' \
+                'while it is live' 'which are on its timeline' \
                 'when the command ends the trace is whole' 'with each of its zones' \
                 'then Ctrl-C ends the viewer' 'a zone that is not over is there' 'as long as it is so far' \
                 'and is drawn' 'it ends with the others' 'a capture is shown while it comes' 'with its functions' \
