@@ -270,7 +270,8 @@ test('source: the whole text that the program handed over, beside the instructio
 
 test('waits: by place, waker and lock; a lock leads to the timeline', async () => {
         await withPage(['why.hyp'], { fragment: '#screen=waits' }, async (page) => {
-                assert.match((await firstRow(page, 'Places and reasons')).join(), /take_queue/);
+                await firstRow(page, 'Places and reasons'); // of slow builds: load(), which waits for the workers
+                await page.untilText(here + ' [role=grid][aria-label="Places and reasons"]', /take_queue/);
                 assert.match((await firstRow(page, 'Who ended them')).join(), /loader/);
                 assert.match((await firstRow(page, 'Held by, while others waited')).join(), /loader/);
                 await page.click(here + ' [aria-label="Locks"] td', 'queue');
