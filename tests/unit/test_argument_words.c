@@ -79,7 +79,7 @@ static void check_table(const struct option_table *table)
 
                 ck_assert_ptr_eq(option_table_find_letter(table, row->letter), row);
                 ck_assert_ptr_eq(option_table_find_name(table, row->name, strlen(row->name)), row);
-                ck_assert_msg(!strchr(row->help, '\n'), "%s --%s", table->command, row->name);
+                ck_assert_msg(!row->help || !strchr(row->help, '\n'), "%s --%s", table->command, row->name);
         }
         ck_assert_uint_le(table->n_rows, OPTION_ROWS_MAX);
         ck_assert_ptr_nonnull(option_table_find_name(table, "help", 4));
