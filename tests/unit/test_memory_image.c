@@ -609,6 +609,7 @@ START_TEST(a_search_counts_processor_time)
         struct image_search_hit hit;
 
         keep_copy();
+        limits.near_avma = address_of(copy);
         limits.until_thread_ns = clock_thread_ns() + 200 * NS_PER_MS;
         ck_assert_int_eq(image_search_new(&memory, &limits, &search), 0);
         ck_assert_int_eq(nanosleep(&longer_than_limit, NULL), 0);
