@@ -37,12 +37,11 @@ static struct program_zones *program_of(const struct trace_walk *walk, struct pr
 static bool may_be_zones(enum trace_loss_reason reason)
 {
         static const bool may_be[TRACE_LOSS_COUNT] = {
-                [TRACE_LOSS_CLIENT_NO_RING] = true,  [TRACE_LOSS_CLIENT_GARBAGE] = true,
-                [TRACE_LOSS_CLIENT_GONE] = true,     [TRACE_LOSS_ZONE_TOO_DEEP] = true,
-                [TRACE_LOSS_CLIENT_REFUSED] = true,  [TRACE_LOSS_CLIENT_BUSY] = true,
-                [TRACE_LOSS_CLIENT_UNREAD] = true,   [TRACE_LOSS_CLIENT_NO_ROOM] = true,
-                [TRACE_LOSS_CLIENT_NO_FILES] = true, [TRACE_LOSS_NOT_TAKEN] = true,
-                [TRACE_LOSS_TAKEN_BEFORE] = true,
+                [TRACE_LOSS_CLIENT_NO_RING] = true, [TRACE_LOSS_CLIENT_GARBAGE] = true,
+                [TRACE_LOSS_CLIENT_GONE] = true,    [TRACE_LOSS_CLIENT_REFUSED] = true,
+                [TRACE_LOSS_CLIENT_BUSY] = true,    [TRACE_LOSS_CLIENT_UNREAD] = true,
+                [TRACE_LOSS_CLIENT_NO_ROOM] = true, [TRACE_LOSS_CLIENT_NO_FILES] = true,
+                [TRACE_LOSS_NOT_TAKEN] = true,      [TRACE_LOSS_TAKEN_BEFORE] = true,
         };
 
         return reason < TRACE_LOSS_COUNT && may_be[reason];

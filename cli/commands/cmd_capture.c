@@ -294,7 +294,10 @@ static bool hear_child(int report_fd, struct outcome *ret)
         return io_read_full(report_fd, ret, sizeof(*ret), &got, NULL) == 0 && got == sizeof(*ret);
 }
 
-/* The viewer has none of the capture's descriptors: the file's lock and the connection end with the child. */
+/*
+ * The viewer closes the capture's descriptors: otherwise the file would stay locked, and the connection open,
+ * after the process that takes the trace has ended.
+ */
 static void start_viewer(struct capture *c)
 {
         const int foreign_fds[] = { c->fds[FD_SOCKET], c->fds[FD_FILE], c->fds[FD_PLACE],
