@@ -21,6 +21,7 @@
 #define WINDOW_BYTES    (UINT64_C(8) << 20) /* sent and not acknowledged: memory that a slow taker holds */
 #define SEND_AT_ONCE    ((size_t)1 << 20)
 #define READ_AT_ONCE    ((size_t)4 << 20)
+#define HEAR_AT_ONCE    64              /* reads of what a taker sends: it may flood */
 #define HELLO_NS        (5 * NS_PER_S)  /* for a stranger to say who it is */
 #define STALLED_NS      (10 * NS_PER_S) /* of a taker, when the whole trace is in a file anyway */
 #define TCP_TABLE_BYTES ((size_t)1 << 20)
@@ -148,7 +149,7 @@ static int choose_gap(struct relay_server *s)
 /* Counted as not there: it is gone, or what it needs is. */
 static void pass_over(struct relay_server *s, const struct shelf_chunk *c)
 {
-        bool is_taken = c->state == SHELF_TAKEN && !shelf_chunk_is_there(&s->shelf, c);
+        bool is_taken = c->state == SHELF_TAKEN && !shelf_chunk_is_there(c);
 
         if (is_taken)
                 s->gap.n_taken += c->n_items;
@@ -196,7 +197,7 @@ int relay_server_choose(struct relay_server *s)
                 bool is_events = c->kind == TRACE_CHUNK_EVENTS;
 
                 if ((is_events || c->kind == TRACE_CHUNK_STATES) &&
-                    (!shelf_chunk_is_there(&s->shelf, c) || (is_events && s->needs_states))) {
+                    (!shelf_chunk_is_there(c) || (is_events && s->needs_states))) {
                         pass_over(s, c);
                         continue;
                 }
@@ -288,6 +289,8 @@ int relay_server_take_hello(struct relay_server *s, const uint8_t bytes[RELAY_HE
 
 int relay_server_take_acks(struct relay_server *s, const uint8_t *bytes, size_t n_bytes)
 {
+        uint64_t before = s->acked;
+
         for (size_t i = 0; i < n_bytes; i++) {
                 uint64_t position;
 
@@ -301,6 +304,9 @@ int relay_server_take_acks(struct relay_server *s, const uint8_t *bytes, size_t 
                 if (position > s->acked)
                         s->acked = position;
         }
+        if (s->acked == before)
+                return 0;
+        s->progress_ns = clock_raw_ns(); /* the same position again and again is none */
         relay_shelf_take(&s->shelf, s->acked);
         return 0;
 }
@@ -308,9 +314,9 @@ int relay_server_take_acks(struct relay_server *s, const uint8_t *bytes, size_t 
 static void hear_taker(struct relay_server *s)
 {
         uint8_t bytes[512];
-        ssize_t n;
+        ssize_t n = sizeof(bytes);
 
-        do {
+        for (int i = 0; i < HEAR_AT_ONCE && n == sizeof(bytes); i++) {
                 n = recv(s->taker_fd, bytes, sizeof(bytes), MSG_DONTWAIT);
                 if (n < 0 && (errno == EAGAIN || errno == EINTR))
                         return;
@@ -318,8 +324,7 @@ static void hear_taker(struct relay_server *s)
                         lose_taker(s);
                         return;
                 }
-                s->progress_ns = clock_raw_ns();
-        } while (n == sizeof(bytes));
+        }
 }
 
 static void forget_stranger(struct relay_server *s, size_t i, bool closes)

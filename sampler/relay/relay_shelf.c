@@ -97,7 +97,7 @@ static void relay_shelf_merge(struct relay_shelf *s)
 
         for (size_t i = 0; i < s->n_chunks; i++) {
                 struct shelf_chunk *c = &s->chunks[i];
-                bool is_gone = is_bounded(c) && !shelf_chunk_is_there(s, c);
+                bool is_gone = is_bounded(c) && !shelf_chunk_is_there(c);
 
                 if (is_gone && last != SIZE_MAX && may_merge(s, &s->chunks[last], c)) {
                         s->chunks[last].n_items += c->n_items;
@@ -162,7 +162,8 @@ int relay_shelf_add(struct relay_shelf *s, const struct trace_chunk_header *head
                                    .kind = header->kind };
         s->is_complete = s->is_complete || header->kind == TRACE_CHUNK_INDEX;
         s->n_chunks++;
-        if (write_to_file(s, bytes, n_bytes)) {
+        c->is_in_file = write_to_file(s, bytes, n_bytes);
+        if (c->is_in_file) {
                 free(bytes);
                 c->bytes = NULL;
         }

@@ -31,6 +31,7 @@ struct shelf_chunk {
         uint32_t n_items; /* events; 0 of other kinds */
         uint16_t kind;
         uint8_t state; /* enum shelf_state */
+        bool is_in_file;
 };
 
 struct relay_shelf {
@@ -67,9 +68,9 @@ void relay_shelf_take(struct relay_shelf *s, uint64_t position);
 size_t relay_shelf_find(const struct relay_shelf *s, uint64_t position);
 
 /* Whether there is something to send of the chunk. */
-static inline bool shelf_chunk_is_there(const struct relay_shelf *s, const struct shelf_chunk *c)
+static inline bool shelf_chunk_is_there(const struct shelf_chunk *c)
 {
-        return c->bytes || (s->file_fd >= 0 && c->state != SHELF_DROPPED);
+        return c->bytes || c->is_in_file;
 }
 
 /* Events that wait and that no taker has, from @position on. */

@@ -307,6 +307,33 @@ START_TEST(a_file_that_cannot_be_written_is_no_end)
 }
 END_TEST
 
+/* A disk that is full in the middle: who begins anew gets what is in the file, and what is still in memory. */
+START_TEST(after_a_full_disk_a_taker_begins_anew)
+{
+        struct fixture f;
+        int fd = memfd_create("relay", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        uint64_t n_taken = 0;
+
+        ck_assert_int_eq(ftruncate(fd, 2000), 0);
+        ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW), 0);
+        set_up(&f, fd, false);
+        add_many(&f, 20);
+        ck_assert_int_eq(f.server.shelf.file_error, -EPERM);
+        for (unsigned turn = 0; turn < 2; turn++) {
+                f.taker = (struct taker){ .position = 0 };
+                connect_taker(&f);
+                take_all(&f);
+                ck_assert_uint_eq(f.taker.n_items + f.taker.n_taken, f.n_items);
+                n_taken = f.taker.n_taken;
+                disconnect(&f);
+        }
+        ck_assert_uint_gt(n_taken, 0);
+        ck_assert_uint_lt(n_taken, f.n_items);
+        tear_down(&f);
+        (void)close(fd);
+}
+END_TEST
+
 /* ---- takers -------------------------------------------------------------------------------------------- */
 
 START_TEST(one_taker_at_a_time_unless_it_is_the_same)
@@ -381,6 +408,27 @@ START_TEST(a_taker_that_stalls_holds_little)
         take_all(&f);
         ck_assert(f.taker.has_end && n > 0);
         expect_all_counted(&f);
+        tear_down(&f);
+}
+END_TEST
+
+/* A taker that confirms one position for ever makes no progress: a recorder with a file does not wait for it. */
+START_TEST(the_same_position_again_is_no_progress)
+{
+        struct fixture f;
+
+        set_up(&f, -1, false);
+        add_many(&f, 4);
+        connect_taker(&f);
+        ck_assert(give_chunk(&f, true));
+        f.server.progress_ns = 0;
+        ck_assert_int_eq(acknowledge(&f, 0), 0);
+        ck_assert_uint_eq(f.server.progress_ns, 0);
+        ck_assert_int_eq(acknowledge(&f, f.taker.position), 0);
+        ck_assert_uint_gt(f.server.progress_ns, 0);
+        f.server.progress_ns = 0;
+        ck_assert_int_eq(acknowledge(&f, f.taker.position), 0);
+        ck_assert_uint_eq(f.server.progress_ns, 0);
         tear_down(&f);
 }
 END_TEST
