@@ -129,10 +129,12 @@ static void cmd_record_print_summary(const struct record_options *options,
         if (!events->no_samples)
                 (void)snprintf(samples, sizeof(samples), "%s of %s%s, ",
                                text_number_counted(p->n_samples, "samples").text, result->event_names, rate);
-        complain("wrote %s (%s): %s, %s%s, %s lost; sampler used %.1f%% of one core", options->path,
+        /* With --listen it is not written yet: listen_record.c says what became of it. */
+        complain("%s%s (%s): %s, %s%s, %s lost; sampler used %.1f%% of one core",
+                 options->listen ? "recorded" : "wrote ", options->listen ? "" : options->path,
                  text_number_bytes(file_bytes).text, text_number_duration(p->elapsed_ns).text, samples,
                  text_number_counted(p->n_zones, "zones").text, text_number_count(p->n_lost).text, used);
-        if (isatty(STDERR_FILENO) && !options->view) {
+        if (isatty(STDERR_FILENO) && !options->view && (!options->listen || options->has_path)) {
                 const char *path = options->to_stdout ? "FILE"
                                    : strcmp(options->path, OPTION_DEFAULT_TRACE) != 0
                                            ? shell_word_of(options->path).text

@@ -137,6 +137,7 @@ static void listen_record_on_wait(void *context)
 static bool report_relay(const struct listen_record *l, const struct record_options *options)
 {
         const struct relay_report *report = &l->relay.last;
+        bool is_written = options->has_path && report->file_error == 0;
 
         if (report->file_error != 0)
                 complain("warning: %s: %s; the rest was kept in memory", options->path,
@@ -148,7 +149,8 @@ static bool report_relay(const struct listen_record *l, const struct record_opti
                 complain("error: no capture took the end of the recording: %s are lost with it",
                          text_number_counted(report->n_waiting, "events").text);
         else if (!options->quiet)
-                complain("%s sent to %s", text_number_bytes(report->sent_bytes).text,
+                complain("%s%s%s%s sent to %s", is_written ? "wrote " : "", is_written ? options->path : "",
+                         is_written ? "; " : "", text_number_bytes(report->sent_bytes).text,
                          text_number_counted(report->n_takers, report->n_takers == 1 ? "capture" : "captures")
                                  .text);
         return report->is_complete;
