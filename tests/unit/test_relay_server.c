@@ -307,7 +307,7 @@ START_TEST(a_file_that_cannot_be_written_is_no_end)
 }
 END_TEST
 
-/* A disk that is full in the middle: who begins anew gets what is in the file, and what is still in memory. */
+/* A disk that is full in the middle: who begins anew gets what is in the file and what is in memory. */
 START_TEST(after_a_full_disk_a_taker_begins_anew)
 {
         struct fixture f;
@@ -412,7 +412,7 @@ START_TEST(a_taker_that_stalls_holds_little)
 }
 END_TEST
 
-/* A taker that confirms one position for ever makes no progress: a recorder with a file does not wait for it. */
+/* A taker that confirms one position for ever: a recorder with a file does not wait for it. */
 START_TEST(the_same_position_again_is_no_progress)
 {
         struct fixture f;
