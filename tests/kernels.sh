@@ -31,10 +31,13 @@ none() { # name, condition: shows some lines that must not be there
                 sort -rn | head -n 5
         return 1
 }
-annotates() { # name, function, pattern that must be there
+# The instruction that has most samples (*) is like the pattern, or one of the two before it is: a sample marks the
+# instruction that runs next, often one or two after the one that took the time.
+annotates() { # name, function, pattern of the instruction that takes the time
         "$HYPROF" annotate --asm "$TMPDIR/$1.hyp" "$2" >"$TMPDIR/$1.annotated" || return 1
         grep -q "$2" "$TMPDIR/$1.annotated" || { echo "no $2"; head -n 20 "$TMPDIR/$1.annotated"; return 1; }
-        grep -qE -- "$3" "$TMPDIR/$1.annotated" || { echo "nothing like $3"; head -n 40 "$TMPDIR/$1.annotated"; return 1; }
+        grep -E -B 2 '^ +[0-9.]+ ?% +[0-9]+[*] ' "$TMPDIR/$1.annotated" | grep -qE -- "$3" ||
+                { echo "nothing like $3"; sed -n '/^Instructions/,$p' "$TMPDIR/$1.annotated" | head -n 60; return 1; }
 }
-# A share of the samples, in percent, beside an instruction that computes with floating-point numbers.
-hot_float='[0-9.]+ ?%.*\b(v?(mul|add|fmadd)[0-9a-z]*s[sd]|f(mul|add|madd))\b'
+# One that computes with floating-point numbers.
+hot_float='\b(v?(mul|add|fmadd)[0-9a-z]*s[sd]|f(mul|add|madd))\b'
