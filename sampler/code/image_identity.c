@@ -52,7 +52,10 @@ static int identity_add(struct image_identities *ids, const struct image_key *ke
 }
 
 /*
- * Where a whole was before there may be the next one, or the same beside the next one, which is elsewhere.
+ * Where a whole was before there may be the next one, or the same beside the next one, which is elsewhere:
+ * all anonymous memory is searched for that as often as there is time.  When there is none, it counts as the
+ * same as long as no other one was ever seen in this program: programs that load an image again and again are
+ * the many, those that load its twin and keep the first one's copy the few.
  * Returns 1, 0, -EEXIST if there are several, -EAGAIN if there may be, -ENOMEM.
  */
 static int identity_search(const struct image_identity_look *look, const struct image_whole *known,
@@ -61,25 +64,23 @@ static int identity_search(const struct image_identity_look *look, const struct 
         const struct image_search_limits limits = { .bytes_max = IMAGE_IDENTITY_SEARCH_BYTES,
                                                     .until_ns = clock_raw_ns() + look->search_ns,
                                                     .near_avma = *look->near_avma };
-        uint64_t avma;
-        bool all;
+        struct memory_image image = *look->image;
+        bool all = false;
         int r = 0;
 
         /* In memory that can be written it has to be the only one each time. */
-        if (known->number != 0 && *look->near_avma != 0 && !look->is_writable)
-                r = image_source_read_at(look->image, *look->near_avma, whole);
+        if (known->copy_avma != 0 && !look->is_writable)
+                r = image_source_read_at(look->image, known->copy_avma, whole);
+        if (r == 1)
+                *look->near_avma = known->copy_avma;
         if (r < 0 || (r == 1 && content_hash(whole->data, whole->used_bytes) != known->number))
                 return r;
-        byte_buffer_deinit(whole);
-        if (!look->may_search)
-                return r == 1 ? -EAGAIN : 0;
-        r = image_source_find_only(look->image, &limits, whole, &avma, &all);
-        if (r == 1 && !all &&
-            (known->n_unknown > 0 || content_hash(whole->data, whole->used_bytes) == known->number))
-                return -EAGAIN;
-        if (r == 1)
-                *look->near_avma = avma;
-        return r;
+        if (look->may_search) {
+                image.copy_avma = r == 1 ? known->copy_avma : 0;
+                byte_buffer_deinit(whole);
+                r = image_source_find_only(&image, &limits, whole, look->near_avma, &all);
+        }
+        return r == 1 && !all && known->has_several ? -EAGAIN : r;
 }
 
 /* The image is @whole.  False if another one with its mapped bytes was seen, and may be there by now. */
@@ -90,6 +91,7 @@ static bool identity_take(struct image_whole *known, const struct image_identity
 
         known->has_several |= known->number != 0 && known->number != number;
         known->number = number;
+        known->copy_avma = *look->near_avma;
         if (look->is_writable && known->has_several)
                 return false;
         ret->content = number;
@@ -127,6 +129,8 @@ int image_identities_find(struct image_identities *ids, const struct image_ident
         } else if (r == 0 && known->n_unknown < IMAGE_IDENTITY_UNKNOWN_MAX) {
                 key.instance = ++known->n_unknown;
                 ret->content = content_hash(&key, sizeof(key));
+        } else if (r == 0 && known->number != 0 && !known->has_several && !look->is_writable) {
+                ret->content = known->number;
         }
         /* It is looked for again here, and not by the keeper, who would find another one some time later. */
         ret->copy.is_sought = (r == 0 || may_be_other) && look->is_writable && !is_too_large;

@@ -7,7 +7,8 @@
  * An image without a build-id is identified by its mapped bytes: headers, code and constants.  That is the
  * same for two that differ only in symbols, lines or the names of local functions.  So it is known by all of
  * its bytes where the program has them: then its names are its own.  Where they were not found in time it is
- * one of its own, for which the keeper's thread looks; after so many of these it is known by what is mapped.
+ * one of its own, for which the keeper's thread looks; after so many of these it is the image that was found
+ * in this program before, if that was only one.
  *
  * Memory that the program can write while it runs it may hold another image of the same mapped bytes at any
  * time, unseen.  There an image is known by its whole as long as that was the only one and is still where it
@@ -36,6 +37,7 @@ struct memory_image;
 /* The facts about an image of a program. */
 struct image_whole {
         uint64_t number;    /* of all its bytes; 0 = they were never found */
+        uint64_t copy_avma; /* where these were last; 0 as above */
         uint32_t n_unknown; /* times that it was not found in time */
         bool has_several;   /* which have the same mapped bytes: at the same time, or one after the other */
         bool is_ambiguous;  /* at the same time */

@@ -178,12 +178,15 @@ int image_source_find_only(const struct memory_image *image, const struct image_
                            struct byte_buffer *out, uint64_t *ret_avma, bool *ret_all)
 {
         struct image_source s = { .image = *image };
+        uint64_t avma;
         int r;
 
         process_memory_open(&s.image.memory, image->memory.pid);
-        r = find_copy(&s, limits, limits->bytes_max, out, ret_avma, ret_all);
+        r = find_copy(&s, limits, limits->bytes_max, out, &avma, ret_all);
         process_memory_close(&s.image.memory);
-        if (r != 1)
+        if (r == 1)
+                *ret_avma = avma;
+        else
                 byte_buffer_deinit(out);
         return r == -EFBIG ? 0 : r;
 }

@@ -236,17 +236,18 @@ START_TEST(other_constants_are_no_copy)
 }
 END_TEST
 
+static uint64_t last_avma;
+
 /* One search takes some milliseconds at most, which a busy machine may give to others. */
 static struct image_identity identify_in(struct image_identities *ids, uint64_t writable_bytes,
                                          bool is_wanted(const struct image_identity *))
 {
-        static uint64_t near_avma;
         const struct image_identity_look look = { .image = &found,
                                                   .may_search = true,
                                                   .search_ns = IMAGE_IDENTITY_SEARCH_NS,
                                                   .is_writable = writable_bytes > 0,
                                                   .whole_bytes_max = writable_bytes,
-                                                  .near_avma = &near_avma };
+                                                  .near_avma = &last_avma };
         struct image_identity identity;
 
         for (int i = 0; i < 200; i++) {
@@ -269,12 +270,6 @@ static bool is_whole(const struct image_identity *identity)
 {
         (void)identity;
         return bytes.used_bytes > 0;
-}
-
-static bool is_any(const struct image_identity *identity)
-{
-        (void)identity;
-        return true;
 }
 
 static bool is_ambiguous(const struct image_identity *identity)
@@ -360,11 +355,54 @@ START_TEST(a_second_whole_is_found)
 }
 END_TEST
 
+/* The image is looked at while there is no time to search for its whole. */
+static struct image_identity identify_without_search(struct image_identities *ids)
+{
+        const struct image_identity_look look = { .image = &found, .near_avma = &last_avma };
+        struct image_identity identity;
+
+        byte_buffer_clear(&bytes);
+        ck_assert_int_eq(image_identities_find(ids, &look, &bytes, &identity), 0);
+        return identity;
+}
+
+/* A copy of the whole that differs in what is not mapped. */
+static void keep_twin(void)
+{
+        const uint8_t *first = copy;
+
+        copy = malloc(image.n_bytes + COPY_SHIFT);
+        ck_assert_ptr_nonnull(copy);
+        memcpy(copy + COPY_SHIFT, first + COPY_SHIFT, image.n_bytes);
+        copy[COPY_SHIFT + UNMAPPED_AT] ^= 1;
+}
+
 /* An image was unloaded, and its whole stayed where it was; then one of the same mapped bytes was loaded. */
 START_TEST(a_whole_that_stayed_is_not_the_next_image)
 {
         struct image_identities ids;
         uint8_t *first;
+
+        image_identities_init(&ids);
+        made_image_load(&image, base, false);
+        keep_copy();
+        ck_assert_int_eq(find(false), 1);
+        forget_image();
+        (void)identify(&ids, is_whole);
+        first = copy;
+        keep_twin();
+        (void)identify(&ids, is_ambiguous);
+        ck_assert_uint_eq(bytes.used_bytes, 0);
+        ck_assert(identify_without_search(&ids).is_ambiguous);
+        free(first);
+        image_identities_deinit(&ids);
+}
+END_TEST
+
+/* A program that loads an image again and again, faster than all of its memory can be searched. */
+START_TEST(an_image_that_is_loaded_again_has_its_names)
+{
+        struct image_identities ids;
         uint64_t number;
 
         image_identities_init(&ids);
@@ -373,18 +411,35 @@ START_TEST(a_whole_that_stayed_is_not_the_next_image)
         ck_assert_int_eq(find(false), 1);
         forget_image();
         number = identify(&ids, is_whole).content;
-        first = copy;
-        copy = malloc(image.n_bytes + COPY_SHIFT);
-        ck_assert_ptr_nonnull(copy);
-        memcpy(copy + COPY_SHIFT, first + COPY_SHIFT, image.n_bytes);
-        copy[COPY_SHIFT + UNMAPPED_AT] ^= 1;
-        for (int i = 0; i < 20; i++) {
-                byte_buffer_clear(&bytes);
-                ck_assert_uint_ne(identify(&ids, is_any).content, number);
+        for (int i = 0; i < 40; i++) {
+                struct image_identity identity;
+
+                last_avma = 0; /* or where another image was found */
+                identity = identify_without_search(&ids);
+                ck_assert_uint_eq(identity.content, number);
+                ck_assert(!identity.is_ambiguous);
+                ck_assert_uint_eq(bytes.used_bytes, image.n_bytes);
         }
-        (void)identify(&ids, is_ambiguous);
+        image_identities_deinit(&ids);
+}
+END_TEST
+
+/* Two that are alike were seen, one after the other: which of them it is needs a search. */
+START_TEST(of_two_that_were_seen_neither_is_taken_unsearched)
+{
+        struct image_identities ids;
+        uint64_t number;
+
+        image_identities_init(&ids);
+        made_image_load(&image, base, false);
+        keep_copy();
+        ck_assert_int_eq(find(false), 1);
+        forget_image();
+        number = identify(&ids, is_whole).content;
+        copy[COPY_SHIFT + UNMAPPED_AT] ^= 1;
+        ck_assert_uint_ne(identify_without_search(&ids).content, number); /* another one lies where it was */
+        ck_assert(identify_without_search(&ids).is_ambiguous);
         ck_assert_uint_eq(bytes.used_bytes, 0);
-        free(first);
         image_identities_deinit(&ids);
 }
 END_TEST
