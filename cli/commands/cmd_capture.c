@@ -35,6 +35,7 @@
 #include <unistd.h>
 
 #define TRY_AGAIN_MS 100
+#define SILENCE_MS   3000 /* of a recorder that does not answer, until that is said */
 #define LOCK_TRIES   50
 #define PATH_BYTES   4096
 #define WORDS_MAX    64
@@ -66,10 +67,16 @@ struct outcome {
         char words[ERROR_TEXT_BYTES];
 };
 
-/* While the trace comes. */
+/* A trace that is taken, from where to where. */
 struct capture {
+        const struct relay_address *address;
+        const char *name; /* the address, as it was written */
+        const char *path;
+        char place_path[PATH_BYTES];
+        struct relay_place place;
+        struct output_file file;   /* if it is new */
         struct viewer_start start; /* of the viewer */
-        bool views;
+        bool views, quiet;
         int fds[N_FDS];
         int signal_fd;
         int report_fd;      /* the child's words */
@@ -166,16 +173,65 @@ static int cmd_capture_parse(const char *text, struct relay_address *ret)
         return EXIT_STATUS_USAGE;
 }
 
-/* Waits for a recorder, or for a signal.  Returns the descriptor, or -errno. */
-static int cmd_capture_connect(const struct relay_address *a, bool waits, int signal_fd, struct error *err)
+static int refuse_silence(const struct capture *c, struct error *err)
 {
-        struct pollfd stop = { .fd = signal_fd, .events = POLLIN };
+        return error_set(err, -EPIPE, "%s closed the connection without an answer", c->name);
+}
+
+/* Until the first byte of an answer, which is left there.  Returns 0; -EPIPE: closed; -EINTR: a signal. */
+static int await_answer(const struct capture *c, int fd, struct error *err)
+{
+        struct pollfd fds[2] = { { .fd = fd, .events = POLLIN }, { .fd = c->signal_fd, .events = POLLIN } };
+        char byte;
+
+        if (poll(fds, 2, SILENCE_MS) == 0 && !c->quiet)
+                complain("%s: connected, and no answer yet; Ctrl-C ends the wait", c->name);
+        while (poll(fds, 2, -1) < 0)
+                ;
+        if (fds[0].revents == 0)
+                return error_set(err, -EINTR, "%s did not answer", c->name);
+        if (recv(fd, &byte, 1, MSG_PEEK) == 1)
+                return 0;
+        return refuse_silence(c, err);
+}
+
+/*
+ * A forwarder (ssh -L, adb) accepts connections while no recorder listens behind it, and closes them.
+ * Returns the descriptor of a connection that answers, or -errno.
+ */
+static int reach_once(const struct capture *c, struct error *err)
+{
+        int fd = relay_address_connect(c->address, err), r;
+
+        if (fd < 0)
+                return fd;
+        r = relay_intake_ask(fd, &c->place, err);
+        if (r == 0)
+                r = await_answer(c, fd, err);
+        else if (r == -EPIPE || r == -ECONNRESET)
+                r = refuse_silence(c, err);
+        if (r < 0)
+                io_close(&fd);
+        return r < 0 ? r : fd;
+}
+
+/* Waits for a recorder, or for a signal.  Returns the descriptor, or -errno. */
+static int reach_recorder(const struct capture *c, bool waits, struct error *err)
+{
+        struct pollfd stop = { .fd = c->signal_fd, .events = POLLIN };
+        bool has_told = c->quiet;
         int fd;
 
-        do
-                fd = relay_address_connect(a, err);
-        while (waits && (fd == -ECONNREFUSED || fd == -ENOENT) && poll(&stop, 1, TRY_AGAIN_MS) == 0);
-        return fd;
+        for (;;) {
+                fd = reach_once(c, err);
+                if (!waits || (fd != -ECONNREFUSED && fd != -ENOENT && fd != -EPIPE))
+                        return fd;
+                if (fd == -EPIPE && !has_told)
+                        complain("%s; waiting for a recorder", err->text);
+                has_told = has_told || fd == -EPIPE;
+                if (poll(&stop, 1, TRY_AGAIN_MS) != 0)
+                        return fd;
+        }
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------ */
@@ -191,45 +247,77 @@ static bool own_place(int place_fd)
         return false;
 }
 
-/* Opens what an interrupted capture left.  Returns true if there is something to go on with. */
-static bool find_rest(const char *path, const char *place_path, int *ret_file_fd, int *ret_place_fd,
-                      struct relay_place *ret)
+static int refuse_shared_file(const struct capture *c)
 {
-        uint8_t bytes[RELAY_PLACE_BYTES];
-        struct stat status;
-        size_t got = 0;
-
-        *ret_place_fd = open(place_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-        *ret_file_fd = *ret_place_fd < 0 || !own_place(*ret_place_fd) ? -1 : open(path, O_RDWR | O_CLOEXEC);
-        if (*ret_file_fd >= 0 && io_pread_full(*ret_place_fd, bytes, sizeof(bytes), 0, &got, NULL) == 0 &&
-            got == sizeof(bytes) && relay_place_decode(bytes, ret) == 0 && ret->file_bytes > 0 &&
-            fstat(*ret_file_fd, &status) == 0 && (uint64_t)status.st_size >= ret->file_bytes)
-                return true;
-        io_close(ret_file_fd);
-        io_close(ret_place_fd);
-        *ret = (struct relay_place){ .recording = 0 };
-        return false;
+        complain("error: %s: another capture writes it", c->path);
+        complain_try("hyprof capture -o FILE ..., with another FILE");
+        return EXIT_STATUS_FAILED;
 }
 
-/* A new trace, readable as well, and the file beside it. */
-static int make_files(const char *path, const char *place_path, int *ret_file_fd, int *ret_place_fd)
+/* Opens the files of an interrupted capture, if there is something to go on with. */
+static int find_rest(struct capture *c)
 {
-        struct output_file file;
-        struct error err = ERROR_NONE;
-        char own[32];
+        uint8_t bytes[RELAY_PLACE_BYTES];
+        struct stat status = { .st_size = -1 };
+        size_t got = 0;
 
-        if (output_file_open(&file, path, &err) == 0 && file.created) {
-                (void)snprintf(own, sizeof(own), "/proc/self/fd/%d", file.fd);
-                *ret_file_fd = open(own, O_RDWR | O_CLOEXEC);
-                io_close(&file.fd);
-                *ret_place_fd = open(place_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-                if (*ret_file_fd >= 0 && *ret_place_fd >= 0 && own_place(*ret_place_fd) &&
-                    ftruncate(*ret_place_fd, 0) == 0)
-                        return EXIT_STATUS_OK;
-                (void)error_errno(&err, "%s", place_path);
-        } else if (err.code == 0) {
-                (void)error_set(&err, -ESPIPE, "%s is not a file", path);
-        }
+        c->fds[FD_PLACE] = open(c->place_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        if (c->fds[FD_PLACE] < 0)
+                return EXIT_STATUS_OK;
+        if (!own_place(c->fds[FD_PLACE]))
+                return refuse_shared_file(c);
+        c->fds[FD_FILE] = open(c->path, O_RDWR | O_CLOEXEC);
+        if (c->fds[FD_FILE] >= 0 && fstat(c->fds[FD_FILE], &status) == 0 &&
+            io_pread_full(c->fds[FD_PLACE], bytes, sizeof(bytes), 0, &got, NULL) == 0 &&
+            got == sizeof(bytes) && relay_place_decode(bytes, &c->place) == 0 && c->place.file_bytes > 0 &&
+            (uint64_t)status.st_size >= c->place.file_bytes)
+                return EXIT_STATUS_OK;
+        /* A capture was killed at once: its empty file is not to replace FILE.old. */
+        if (status.st_size == 0)
+                (void)unlink(c->path);
+        io_close(&c->fds[FD_FILE]);
+        io_close(&c->fds[FD_PLACE]);
+        c->place = (struct relay_place){ .recording = 0 };
+        return EXIT_STATUS_OK;
+}
+
+/* The file beside the trace, and then a new trace, readable as well.  Returns 0, -EBUSY or -errno. */
+static int open_new_files(struct capture *c, struct error *err)
+{
+        struct stat status;
+        char own[32];
+        int r;
+
+        if (stat(c->path, &status) == 0 && !S_ISREG(status.st_mode))
+                return error_set(err, -ESPIPE, "%s is not a file", c->path);
+        c->fds[FD_PLACE] = open(c->place_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+        if (c->fds[FD_PLACE] < 0)
+                return error_errno(err, "%s", c->place_path);
+        if (!own_place(c->fds[FD_PLACE]))
+                return -EBUSY;
+        r = output_file_open(&c->file, c->path, err);
+        if (r < 0)
+                return r;
+        (void)snprintf(own, sizeof(own), "/proc/self/fd/%d", c->file.fd);
+        c->fds[FD_FILE] = open(own, O_RDWR | O_CLOEXEC);
+        if (c->fds[FD_FILE] < 0 || ftruncate(c->fds[FD_PLACE], 0) < 0)
+                return error_errno(err, "%s", c->path);
+        io_close(&c->file.fd);
+        return 0;
+}
+
+static int make_files(struct capture *c)
+{
+        struct error err = ERROR_NONE;
+        int r = open_new_files(c, &err);
+
+        if (r == 0)
+                return EXIT_STATUS_OK;
+        if (r == -EBUSY)
+                return refuse_shared_file(c);
+        if (c->fds[FD_PLACE] >= 0)
+                (void)unlink(c->place_path);
+        output_file_discard(&c->file);
         complain("error: cannot write the trace: %s", err.text);
         complain_try("hyprof capture -o FILE ..., with a FILE in a folder of yours");
         return EXIT_STATUS_FAILED;
@@ -257,10 +345,14 @@ static int take_all_chunks(struct relay_intake *intake, int report_fd, struct er
 static _Noreturn void take_in_child(int *fds, const struct relay_place *place, pid_t parent)
 {
         struct relay_intake *intake = calloc(1, sizeof(*intake));
-        struct outcome outcome = { .has_ended = true, .code = -ENOMEM, .words = "no memory" };
+        struct outcome outcome = {
+                .has_ended = true, .code = -ENOMEM, .words = "no memory", .file_bytes = place->file_bytes
+        };
         struct error err = ERROR_NONE;
         int r = intake ? server_confinement_enter(fds, N_FDS, UINT64_MAX, &err) : -ENOMEM;
 
+        if (intake)
+                intake->place = *place;
         if (getppid() != parent)
                 _exit(1); /* it was killed before this process was to die with it */
         if (r == 0) {
@@ -319,6 +411,14 @@ static void hear_signal(struct capture *c)
         (void)shutdown(c->fds[FD_SOCKET], SHUT_RDWR);
 }
 
+/* It did not say how much it wrote. */
+static uint64_t count_file_bytes(int fd)
+{
+        struct stat status;
+
+        return fstat(fd, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
 static void wait_for_outcome(struct capture *c, struct outcome *ret)
 {
         struct pollfd fds[2] = { { .fd = c->report_fd, .events = POLLIN },
@@ -336,6 +436,7 @@ static void wait_for_outcome(struct capture *c, struct outcome *ret)
                 if (!hear_child(c->report_fd, ret))
                         *ret = (struct outcome){ .has_ended = true,
                                                  .code = -EPROTO,
+                                                 .file_bytes = count_file_bytes(c->fds[FD_FILE]),
                                                  .words = "the process that takes the trace has died" };
                 ret->words[sizeof(ret->words) - 1] = '\0';
                 if (!ret->has_ended)
@@ -343,7 +444,7 @@ static void wait_for_outcome(struct capture *c, struct outcome *ret)
         }
 }
 
-static int take_trace(struct capture *c, const struct relay_place *place, struct outcome *ret)
+static int take_trace(struct capture *c, struct outcome *ret)
 {
         int report[2];
         pid_t parent = getpid(), pid;
@@ -354,7 +455,7 @@ static int take_trace(struct capture *c, const struct relay_place *place, struct
         c->report_fd = report[0];
         pid = fork();
         if (pid == 0)
-                take_in_child(c->fds, place, parent);
+                take_in_child(c->fds, &c->place, parent);
         io_close(&report[1]);
         if (pid > 0)
                 wait_for_outcome(c, ret);
@@ -372,12 +473,23 @@ static bool is_of_disk(int code)
         return code == -ENOSPC || code == -EDQUOT || code == -EFBIG || code == -EIO || code == -EROFS;
 }
 
+/* Whether there is something to go on with. */
+static bool leaves_rest(const struct outcome *o)
+{
+        return o->file_bytes > 0 && !o->is_complete;
+}
+
 static void cmd_capture_report(const struct outcome *o, const char *path, bool quiet)
 {
         if (!o->is_complete) {
                 complain("error: %s%s%s", is_of_disk(o->code) ? path : "", is_of_disk(o->code) ? ": " : "",
                          o->words[0] != '\0' ? o->words : "the recording has no end");
-                if (o->file_bytes > 0 && (o->code == -EPIPE || o->code == -ENOSPC))
+                if (o->code == -ESTALE)
+                        complain_try(
+                                "hyprof capture -o FILE ..., with another FILE, or without %s" RELAY_PLACE_ENDING
+                                ", which says how far it goes",
+                                path);
+                else if (leaves_rest(o))
                         complain_try("the same command again, to go on: %s has what came", path);
                 return;
         }
@@ -404,31 +516,53 @@ static int cmd_capture_symbolize(struct arguments *args, const char *path, bool 
         return cmd_symbolize(++args->n_words, args->words);
 }
 
-/* Takes the trace.  Returns the exit status. */
-static int cmd_capture_take(struct arguments *args, struct capture *c, const char *path, bool quiet)
+/* Connects, and has the files.  Nothing is made before a recorder answers. */
+static int begin_capture(struct capture *c, bool waits)
 {
-        char place_path[PATH_BYTES];
-        int status = EXIT_STATUS_OK;
-        struct relay_place place = { .recording = 0 };
-        struct outcome outcome = { .code = 0 };
+        struct error err = ERROR_NONE;
+        int status = find_rest(c);
 
-        (void)snprintf(place_path, sizeof(place_path), "%s" RELAY_PLACE_ENDING, path);
-        if (!find_rest(path, place_path, &c->fds[FD_FILE], &c->fds[FD_PLACE], &place))
-                status = make_files(path, place_path, &c->fds[FD_FILE], &c->fds[FD_PLACE]);
-        if (status == EXIT_STATUS_OK && take_trace(c, &place, &outcome) < 0) {
+        if (status != EXIT_STATUS_OK)
+                return status;
+        c->fds[FD_SOCKET] = reach_recorder(c, waits, &err);
+        if (c->fds[FD_SOCKET] < 0) {
+                complain("error: no recorder listens: %s", err.text);
+                if (!waits)
+                        complain_try("hyprof capture --wait ...");
+                return EXIT_STATUS_FAILED;
+        }
+        return c->fds[FD_FILE] >= 0 ? EXIT_STATUS_OK : make_files(c);
+}
+
+/* The next capture needs the file beside the trace.  Without a new trace an earlier one is put back. */
+static void tidy_up(struct capture *c, const struct outcome *outcome)
+{
+        if (leaves_rest(outcome))
+                return;
+        (void)unlink(c->place_path);
+        if (!outcome->is_complete)
+                output_file_discard(&c->file);
+}
+
+/* Takes the trace.  Returns the exit status. */
+static int cmd_capture_take(struct arguments *args, struct capture *c)
+{
+        struct outcome outcome = { .code = 0 };
+        int status = begin_capture(c, args->waits);
+
+        if (status == EXIT_STATUS_OK && take_trace(c, &outcome) < 0) {
                 complain("error: fork: %s", strerrordesc_np(errno));
                 status = EXIT_STATUS_FAILED;
+        }
+        if (status == EXIT_STATUS_OK) {
+                cmd_capture_report(&outcome, c->path, c->quiet);
+                tidy_up(c, &outcome);
         }
         for (int i = 0; i < FD_REPORT; i++)
                 io_close(&c->fds[i]);
         if (status != EXIT_STATUS_OK)
                 return status;
-        cmd_capture_report(&outcome, path, quiet);
-        if (outcome.is_complete || outcome.file_bytes == 0)
-                (void)unlink(place_path);
-        if (outcome.file_bytes == 0)
-                (void)unlink(path);
-        return outcome.is_complete ? cmd_capture_symbolize(args, path, quiet) : EXIT_STATUS_FAILED;
+        return outcome.is_complete ? cmd_capture_symbolize(args, c->path, c->quiet) : EXIT_STATUS_FAILED;
 }
 
 /* The viewer shows what came until another signal. */
@@ -448,61 +582,66 @@ static int cmd_capture_view(struct capture *c, int status)
         return status != EXIT_STATUS_OK ? status : viewed;
 }
 
-static int cmd_capture_connect_and_take(struct arguments *args, const struct relay_address *address,
-                                        const char *path, int signal_fd, bool quiet)
+static int cmd_capture_take_and_view(struct arguments *args, struct capture *c)
 {
-        struct capture c = { .start = { .traces = { .trace = path },
-                                        .quiet = quiet,
-                                        .follows = true,
-                                        .ends_with_parent = true },
-                             .views = args->views,
-                             .fds = { -1, -1, -1, -1 },
-                             .signal_fd = signal_fd,
-                             .names_fds = { -1, -1 } };
-        struct error err = ERROR_NONE;
         int status;
 
-        c.fds[FD_SOCKET] = cmd_capture_connect(address, args->waits, signal_fd, &err);
-        if (c.fds[FD_SOCKET] < 0) {
-                complain("error: no recorder listens: %s", err.text);
-                complain_try("hyprof capture --wait ...");
-                return EXIT_STATUS_FAILED;
-        }
-        if (args->views && !args->no_symbolize && pipe2(c.names_fds, O_CLOEXEC) < 0) {
+        if (args->views && !args->no_symbolize && pipe2(c->names_fds, O_CLOEXEC) < 0) {
                 complain("error: a pipe to the viewer: %s", strerrordesc_np(errno));
-                io_close(&c.fds[FD_SOCKET]);
                 return EXIT_STATUS_FAILED;
         }
-        c.start.names_come_fd = c.names_fds[0];
-        status = cmd_capture_view(&c, cmd_capture_take(args, &c, path, quiet));
-        io_close(&c.names_fds[0]);
+        c->start = (struct viewer_start){ .traces = { .trace = c->path },
+                                          .quiet = c->quiet,
+                                          .follows = true,
+                                          .ends_with_parent = true,
+                                          .names_come_fd = c->names_fds[0] };
+        status = cmd_capture_view(c, cmd_capture_take(args, c));
+        io_close(&c->names_fds[0]);
         return status;
+}
+
+/* Signals that were obeyed: the capture ends with a status of its own. */
+static void forget_signals(int signal_fd)
+{
+        struct signalfd_siginfo info;
+
+        while (read(signal_fd, &info, sizeof(info)) > 0)
+                ;
 }
 
 static int cmd_capture_run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
-        const char *path = args->output ? args->output : OPTION_DEFAULT_TRACE;
         struct relay_address address;
+        struct capture c = { .address = &address,
+                             .path = args->output ? args->output : OPTION_DEFAULT_TRACE,
+                             .file = { .fd = -1 },
+                             .views = args->views,
+                             .quiet = common->quiet,
+                             .fds = { -1, -1, -1, -1 },
+                             .names_fds = { -1, -1 } };
         sigset_t signals, before;
-        int signal_fd, status;
+        int status;
 
         if (common->n_operands == 0) {
                 complain("error: the address is missing");
                 complain_try("hyprof capture 8086 -o FILE");
                 return EXIT_STATUS_USAGE;
         }
-        status = cmd_capture_parse(common->operands[0], &address);
+        c.name = common->operands[0];
+        (void)snprintf(c.place_path, sizeof(c.place_path), "%s" RELAY_PLACE_ENDING, c.path);
+        status = cmd_capture_parse(c.name, &address);
         if (status != EXIT_STATUS_OK)
                 return status;
         (void)sigemptyset(&signals);
         (void)sigaddset(&signals, SIGINT);
         (void)sigaddset(&signals, SIGTERM);
         (void)pthread_sigmask(SIG_BLOCK, &signals, &before);
-        signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
-        status = cmd_capture_connect_and_take(args, &address, path, signal_fd, common->quiet);
+        c.signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+        status = cmd_capture_take_and_view(args, &c);
+        forget_signals(c.signal_fd);
         (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-        io_close(&signal_fd);
+        io_close(&c.signal_fd);
         return status;
 }
 

@@ -82,14 +82,14 @@ static int receive(struct relay_intake *t, void *to, size_t n, struct error *err
         return got == n ? 0 : error_set(err, -EPIPE, "the connection ended before the recording did");
 }
 
-static int send_position(struct relay_intake *t, struct error *err)
+/* A recorder that has been killed hears nothing: reading on finds what it had sent, and then the end. */
+static void send_position(struct relay_intake *t)
 {
         uint8_t bytes[RELAY_ACK_BYTES];
 
         relay_position_encode(t->place.position, bytes);
-        if (send(t->socket_fd, bytes, sizeof(bytes), MSG_NOSIGNAL) == sizeof(bytes) || errno == ENOTSOCK)
-                return 0;
-        return error_set(err, -EPIPE, "the connection ended before the recording did");
+        if (!t->is_unheard)
+                t->is_unheard = send(t->socket_fd, bytes, sizeof(bytes), MSG_NOSIGNAL) != sizeof(bytes);
 }
 
 /* ---- chunks -------------------------------------------------------------------------------------------- */
@@ -306,8 +306,9 @@ static int next_chunk(struct relay_intake *t, struct error *err)
                 return r;
         t->in.used_bytes = TRACE_CHUNK_HEADER_BYTES;
         r = trace_chunk_decode_header(at, TRACE_CHUNK_HEADER_BYTES, &header, err);
-        if (r == 0)
-                r = check_kind(t, &header, err);
+        if (r < 0)
+                return error_prefix(err, r, "the other side sends no trace");
+        r = check_kind(t, &header, err);
         if (r < 0)
                 return r;
         at = byte_buffer_reserve(&t->in, header.stored_bytes);
@@ -318,8 +319,9 @@ static int next_chunk(struct relay_intake *t, struct error *err)
                 return r;
         t->in.used_bytes += header.stored_bytes;
         r = trace_chunk_decode_body(&header, t->in.data, t->in.data + TRACE_CHUNK_HEADER_BYTES, &t->raw, err);
-        if (r == 0)
-                r = take_chunk(t, &header, err);
+        if (r < 0)
+                return error_prefix(err, r, "what came is damaged");
+        r = take_chunk(t, &header, err);
         t->n_chunks += r == 0;
         return r;
 }
@@ -367,20 +369,36 @@ static int relay_intake_take_answer(struct relay_intake *t, const struct relay_h
                 return error_set(err, -ESTALE,
                                  "the file is of another recording, or another capture has gone on with it");
         t->is_resumed = answer.status == RELAY_RESUMED;
-        if (t->is_resumed != (asked->recording != 0) || (t->is_resumed && answer.position != asked->position))
+        if (answer.status > RELAY_STALE || t->is_resumed != (asked->recording != 0) ||
+            (t->is_resumed && answer.position != asked->position))
                 return error_set(err, -EBADMSG, "the recorder's answer makes no sense");
         t->place.recording = answer.recording;
         t->place.generation = answer.generation;
         return 0;
 }
 
+static struct relay_hello hello_of(const struct relay_place *place)
+{
+        return (struct relay_hello){ .recording = place->recording,
+                                     .generation = place->generation,
+                                     .position = place->position };
+}
+
+int relay_intake_ask(int socket_fd, const struct relay_place *place, struct error *err)
+{
+        struct relay_hello hello = hello_of(place);
+        uint8_t bytes[RELAY_HELLO_BYTES];
+
+        relay_hello_encode(&hello, true, bytes);
+        if (send(socket_fd, bytes, sizeof(bytes), MSG_NOSIGNAL) != sizeof(bytes))
+                return error_errno(err, "the connection");
+        return 0;
+}
+
 int relay_intake_begin(struct relay_intake *t, int socket_fd, int file_fd, int place_fd,
                        const struct relay_place *place, struct error *err)
 {
-        struct relay_hello hello = { .recording = place->recording,
-                                     .generation = place->generation,
-                                     .position = place->position };
-        uint8_t bytes[RELAY_HELLO_BYTES];
+        struct relay_hello hello = hello_of(place);
         int r;
 
         *t = (struct relay_intake){
@@ -389,9 +407,6 @@ int relay_intake_begin(struct relay_intake *t, int socket_fd, int file_fd, int p
         t->zones = calloc(ZONES_MAX, sizeof(*t->zones));
         if (!t->zones)
                 return error_set(err, -ENOMEM, "no memory");
-        relay_hello_encode(&hello, true, bytes);
-        if (send(socket_fd, bytes, sizeof(bytes), MSG_NOSIGNAL) != sizeof(bytes))
-                return error_errno(err, "the connection");
         r = relay_intake_take_answer(t, &hello, err);
         if (r == 0)
                 r = trace_writer_reopen(file_fd, &t->writer, err);
@@ -407,9 +422,9 @@ int relay_intake_next(struct relay_intake *t, struct error *err)
         t->place.file_bytes = trace_writer_count_bytes(t->writer);
         r = keep_place(t, err);
         if (r == 0)
-                r = send_position(t, t->is_complete ? NULL : err);
+                send_position(t);
         if (t->is_complete)
-                return 0; /* all is here, whatever the other side does */
+                return 0; /* all is here, whatever the other side and the file beside it do */
         return r < 0 ? r : 1;
 }
 

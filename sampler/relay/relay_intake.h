@@ -46,6 +46,7 @@ struct relay_intake {
         struct relay_gap gap;             /* that was announced: STATES or the end follow */
         bool has_gap;
         bool is_resumed, is_complete;
+        bool is_unheard; /* the other side takes no positions any more: what it sent is still there */
         uint64_t n_dropped, n_taken; /* events that are not in the file */
         uint64_t wire_bytes, n_chunks;
 };
@@ -54,8 +55,14 @@ struct relay_intake {
 int relay_place_decode(const uint8_t bytes[RELAY_PLACE_BYTES], struct relay_place *ret);
 
 /*
- * relay_intake_begin() - says what there is, and hears from where on it goes
+ * relay_intake_ask() - tells the recorder what there is
  * @place:  of a file that is to be gone on with; recording 0 = it begins
+ * Returns 0 or -errno.
+ */
+int relay_intake_ask(int socket_fd, const struct relay_place *place, struct error *err);
+
+/*
+ * relay_intake_begin() - after relay_intake_ask(), with the same place: hears from where on it goes
  * Returns 0; -EBUSY: another taker is connected; -ESTALE: the file is of another recording, or another
  * taker has gone on with it; -EBADMSG, -EPIPE, -errno.
  */

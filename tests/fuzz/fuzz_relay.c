@@ -140,6 +140,7 @@ static void fuzz_relay_intake(const uint8_t *bytes, size_t n_bytes, bool answers
         require(!answers || io_write_all(ends[0], hello, sizeof(hello), NULL) == 0);
         require(io_write_all(ends[0], bytes, n_bytes < SEND_MAX ? n_bytes : SEND_MAX, NULL) == 0);
         require(shutdown(ends[0], SHUT_WR) == 0);
+        require(relay_intake_ask(ends[1], &place, NULL) == 0);
         r = relay_intake_begin(&intake, ends[1], file_fd, place_fd, &place, NULL);
         if (r == 0)
                 while ((r = relay_intake_next(&intake, NULL)) == 1)

@@ -14,6 +14,7 @@
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,6 +29,7 @@ struct fixture {
         uint8_t *bytes; /* heap: the trace as it goes over the connection, without its trailer */
         size_t n_bytes;
         int file_fd, place_fd;
+        bool is_deaf; /* the recorder: it hears nothing of the taker */
         struct relay_place place;
         struct relay_intake intake;
         struct error err;
@@ -72,7 +74,8 @@ static int take(struct fixture *f, enum relay_status status, const uint8_t *byte
         ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
         ck_assert_int_eq(io_write_all(ends[0], hello, sizeof(hello), NULL), 0);
         ck_assert_int_eq(io_write_all(ends[0], bytes, n_bytes, NULL), 0);
-        ck_assert_int_eq(shutdown(ends[0], SHUT_WR), 0);
+        ck_assert_int_eq(relay_intake_ask(ends[1], &f->place, NULL), 0);
+        ck_assert_int_eq(shutdown(ends[0], f->is_deaf ? SHUT_RDWR : SHUT_WR), 0);
         memset(&f->err, 0, sizeof(f->err));
         r = relay_intake_begin(&f->intake, ends[1], f->file_fd, f->place_fd, &f->place, &f->err);
         if (r == 0)
@@ -141,6 +144,29 @@ START_LOOP_TEST(a_taker_that_was_cut_off_goes_on, 0, 4)
 }
 END_TEST
 
+/* A recorder that is killed hears no positions any more: what it had sent is taken all the same. */
+START_TEST(what_a_dead_recorder_sent_is_taken)
+{
+        uint64_t positions[2];
+
+        for (int i = 0; i < 2; i++) {
+                struct fixture f;
+
+                set_up(&f);
+                f.is_deaf = i == 1;
+                ck_assert_int_eq(take(&f, RELAY_FRESH, f.bytes, f.n_bytes - 1), -EPIPE);
+                read_place(&f);
+                positions[i] = f.place.position;
+                ck_assert_int_eq(
+                        take(&f, RELAY_RESUMED, f.bytes + f.place.position, f.n_bytes - f.place.position), 0);
+                expect_whole(&f);
+                tear_down(&f);
+        }
+        ck_assert_uint_gt(positions[0], 0);
+        ck_assert_uint_eq(positions[0], positions[1]);
+}
+END_TEST
+
 /* A byte that is another: no such trace is whole. */
 START_LOOP_TEST(damage_is_refused, 0, 4)
 {
@@ -167,6 +193,7 @@ START_TEST(answers_that_are_no_beginning)
         ck_assert_int_eq(take(&f, RELAY_BUSY, f.bytes, 0), -EBUSY);
         ck_assert_int_eq(take(&f, RELAY_STALE, f.bytes, 0), -ESTALE);
         ck_assert_int_eq(take(&f, RELAY_RESUMED, f.bytes, 0), -EBADMSG); /* of what? */
+        ck_assert_int_eq(take(&f, RELAY_STALE + 1, f.bytes, f.n_bytes), -EBADMSG);
         f.place = (struct relay_place){ .recording = RECORDING, .generation = 1 };
         ck_assert_int_eq(take(&f, RELAY_FRESH, f.bytes, 0), -EBADMSG);
         tear_down(&f);

@@ -1,0 +1,283 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# hyprof capture and hyprof record --listen with a wrong other side: garbage, silence, half a word, floods, two at once; one line each, and nothing is lost by it
+set -eu
+. tests/tap.sh
+plan 59
+need jq python3
+mkdir -m 700 "$TMPDIR/run"
+export XDG_RUNTIME_DIR=$TMPDIR/run
+mkfifo "$TMPDIR/to" "$TMPDIR/from"
+programs=()
+cleanup() {
+        local pid
+        for pid in "${programs[@]}"; do
+                kill -KILL "$pid" 2>/dev/null || true
+        done
+}
+trap cleanup EXIT
+. tests/flight.sh
+# A path of fewer than 108 bytes, wherever TMPDIR is.
+ln -s "$TMPDIR" "/tmp/hyprof.peers.$$"
+trap 'cleanup; rm -f "/tmp/hyprof.peers.$$"' EXIT
+socket=/tmp/hyprof.peers.$$/s
+trace=tests/golden/v1.5.hyp
+taken=$TMPDIR/taken.hyp
+
+until_it_says() { # file, words
+        local i
+        for ((i = 0; i < 1200; i++)); do
+                grep -qE "$2" "$1" 2>/dev/null && return 0
+                read -r -t 0.05 <> <(:) || true
+        done
+        cat "$1"
+        return 1
+}
+
+ended() { # status, process
+        local status=0
+        wait "$2" || status=$?
+        same "$1" "$status"
+}
+
+listen_as() { # how: $peer
+        rm -f "$socket" "$TMPDIR/peer"
+        python3 tests/tools/relay_peer.py recorder "$socket" "$1" "$trace" >"$TMPDIR/peer" 2>&1 4>&- 5<&- &
+        peer=$!
+        programs+=("$peer")
+        until_it_says "$TMPDIR/peer" listening
+}
+
+capture() { "$HYPROF" capture "$socket" --no-symbolize -o "$taken" "$@"; }
+
+says_once() { # words: of its errors
+        same 1 "$(grep -c 'error:' "$TMPDIR/err")" && grep -qE "error: .*$1" "$TMPDIR/err" && return 0
+        cat "$TMPDIR/err"
+        return 1
+}
+
+has_earlier_trace() {
+        cmp "$trace" "$taken" && same "$taken" "$(echo "$taken"*)"
+}
+
+# ---- a recorder that sends no trace: an earlier trace of the name stays, nothing lies beside it
+refused_as() { # words
+        ends_with 1 capture && says_once "$1" && has_earlier_trace
+}
+cp "$trace" "$taken"
+while IFS='|' read -r how words; do
+        listen_as "$how"
+        holds "recorder: $how" refused_as "$words"
+        wait "$peer" || true
+done <<'END'
+nothing|no recorder listens: .* closed the connection without an answer
+garbage|what answers there is no recorder
+http|what answers there is no recorder
+half-answer|the connection ended before the recording did
+busy|another capture is connected to this recording
+unknown-status|the recorder's answer makes no sense
+resumes-nothing|the recorder's answer makes no sense
+garbage-after-answer|the other side sends no trace: not a chunk
+huge-chunk|the other side sends no trace: .* over the limit
+no-beginning|the other side sends no trace
+END
+
+# ---- one that says nothing
+silent() { # how, words before
+        listen_as "$1"
+        "$HYPROF" capture "$socket" --no-symbolize -o "$taken" >"$TMPDIR/out" 2>"$TMPDIR/err" &
+        silent=$! # <(:) changes $!
+        programs+=("$silent")
+        until_it_says "$TMPDIR/$2" "$3"
+        kill -TERM "$silent" # the shell ignores SIGINT for those in the background
+        ended 1 "$silent" && same 1 "$(grep -c 'error:' "$TMPDIR/err")" && has_earlier_trace
+}
+holds "recorder: silence, which is said, until it is ended" silent silence err 'connected, and no answer yet; Ctrl-C ends the wait'
+
+# ---- one that begins well: what came is kept, and gone on with
+rm "$taken"
+begins_as() { # how, words
+        listen_as "$1"
+        ends_with 1 capture && says_once "$2" && grep -q 'try: the same command again' "$TMPDIR/err" && test -s "$taken.taking" &&
+                cmp -n "$(stat -c %s "$taken")" "$trace" "$taken"
+}
+goes_on() { # the same command gets the rest
+        listen_as rest
+        ends_with 0 capture && cmp "$trace" "$taken" && test ! -e "$taken.taking"
+}
+while IFS='|' read -r how words; do
+        holds "recorder: $how" begins_as "$how" "$words"
+        wait "$peer" || true
+        holds "$how: the same command goes on" goes_on
+        wait "$peer" || true
+        rm -f "$taken" "$taken.taking"
+done <<'END'
+half|the connection ended before the recording did
+flipped|what came is damaged: .*checksum differs
+twice|(what came is damaged|the other side sends no trace)
+END
+# The recorder is killed with positions that it has not read: all whole chunks that it had sent are there.
+listen_as half
+ends_with 1 capture || true
+half=$(($(stat -c %s "$trace") / 2))
+holds "half: every whole chunk that was sent" compare "$(stat -c %s "$taken") + 4096" ">=" "$half"
+wait "$peer" || true
+
+# ---- the process that takes dies
+rm -f "$taken" "$taken.taking"
+cp "$trace" "$taken"
+listen_as silence-after-answer
+"$HYPROF" capture "$socket" --no-symbolize -o "$taken" >"$TMPDIR/out" 2>"$TMPDIR/err" &
+capture=$!
+programs+=("$capture")
+taker_of() { # capture: its child, when it is there
+        local i children
+        for ((i = 0; i < 600; i++)); do
+                read -r -a children <"/proc/$1/task/$1/children" || true # no newline
+                [ ${#children[@]} -eq 0 ] || { echo "${children[0]}" && return 0; }
+                read -r -t 0.05 <> <(:) || true
+        done
+        return 1
+}
+child=$(taker_of "$capture")
+is_confined() { # process: no rights beside those of its user, and a filter of system calls
+        local i
+        for ((i = 0; i < 600; i++)); do
+                grep -q '^Seccomp:	2' "/proc/$1/status" && break
+                read -r -t 0.05 <> <(:) || true
+        done
+        same "CapEff:0000000000000000 CapPrm:0000000000000000 NoNewPrivs:1 Seccomp:2" \
+                "$(awk '/^(CapEff|CapPrm|NoNewPrivs|Seccomp):/ { print $1 $2 }' "/proc/$1/status" | sort | tr '\n' ' ' | sed 's/ $//')"
+}
+holds "the capture's process that takes has no rights" is_confined "$child"
+kill -KILL "$child"
+holds "it dies: status 1" ended 1 "$capture"
+holds "in one line" says_once 'the process that takes the trace has died'
+holds "an earlier trace has its name again" has_earlier_trace
+kill -KILL "$peer" 2>/dev/null || true
+wait "$peer" 2>/dev/null || true
+
+# ---- all of the capture dies, before anything came
+listen_as silence-after-answer
+"$HYPROF" capture "$socket" --no-symbolize -o "$taken" >"$TMPDIR/out" 2>"$TMPDIR/err" &
+capture=$!
+programs+=("$capture")
+taker_of "$capture" >"$TMPDIR/child"
+kill -KILL "$capture" # and its child with it
+wait "$capture" 2>/dev/null || true
+kill -KILL "$peer" 2>/dev/null || true
+wait "$peer" 2>/dev/null || true
+listen_as half
+ends_with 1 capture || true
+holds "killed at once: the earlier trace is not lost" cmp "$trace" "$taken.old"
+wait "$peer" || true
+rm -f "$taken"*
+
+# ---- an interrupted capture of a recording that is gone: another recording is not put after it
+listen_as half
+ends_with 1 capture || true
+wait "$peer" || true
+listen_as stale
+holds "another recording: refused" ends_with 1 capture
+holds "in one line that names the file beside it" sh -c "grep -q 'try: .*without $taken.taking' '$TMPDIR/err'"
+wait "$peer" || true
+rm -f "$taken" "$taken.taking"
+
+# ---- ssh -L, before a recorder listens behind it
+need_sampling
+far=/tmp/hyprof.peers.$$/far
+rm -f "$socket" "$TMPDIR/peer"
+python3 tests/tools/relay_peer.py forward "$socket" "$far" >"$TMPDIR/peer" 2>&1 &
+forwarder=$!
+programs+=("$forwarder")
+until_it_says "$TMPDIR/peer" listening
+holds "a forwarder to no recorder: status 1" ends_with 1 capture
+holds "with the words that help" grep -q 'try: hyprof capture --wait' "$TMPDIR/err"
+"$HYPROF" capture --wait "$socket" --no-symbolize -o "$taken" >"$TMPDIR/wait.said" 2>&1 &
+capture=$!
+programs+=("$capture")
+holds "--wait waits, and says so" until_it_says "$TMPDIR/wait.said" 'closed the connection without an answer; waiting for a recorder'
+"$HYPROF" record -q --listen "$far" -o "$TMPDIR/own.hyp" -- "$WORKLOADS/w_two_zones" 0.2 >"$TMPDIR/out" 2>"$TMPDIR/err" &
+recorder=$!
+programs+=("$recorder")
+holds "--wait: the recorder that comes is taken" ended 0 "$capture"
+holds "--wait: nothing is said twice" same "1 1" "$(grep -c waiting "$TMPDIR/wait.said") $(grep -c . <(sed '/^hyprof: wrote/d' "$TMPDIR/wait.said"))"
+holds "--wait: the recording ends" ended 0 "$recorder"
+holds "--wait: byte for byte the recorder's file" cmp "$TMPDIR/own.hyp" "$taken"
+kill "$forwarder"
+wait "$forwarder" 2>/dev/null || true
+
+# ---- two captures into one file
+rm -f "$socket" "$taken"*
+fly_to() { # name, options...: a recording that is taken
+        "$HYPROF" record "${@:2}" -- "$WORKLOADS/w_flight" <"$TMPDIR/to" >"$TMPDIR/from" 2>"$TMPDIR/$1.err" &
+        recorder=$!
+        programs+=("$recorder")
+        exec 4>"$TMPDIR/to" 5<"$TMPDIR/from"
+        until_it_says "$TMPDIR/$1.err" listening
+}
+fly_to one --listen "$socket" -o "$TMPDIR/one.hyp"
+"$HYPROF" capture "$socket" --no-symbolize -o "$taken" >"$TMPDIR/one.said" 2>&1 4>&- 5<&- &
+capture=$!
+programs+=("$capture")
+tell turns 3 1 >/dev/null
+holds "a second capture into the same file: refused" ends_with 1 capture
+holds "in one line" says_once "$taken: another capture writes it"
+holds "the file stays with the first" same "$taken $taken.taking" "$(echo "$taken"*)"
+holds "the recorder's process that gives has no rights" is_confined "$(pgrep -P "$recorder" -x hyprof-relay)"
+holds "it holds no files but the trace's and sockets" same 0 "$(find "/proc/$(pgrep -P "$recorder" -x hyprof-relay)/fd" -printf '%l\n' |
+        grep -vcE "^$|^/dev/null$|^(socket|pipe):|/one.hyp$")"
+tell flood 1000 >/dev/null
+holds "the recording ends" land
+holds "the first capture has all of it" ended 0 "$capture"
+holds "byte for byte" cmp "$TMPDIR/one.hyp" "$taken"
+
+# ---- takers
+taker() { python3 tests/tools/relay_peer.py taker "$socket" "$1"; }
+rm -f "$socket" "$taken"
+fly_to many --listen "$socket" --no-wait -o "$TMPDIR/many.hyp"
+tell turns 2 1 >/dev/null
+for how in half-hello http other-recording position-of-the-future; do
+        holds "taker: $how" same closed "$(taker $how)"
+done
+holds "taker: 500 connections with garbage are closed" same 0 "$(taker flood-connections)"
+holds "the program goes on" tell flood 100000
+"$HYPROF" capture "$socket" --no-symbolize -o "$taken" >"$TMPDIR/many.said" 2>&1 4>&- 5<&- &
+capture=$!
+programs+=("$capture")
+holds "the recorder still hears of ctl" ends_with 0 "$HYPROF" ctl "$recorder" status
+for ((i = 0; i < 600; i++)); do
+        [ ! -s "$taken" ] || break
+        read -r -t 0.05 <> <(:) || true
+done
+holds "garbage beside a capture: closed as well" same "closed closed" "$(taker http) $(taker other-recording)"
+tell turns 2 1 >/dev/null
+holds "the recording ends as its program" land
+holds "the capture after them has all of it" ended 0 "$capture"
+holds "byte for byte the recorder's file" cmp "$TMPDIR/many.hyp" "$taken"
+holds "with every zone" same 100006 "$("$HYPROF" report --json "$taken" | jq .n_zones)"
+
+# A taker that floods, and takes nothing: the recorder has its file and does not wait for ever.
+rm -f "$socket" "$taken"
+fly_to flood --listen "$socket" -o "$TMPDIR/flood.hyp"
+taker flood-positions >"$TMPDIR/flooded" 4>&- 5<&- &
+peer=$!
+programs+=("$peer")
+holds "flood: begins when it is connected" tell flood 1000000
+holds "flood: the recording ends by itself" land
+holds "flood: the taker's connection is closed" ended 0 "$peer"
+holds "flood: soon" compare "$(tail -n 1 "$TMPDIR/flooded")" "<" 60
+holds "flood: with every zone in the file" same 1000002 "$("$HYPROF" report --json "$TMPDIR/flood.hyp" | jq .n_zones)"
+# In memory it waits for the rest to be taken; Ctrl-C ends that, flood or not.
+rm -f "$socket"
+fly_to memory --listen "$socket"
+taker flood-positions >"$TMPDIR/flooded" 4>&- 5<&- &
+peer=$!
+programs+=("$peer")
+tell flood 100000 >/dev/null
+exec 4>&- 5<&-
+until_it_says "$TMPDIR/memory.err" 'waiting until the trace is taken'
+kill -INT "$recorder"
+holds "flood: Ctrl-C ends the wait, status 125" ended 125 "$recorder"
+holds "flood: with the number of what is lost" grep -q 'no capture took the end of the recording: .* events are lost' "$TMPDIR/memory.err"
+wait "$peer"
