@@ -356,9 +356,10 @@ enum trace_clock_kind {
         X(55, PYTHON_UNFIT,                                                                                      \
           "samples in Python code without Python functions: what was read later did not fit the native stack")   \
         X(56, CODE_NOT_WATCHED,                                                                                  \
-          "images in memory that can be written, without names: too many or too large to be read in each cycle")
+          "images in memory that can be written, without names: too many or too large to be read in each cycle") \
+        X(57, THREAD_UNKNOWN, "events left out: the kernel did not report their thread")
 
-#define TRACE_LOSS_COUNT 57 /* ids below this are known */
+#define TRACE_LOSS_COUNT 58 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

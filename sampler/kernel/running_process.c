@@ -18,6 +18,7 @@
 
 #define STAT_BYTES_MAX         4096
 #define STATUS_BYTES_MAX       65536
+#define NAME_BYTES_MAX         4096
 #define COMMAND_LINE_BYTES_MAX (UINT32_C(1) << 22) /* the kernel's own limit is below that */
 #define COMMAND_LINE_SHOWN     4096
 #define PATH_BYTES             64
@@ -104,6 +105,18 @@ int running_process_read_thread(uint32_t pid, uint32_t tid, struct running_proce
 
         (void)snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
         return read_stat(path, ret_thread);
+}
+
+int running_process_add_name(uint32_t pid, uint32_t tid, struct byte_buffer *text)
+{
+        char path[PATH_BYTES];
+        int r;
+
+        (void)snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
+        r = io_read_file(AT_FDCWD, path, NAME_BYTES_MAX, text, NULL);
+        if (r == 0 && text->used_bytes > 0 && text->data[text->used_bytes - 1] == '\n')
+                text->used_bytes--;
+        return r;
 }
 
 /* The number after @name in /proc/PID/status; 0 if there is none. */

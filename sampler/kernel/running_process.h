@@ -39,6 +39,12 @@ int running_process_read(uint32_t pid, struct running_process *ret_process, stru
 /* The same of one of its threads. */
 int running_process_read_thread(uint32_t pid, uint32_t tid, struct running_process *ret_thread);
 
+/*
+ * Appends the name of a thread, or of the process, which has the number of its first thread.  Returns 0;
+ * -ENOENT if the process has no such thread; -errno.
+ */
+int running_process_add_name(uint32_t pid, uint32_t tid, struct byte_buffer *text);
+
 /* The process of a thread, or 0. */
 uint32_t running_process_of_thread(uint32_t tid);
 

@@ -2,7 +2,6 @@
 #include "sampler/merge/process_intake.h"
 
 #include "base/byte_buffer.h"
-#include "base/io.h"
 #include "instrument/region_finder.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/kernel/process_filter.h"
@@ -12,27 +11,19 @@
 #include "sampler/tracks/recording.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
-
-#define NAME_BYTES_MAX 4096
 
 /* Its name; that of the first thread ends whatever the process's number meant before. */
 static int process_intake_add_name(const struct perf_record *thread, struct kernel_side *samples)
 {
         struct perf_record rec = *thread;
         struct byte_buffer text = { .data = NULL };
-        char path[64];
         int r = 0;
 
-        (void)snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", thread->pid, thread->tid);
-        if (io_read_file(AT_FDCWD, path, NAME_BYTES_MAX, &text, NULL) == 0) {
+        if (running_process_add_name(thread->pid, thread->tid, &text) == 0) {
                 rec.kind = PERF_RECORD_KIND_COMM;
                 rec.comm.name = (const char *)text.data;
                 rec.comm.name_bytes = text.used_bytes;
-                if (text.used_bytes > 0 && text.data[text.used_bytes - 1] == '\n')
-                        rec.comm.name_bytes--;
                 rec.comm.exec = thread->tid == thread->pid;
                 r = kernel_side_take(samples, &rec);
         }

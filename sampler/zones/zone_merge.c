@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/zones/zone_merge.h"
 
+#include "base/byte_buffer.h"
 #include "base/clock.h"
+#include "format/trace_dictionary.h"
 #include "instrument/client_abi.h"
 #include "sampler/kernel/process_filter.h"
+#include "sampler/kernel/running_process.h"
 #include "sampler/stacks/event_stack.h"
 #include "sampler/stacks/stack_builder.h"
 #include "sampler/tracks/loss_counter.h"
@@ -157,10 +160,7 @@ static int enter_fiber(struct zone_merge *m, struct ring *ring, const struct cli
 
 /* ---- any event ----------------------------------------------------------------------------------------- */
 
-/*
- * The thread that a ring belongs to now; NULL if it is not known.  The kernel reported every recorded thread,
- * and a program speaks for its own only.
- */
+/* The thread that a ring belongs to now; NULL if it is not known.  A program speaks for its own only. */
 static void find_thread(const struct zone_merge *m, struct ring *ring)
 {
         struct thread_track *thread = process_table_find_thread(m->recording->processes, ring->slot->tid);
@@ -168,6 +168,65 @@ static void find_thread(const struct zone_merge *m, struct ring *ring)
         ring->thread = thread && thread->process->pid == ring->region->pid ? thread : NULL;
         if (ring->thread)
                 ring->slot->thread = thread->thread;
+}
+
+/* Only some of a program's threads may be recorded. */
+static bool zone_merge_is_wanted(const struct zone_merge *m, const struct ring *ring)
+{
+        return !m->recording->filter || ring->slot->tid == 0 ||
+               process_filter_has_thread(m->recording->filter, ring->region->pid, ring->slot->tid);
+}
+
+/* The program lives, and the number is not that of a thread that the kernel reported. */
+static bool may_be_unreported(const struct zone_merge *m, const struct ring *ring)
+{
+        const struct process_table *t = m->recording->processes;
+        const struct process_track *process = process_table_find_process(t, ring->region->pid);
+        uint32_t tid = ring->slot->tid;
+
+        return process && process->process == ring->region->process && ring->region->n_cycles_ended == 0 &&
+               !process_table_find_thread(t, tid) && !process_table_has_ended(t, tid) &&
+               zone_merge_is_wanted(m, ring);
+}
+
+static int zone_merge_name_thread(struct zone_merge *m, struct thread_track *thread,
+                                  const struct byte_buffer *text, uint64_t now_ns)
+{
+        struct trace_event event = { .op = TRACE_OP_THREAD_NAME, .time_ns = now_ns };
+        int r = trace_dictionary_add_path(m->recording->dictionary, text->data, text->used_bytes,
+                                          &thread->name);
+
+        if (r < 0)
+                return r == -EOVERFLOW ? 0 : r;
+        event.thread_name.name = thread->name;
+        return thread_track_write(thread, m->sink, &event, 0);
+}
+
+/*
+ * The kernel's record of a new thread is lost when its ring is full: /proc knows the thread as well.  It is
+ * asked once for each thread, and for so many of a program in a cycle, which may name any number.
+ */
+static int seek_thread(struct zone_merge *m, struct ring *ring, uint64_t now_ns)
+{
+        struct byte_buffer name = { .data = NULL };
+        struct thread_track *thread = NULL;
+        int r;
+
+        if (ring->slot->tid == 0 || ring->slot->was_sought || ring->region->n_searches_left == 0)
+                return 0;
+        ring->slot->was_sought = true;
+        if (!may_be_unreported(m, ring))
+                return 0;
+        ring->region->n_searches_left--;
+        r = running_process_add_name(ring->region->pid, ring->slot->tid, &name);
+        if (r == 0)
+                r = process_table_add_thread(m->recording->processes, ring->region->pid, ring->slot->tid, 0,
+                                             now_ns, &thread);
+        if (r == 0)
+                r = zone_merge_name_thread(m, thread, &name, now_ns);
+        byte_buffer_deinit(&name);
+        find_thread(m, ring);
+        return r == -ENOMEM ? r : 0;
 }
 
 /* The stream of the thread's events. */
@@ -184,9 +243,11 @@ static int zone_merge_hand_over(struct zone_merge *m, struct ring *ring, const s
 
         ring->slot->thread = 0;
         ring->slot->tid = zone_region_tid(ring->region, from->argument, &m->zones->n_lookups_left);
+        ring->slot->was_sought = false;
         find_thread(m, ring);
-        if (!ring->thread)
-                return 0;
+        r = ring->thread ? 0 : seek_thread(m, ring, now_ns);
+        if (r < 0 || !ring->thread)
+                return r;
         r = zone_merge_write_pending(m, ring->thread, now_ns);
         if (r < 0)
                 return r;
@@ -270,11 +331,13 @@ static int zone_merge_write_event(struct zone_merge *m, struct ring *ring, const
         return r;
 }
 
-/* Only some of a program's threads may be recorded. */
-static bool zone_merge_is_wanted(const struct zone_merge *m, const struct ring *ring)
+/* An event of no thread that is known. */
+static void zone_merge_leave_out(struct zone_merge *m, const struct ring *ring,
+                                 const struct client_event *from)
 {
-        return !m->recording->filter || ring->slot->tid == 0 ||
-               process_filter_has_thread(m->recording->filter, ring->region->pid, ring->slot->tid);
+        if (zone_merge_is_wanted(m, ring))
+                loss_counter_add(m->sink->losses, TRACE_LOSS_THREAD_UNKNOWN, 1);
+        event_translator_pass(ring->region, from);
 }
 
 /* Merges one event, of whatever kind. */
@@ -285,11 +348,11 @@ static int merge_event(struct zone_merge *m, struct ring *ring, const struct cli
 
         if (from->kind == CLIENT_ABI_EVENT_THREAD)
                 return zone_merge_hand_over(m, ring, from, now_ns);
+        r = ring->thread ? 0 : seek_thread(m, ring, now_ns);
+        if (r < 0)
+                return r;
         if (!ring->thread) {
-                if (zone_merge_is_wanted(m, ring))
-                        event_translator_drop(&m->zones->translator, ring->region, from);
-                else
-                        event_translator_pass(ring->region, from);
+                zone_merge_leave_out(m, ring, from);
                 return 0;
         }
         r = zone_merge_write_pending(m, ring->thread, now_ns);
@@ -546,6 +609,7 @@ static int merge_region(struct zone_merge *m, struct zone_region *region)
 
         region->is_behind = false;
         region->has_later = false;
+        region->n_searches_left = ZONE_MERGE_SEARCHES;
         for (uint32_t n = 0; n < region->n_slots && !region->uses_fibers; n++) {
                 uint32_t slot = zone_merge_slot_at(region, first, n);
                 int stop;

@@ -30,6 +30,9 @@ struct zone_source;
 #define ZONE_MERGE_LAST_NS   NS_PER_S
 #define ZONE_MERGE_FINAL_NS  (60 * NS_PER_S)
 
+/* Threads of one program that are sought in /proc in one cycle, since the kernel did not report them. */
+#define ZONE_MERGE_SEARCHES 256
+
 /* Called from time to time: the chunk may be full; closes the open run then.  Returns 0 or -errno. */
 typedef int zone_merge_flush(void *context);
 

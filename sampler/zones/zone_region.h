@@ -29,6 +29,7 @@ struct zone_slot {
         struct client_drops seen; /* drops that were counted already */
         uint32_t tid;             /* whose events come now, in our PID namespace; 0 = unknown */
         uint32_t thread;          /* its row in THREADS, also when it has ended; 0 = unknown */
+        bool was_sought;          /* the kernel did not report the thread: it was looked for */
         size_t held_bytes;        /* of `stream`, as zone_source has them in its account */
         uint64_t filled_bytes;    /* copied out of the ring in this cycle */
 };
@@ -67,6 +68,7 @@ struct zone_region {
         bool uses_fibers; /* a thread went on as one: the order between the rings matters */
 
         struct zone_numbers tids; /* of a program in another PID namespace */
+        unsigned n_searches_left; /* in /proc for threads that the kernel did not report, in this cycle */
 
         uint32_t n_locations;          /* rows of LOCATIONS that it made */
         uint64_t n_locations_left_out; /* its share of them was used up; not counted yet */

@@ -24,7 +24,7 @@ void merged_program_cycle(struct merged_program *f, uint64_t until_ns, bool fina
         zone_source_end_cycle(&f->zones);
 }
 
-void merged_program_set_up(struct merged_program *f)
+void merged_program_set_up_as(struct merged_program *f, uint32_t pid)
 {
         struct trace_sample_event sampled = { .rate = 1 };
         uint32_t id;
@@ -49,17 +49,22 @@ void merged_program_set_up(struct merged_program *f)
         zone_merge_init(&f->merge, &f->recording, flush_if_full, f);
         f->start_ns = clock_raw_ns() - NS_PER_S / 2;
         for (uint32_t i = 0; i < MERGED_PROGRAM_THREADS; i++)
-                ck_assert_int_eq(process_table_add_thread(&f->processes, MERGED_PROGRAM_PID,
-                                                          MERGED_PROGRAM_PID + i, 0, f->start_ns,
-                                                          &f->threads[i]),
+                ck_assert_int_eq(process_table_add_thread(&f->processes, pid,
+                                                          i == 0 ? pid : MERGED_PROGRAM_PID + i, 0,
+                                                          f->start_ns, &f->threads[i]),
                                  0);
-        fake_program_start(&f->program, MERGED_PROGRAM_PID);
-        ck_assert_int_eq(zone_source_receive(&f->zones, MERGED_PROGRAM_PID, fake_program_fd(&f->program)), 0);
+        fake_program_start(&f->program, pid);
+        ck_assert_int_eq(zone_source_receive(&f->zones, pid, fake_program_fd(&f->program)), 0);
         for (uint32_t i = 0; i < MERGED_PROGRAM_THREADS; i++)
-                fake_program_thread(&f->program, i, f->start_ns, MERGED_PROGRAM_PID + i);
+                fake_program_thread(&f->program, i, f->start_ns, f->threads[i]->tid);
         merged_program_cycle(f, f->start_ns, false);
         ck_assert_uint_eq(f->zones.n_regions, 1);
         ck_assert_uint_eq(f->zones.n_attached, 0);
+}
+
+void merged_program_set_up(struct merged_program *f)
+{
+        merged_program_set_up_as(f, MERGED_PROGRAM_PID);
 }
 
 void merged_program_read_back(struct merged_program *f)

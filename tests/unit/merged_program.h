@@ -25,8 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MERGED_PROGRAM_PID     500 /* its threads have this number and the next */
-#define MERGED_PROGRAM_THREADS 3   /* each with the slot of the same number */
+#define MERGED_PROGRAM_PID     4500000 /* its threads have this number and the next; the kernel's are lower */
+#define MERGED_PROGRAM_THREADS 3       /* each with the slot of the same number */
 
 struct merged_program {
         struct trace_dictionary dictionary;
@@ -49,6 +49,8 @@ struct merged_program {
 
 /* It starts, and its threads have their slots. */
 void merged_program_set_up(struct merged_program *f);
+/* The same with another number of the process and of its first thread. */
+void merged_program_set_up_as(struct merged_program *f, uint32_t pid);
 void merged_program_tear_down(struct merged_program *f);
 
 void merged_program_cycle(struct merged_program *f, uint64_t until_ns, bool final);

@@ -44,6 +44,7 @@ static bool is_about_events(uint32_t reason, uint32_t own)
         switch (reason) {
         case TRACE_LOSS_CLIENT_NO_RING:
         case TRACE_LOSS_CLIENT_GARBAGE:
+        case TRACE_LOSS_THREAD_UNKNOWN:
         case TRACE_LOSS_CLIENT_UNREAD:
         case TRACE_LOSS_CLIENT_GONE:
         case TRACE_LOSS_CLIENT_REFUSED:
