@@ -32,7 +32,7 @@ struct image_search {
         struct image_search_limits limits;
         struct stretch *stretches; /* heap */
         size_t n_stretches, capacity;
-        enum rank rank;
+        enum rank rank, end_rank;
         size_t stretch;      /* in which the search is */
         uint64_t at_avma;    /* in it: the part before was searched; 0 = nothing was */
         uint64_t chunk_avma; /* of the bytes in `chunk` */
@@ -107,6 +107,7 @@ int image_search_new(struct process_memory *memory, const struct image_search_li
                 return -ENOMEM;
         s->memory = memory;
         s->limits = *limits;
+        s->end_rank = RANK_COUNT;
         s->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
         r = memory->maps_fd >= 0 ? process_maps_open_fd(&maps, memory->maps_fd, NULL)
                                  : process_maps_open(&maps, memory->pid, NULL);
@@ -175,7 +176,7 @@ static bool image_search_read_chunk(struct image_search *s)
                 uint64_t n;
 
                 if (s->stretch == s->n_stretches) {
-                        if (++s->rank == RANK_COUNT)
+                        if (++s->rank >= s->end_rank)
                                 return false;
                         s->stretch = 0;
                         s->at_avma = 0;
@@ -211,7 +212,7 @@ static bool image_search_read_chunk(struct image_search *s)
 
 int image_search_next(struct image_search *s, struct image_search_hit *ret_hit)
 {
-        while (s->rank < RANK_COUNT) {
+        while (s->rank < s->end_rank) {
                 const uint8_t *found = memmem(s->chunk + s->chunk_at, s->chunk_bytes - s->chunk_at, magic,
                                               sizeof(magic));
 
@@ -229,6 +230,13 @@ int image_search_next(struct image_search *s, struct image_search_hit *ret_hit)
                         return 1;
         }
         return 0;
+}
+
+void image_search_go_on_in_heap(struct image_search *s, uint64_t bytes_max)
+{
+        s->end_rank = RANK_ANONYMOUS + 1;
+        if (s->n_bytes + bytes_max < s->limits.bytes_max)
+                s->limits.bytes_max = s->n_bytes + bytes_max;
 }
 
 bool image_search_has_heap(const struct image_search *s)

@@ -48,6 +48,12 @@ void image_search_free(struct image_search *s);
 /* The next image.  Returns 1, or 0 at the end or a limit. */
 int image_search_next(struct image_search *s, struct image_search_hit *ret_hit);
 
+/*
+ * image_search_go_on_in_heap() - the image was found, and there may be a second one
+ * From now on anonymous memory alone is searched, at most @bytes_max of it: files are many times that.
+ */
+void image_search_go_on_in_heap(struct image_search *s, uint64_t bytes_max);
+
 /* After the last image: was all anonymous memory searched?  Most programs have their images there. */
 bool image_search_has_heap(const struct image_search *s);
 

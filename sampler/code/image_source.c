@@ -140,7 +140,7 @@ static int is_other_whole(const struct image_source *s, uint64_t avma, uint64_t 
 }
 
 /*
- * Another image without a build-id may have the same mapped part: the search goes on to its limits then.
+ * Another image without a build-id may have the same mapped part: the search then goes on in the heap.
  * @out:      empty
  * @ret_all:  all anonymous memory was searched
  * Returns 1 with all of the image, 0, -EEXIST if there is another one, -EFBIG, -ENOMEM.
@@ -157,6 +157,8 @@ static int find_copy(struct image_source *s, const struct image_search_limits *l
         *ret_all = false;
         if (r >= 0 && !(found && image->build_id_bytes > 0))
                 r = image_search_new(&image->memory, limits, &search);
+        if (r == 0 && found)
+                image_search_go_on_in_heap(search, IMAGE_SOURCE_SECOND_BYTES);
         while (r == 0 && image_search_next(search, &hit) == 1) {
                 if (!may_be_copy(image, &hit) || (found && hit.avma == *ret_avma))
                         continue;
@@ -168,6 +170,8 @@ static int find_copy(struct image_source *s, const struct image_search_limits *l
                 found = read_copy(s, hit.avma, bytes_max, out);
                 *ret_avma = hit.avma;
                 r = found < 0 || (found && image->build_id_bytes > 0) ? found : 0;
+                if (found == 1)
+                        image_search_go_on_in_heap(search, IMAGE_SOURCE_SECOND_BYTES);
         }
         *ret_all = search && image_search_has_heap(search);
         image_search_free(search);
