@@ -79,6 +79,7 @@ struct capture {
         bool views, quiet;
         int fds[N_FDS];
         int signal_fd;
+        sigset_t mask;      /* of signals, before this began */
         int report_fd;      /* the child's words */
         int names_fds[2];   /* the viewer sees its end closed when all names are there */
         pid_t viewer;       /* 0 = not started, -1 = it cannot be */
@@ -219,16 +220,17 @@ static int reach_once(const struct capture *c, struct error *err)
 static int reach_recorder(const struct capture *c, bool waits, struct error *err)
 {
         struct pollfd stop = { .fd = c->signal_fd, .events = POLLIN };
-        bool has_told = c->quiet;
+        bool has_told = c->quiet, has_reached;
         int fd;
 
         for (;;) {
                 fd = reach_once(c, err);
-                if (!waits || (fd != -ECONNREFUSED && fd != -ENOENT && fd != -EPIPE))
+                has_reached = fd == -EPIPE || fd == -ETIMEDOUT;
+                if (!waits || (fd != -ECONNREFUSED && fd != -ENOENT && !has_reached))
                         return fd;
-                if (fd == -EPIPE && !has_told)
+                if (has_reached && !has_told)
                         complain("%s; waiting for a recorder", err->text);
-                has_told = has_told || fd == -EPIPE;
+                has_told = has_told || has_reached;
                 if (poll(&stop, 1, TRY_AGAIN_MS) != 0)
                         return fd;
         }
@@ -503,14 +505,25 @@ static void cmd_capture_report(const struct outcome *o, const char *path, bool q
                          o->is_resumed ? ", gone on with" : "");
 }
 
-/* Names that the recorder's machine did not have. */
-static int cmd_capture_symbolize(struct arguments *args, const char *path, bool quiet)
+/* Signals that were obeyed are forgotten: the capture ends with a status of its own.  Others end it. */
+static void unblock_signals(const struct capture *c)
+{
+        struct signalfd_siginfo info;
+
+        while (read(c->signal_fd, &info, sizeof(info)) > 0)
+                ;
+        (void)pthread_sigmask(SIG_SETMASK, &c->mask, NULL);
+}
+
+/* Names that the recorder's machine did not have.  The trace is whole by then: a signal ends the search. */
+static int cmd_capture_symbolize(struct arguments *args, const struct capture *c)
 {
         if (args->no_symbolize)
                 return EXIT_STATUS_OK;
-        if (quiet && cmd_capture_add_word(args, "-q", NULL) < 0)
+        unblock_signals(c);
+        if (c->quiet && cmd_capture_add_word(args, "-q", NULL) < 0)
                 return EXIT_STATUS_FAILED;
-        args->words[args->n_words] = strdup(path);
+        args->words[args->n_words] = strdup(c->path);
         if (!args->words[args->n_words])
                 return EXIT_STATUS_FAILED;
         return cmd_symbolize(++args->n_words, args->words);
@@ -562,7 +575,7 @@ static int cmd_capture_take(struct arguments *args, struct capture *c)
                 io_close(&c->fds[i]);
         if (status != EXIT_STATUS_OK)
                 return status;
-        return outcome.is_complete ? cmd_capture_symbolize(args, c->path, c->quiet) : EXIT_STATUS_FAILED;
+        return outcome.is_complete ? cmd_capture_symbolize(args, c) : EXIT_STATUS_FAILED;
 }
 
 /* The viewer shows what came until another signal. */
@@ -600,15 +613,6 @@ static int cmd_capture_take_and_view(struct arguments *args, struct capture *c)
         return status;
 }
 
-/* Signals that were obeyed: the capture ends with a status of its own. */
-static void forget_signals(int signal_fd)
-{
-        struct signalfd_siginfo info;
-
-        while (read(signal_fd, &info, sizeof(info)) > 0)
-                ;
-}
-
 static int cmd_capture_run(void *context, struct common_options *common)
 {
         struct arguments *args = context;
@@ -620,7 +624,7 @@ static int cmd_capture_run(void *context, struct common_options *common)
                              .quiet = common->quiet,
                              .fds = { -1, -1, -1, -1 },
                              .names_fds = { -1, -1 } };
-        sigset_t signals, before;
+        sigset_t signals;
         int status;
 
         if (common->n_operands == 0) {
@@ -636,11 +640,10 @@ static int cmd_capture_run(void *context, struct common_options *common)
         (void)sigemptyset(&signals);
         (void)sigaddset(&signals, SIGINT);
         (void)sigaddset(&signals, SIGTERM);
-        (void)pthread_sigmask(SIG_BLOCK, &signals, &before);
+        (void)pthread_sigmask(SIG_BLOCK, &signals, &c.mask);
         c.signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
         status = cmd_capture_take_and_view(args, &c);
-        forget_signals(c.signal_fd);
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+        unblock_signals(&c);
         io_close(&c.signal_fd);
         return status;
 }

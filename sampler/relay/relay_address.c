@@ -14,10 +14,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #define QUEUE_LENGTH 8
+#define CONNECT_S    2 /* a listener that stands still, and whose queue is full */
 #define PORT_MAX     65535
 
 /* ---- words --------------------------------------------------------------------------------------------- */
@@ -94,8 +96,16 @@ static int relay_address_socket(const struct relay_address *a, struct error *err
         return fd < 0 ? error_errno(err, "socket") : fd;
 }
 
+static int refuse_address(const struct relay_address *a, struct error *err)
+{
+        if (errno == EAGAIN || errno == EINPROGRESS)
+                errno = ETIMEDOUT;
+        return a->path[0] != '\0' ? error_errno(err, "%s", a->path) : error_errno(err, "port %u", a->port);
+}
+
 int relay_address_connect(const struct relay_address *a, struct error *err)
 {
+        static const struct timeval patience = { .tv_sec = CONNECT_S }, endless = { .tv_sec = 0 };
         static const int one = 1;
         union any_address to;
         socklen_t n = relay_address_encode(a, &to);
@@ -104,12 +114,13 @@ int relay_address_connect(const struct relay_address *a, struct error *err)
 
         if (fd < 0)
                 return fd;
+        (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)); /* of connect(2), too */
         if (connect(fd, &to.any, n) < 0) {
-                r = a->path[0] != '\0' ? error_errno(err, "%s", a->path)
-                                       : error_errno(err, "port %u", a->port);
+                r = refuse_address(a, err);
                 io_close(&fd);
                 return r;
         }
+        (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &endless, sizeof(endless));
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one,
                          sizeof(one)); /* of a path: fails, and is not needed */
         return fd;
@@ -145,8 +156,7 @@ int relay_address_listen(struct relay_address *a, struct error *err)
         (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
         mask = umask(0177);
         if (bind(fd, &at.any, n) < 0 || listen(fd, QUEUE_LENGTH) < 0)
-                r = a->path[0] != '\0' ? error_errno(err, "%s", a->path)
-                                       : error_errno(err, "port %u", a->port);
+                r = refuse_address(a, err);
         (void)umask(mask);
         n = sizeof(at);
         if (r == 0 && a->path[0] == '\0' && getsockname(fd, &at.any, &n) == 0)

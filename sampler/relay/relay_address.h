@@ -34,7 +34,10 @@ int relay_address_parse(const char *text, struct relay_address *ret, struct erro
  */
 int relay_address_listen(struct relay_address *a, struct error *err);
 
-/* Connects.  Returns the descriptor, or -errno; -ECONNREFUSED and -ENOENT: no process listens yet. */
+/*
+ * Connects, for two seconds at most.  Returns the descriptor, or -errno; -ECONNREFUSED and -ENOENT: no
+ * process listens yet; -ETIMEDOUT: the one that listens accepts no connections.
+ */
 int relay_address_connect(const struct relay_address *a, struct error *err);
 
 /* Removes the socket of a path. */

@@ -3,8 +3,8 @@
 # hyprof capture and hyprof record --listen with a wrong other side: garbage, silence, half a word, floods, two at once; one line each, and nothing is lost by it
 set -eu
 . tests/tap.sh
-plan 59
-need jq python3
+plan 64
+need jq python3 strip
 mkdir -m 700 "$TMPDIR/run"
 export XDG_RUNTIME_DIR=$TMPDIR/run
 mkfifo "$TMPDIR/to" "$TMPDIR/from"
@@ -81,6 +81,12 @@ garbage-after-answer|the other side sends no trace: not a chunk
 huge-chunk|the other side sends no trace: .* over the limit
 no-beginning|the other side sends no trace
 END
+
+# ---- one that stands still, and whose queue of connections is full
+listen_as full-queue
+holds "recorder: full-queue" refused_as 'no recorder listens: .*timed out'
+kill -KILL "$peer"
+wait "$peer" 2>/dev/null || true
 
 # ---- one that says nothing
 silent() { # how, words before
@@ -206,6 +212,28 @@ holds "--wait: the recording ends" ended 0 "$recorder"
 holds "--wait: byte for byte the recorder's file" cmp "$TMPDIR/own.hyp" "$taken"
 kill "$forwarder"
 wait "$forwarder" 2>/dev/null || true
+
+# ---- names from a server that does not answer: the trace is here, and a signal ends the search
+strip -o "$TMPDIR/nameless" "$WORKLOADS/w_two_zones"
+python3 tests/tools/relay_peer.py names "$TMPDIR/port" silent >"$TMPDIR/peer" 2>&1 &
+peer=$!
+programs+=("$peer")
+until_it_says "$TMPDIR/peer" listening
+rm -f "$socket" "$taken"*
+"$HYPROF" record -q --no-symbolize --listen "$socket" -- "$TMPDIR/nameless" 0.2 >"$TMPDIR/out" 2>"$TMPDIR/err" &
+recorder=$!
+programs+=("$recorder")
+env -u DEBUGINFOD_URLS DEBUGINFOD_CACHE_PATH="$TMPDIR/cache" "$HYPROF" capture --wait "$socket" \
+        --debuginfod="http://127.0.0.1:$(<"$TMPDIR/port")" -o "$taken" >"$TMPDIR/names.said" 2>&1 &
+capture=$!
+programs+=("$capture")
+holds "names: the server is asked" until_it_says "$TMPDIR/peer" asked
+kill -TERM "$capture"
+holds "names: a signal ends the search" ended 143 "$capture"
+holds "names: the trace is intact" "$HYPROF" check "$taken"
+holds "names: the recording ends" ended 0 "$recorder"
+kill "$peer"
+wait "$peer" 2>/dev/null || true
 
 # ---- two captures into one file
 rm -f "$socket" "$taken"*

@@ -4,6 +4,7 @@
 
 relay_peer.py recorder SOCKET HOW [TRACE]   listens once, prints "listening", and answers a capture
 relay_peer.py taker SOCKET HOW              connects to a recorder; prints what came of it
+relay_peer.py names PORT_FILE HOW           a server of debug files that says nothing; prints "asked"
 relay_peer.py forward SOCKET TO             passes connections on, as ssh -L does; closes them when nobody listens
 """
 
@@ -84,7 +85,27 @@ def words_of(how: str, trace: bytes, asked: bytes) -> bytes:
     }[how]
 
 
+def fill_queue(path: str) -> None:
+    """Accepts nothing, and lets no more connections in; until it is killed."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen(0)
+    waiting = []
+    try:
+        while True:
+            one = socket.socket(socket.AF_UNIX)
+            one.setblocking(False)
+            one.connect(path)
+            waiting.append(one)
+    except BlockingIOError:
+        pass
+    print("listening", flush=True)
+    time.sleep(1000)
+
+
 def be_recorder(path: str, how: str, trace: bytes) -> None:
+    if how == "full-queue":
+        fill_queue(path)
     connection, _ = listen(path).accept()
     asked = receive(connection, HELLO_BYTES)
     if how != "nothing":
@@ -162,6 +183,19 @@ def be_taker(path: str, how: str) -> None:
     print("closed" if is_closed_within(connection, 30) else "open")
 
 
+# ---- a server of debug files
+
+def be_silent_server(port_file: str) -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    with open(port_file, "w", encoding="ascii") as file:
+        file.write(str(listener.getsockname()[1]))
+    print("listening", flush=True)
+    connections = []
+    while True:
+        connections.append(listener.accept())
+        print("asked", flush=True)
+
+
 # ---- a forwarder
 
 def pump(source: socket.socket, sink: socket.socket) -> None:
@@ -195,6 +229,8 @@ def main() -> None:
     if role == "recorder":
         with open(sys.argv[4], "rb") as file:
             be_recorder(path, how, file.read())
+    elif role == "names":
+        be_silent_server(path)
     elif role == "taker":
         be_taker(path, how)
     else:
