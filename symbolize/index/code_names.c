@@ -95,6 +95,11 @@ int code_names_add(struct code_names *names, const char *name, uint32_t *ret_id)
         return 0;
 }
 
+const char *code_names_linkage(const struct code_names *names, uint32_t id)
+{
+        return id == 0 || id >= names->n_names ? NULL : names->names[id].linkage;
+}
+
 const char *code_names_show(struct code_names *names, uint32_t id)
 {
         struct code_name *name;

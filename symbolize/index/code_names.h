@@ -49,6 +49,9 @@ int code_names_add(struct code_names *names, const char *name, uint32_t *ret_id)
 int code_names_add_path(struct code_names *names, const char *file, const char *directory,
                         const char *comp_dir, uint32_t *ret_id);
 
+/* As it is in the files; NULL for id 0. */
+const char *code_names_linkage(const struct code_names *names, uint32_t id);
+
 /* Readable; NULL for id 0.  Borrowed until the deinit. */
 const char *code_names_show(struct code_names *names, uint32_t id);
 

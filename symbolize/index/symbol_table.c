@@ -16,6 +16,7 @@
 void symbol_table_deinit(struct symbol_table *table)
 {
         free(table->entries);
+        free(table->aliases);
         address_map_deinit(&table->ranges);
         plt_table_deinit(&table->stubs);
         *table = (struct symbol_table){ .entries = NULL };
@@ -38,6 +39,18 @@ static int symbol_table_compare_numbers(uint64_t a, uint64_t b)
         return a < b ? -1 : a > b;
 }
 
+/* The best name of an address first; 0 = they are as good. */
+static int symbol_table_compare_names(const struct symbol_table_entry *x, const struct symbol_table_entry *y)
+{
+        int r = symbol_table_compare_numbers(x->size_bytes == 0, y->size_bytes == 0);
+
+        if (r == 0)
+                r = symbol_table_compare_numbers(x->binding, y->binding);
+        if (r == 0)
+                r = symbol_table_compare_numbers(strspn(x->name, "_"), strspn(y->name, "_"));
+        return r;
+}
+
 /* By address; at one address the best name first. */
 static int compare_entries(const void *a, const void *b)
 {
@@ -45,28 +58,42 @@ static int compare_entries(const void *a, const void *b)
         int r = symbol_table_compare_numbers(x->svma, y->svma);
 
         if (r == 0)
-                r = symbol_table_compare_numbers(x->size_bytes == 0, y->size_bytes == 0);
-        if (r == 0)
-                r = symbol_table_compare_numbers(x->binding, y->binding);
-        if (r == 0)
-                r = symbol_table_compare_numbers(strspn(x->name, "_"), strspn(y->name, "_"));
+                r = symbol_table_compare_names(x, y);
         return r != 0 ? r : symbol_table_compare_numbers(x->order, y->order);
 }
 
-/* Drops all but the first entry of each address; the longest size among them is kept. */
-static void drop_aliases(struct symbol_table *table)
+static int add_alias(struct symbol_table *table, const struct symbol_table_entry *alias)
+{
+        if (array_reserve(&table->aliases, &table->aliases_capacity, table->n_aliases + 1,
+                          sizeof(*table->aliases)) < 0)
+                return -ENOMEM;
+        table->aliases[table->n_aliases++] = *alias;
+        return 0;
+}
+
+/* Leaves the first entry of each address; the longest size among them is kept. */
+static int set_aliases_apart(struct symbol_table *table)
 {
         size_t n_kept = 0;
+        int r = 0;
 
-        for (size_t i = 0; i < table->n_entries; i++) {
+        for (size_t i = 0; i < table->n_entries && r == 0; i++) {
+                const struct symbol_table_entry entry = table->entries[i];
                 struct symbol_table_entry *last = table->entries + n_kept;
 
-                if (n_kept == 0 || last[-1].svma != table->entries[i].svma)
-                        table->entries[n_kept++] = table->entries[i];
-                else if (last[-1].size_bytes < table->entries[i].size_bytes)
-                        last[-1].size_bytes = table->entries[i].size_bytes;
+                if (n_kept == 0 || last[-1].svma != entry.svma) {
+                        table->entries[n_kept++] = entry;
+                        continue;
+                }
+                if (symbol_table_compare_names(&last[-1], &entry) == 0)
+                        r = add_alias(table, &entry);
+                if (last[-1].size_bytes < entry.size_bytes)
+                        last[-1].size_bytes = entry.size_bytes;
         }
         table->n_entries = n_kept;
+        if (table->n_aliases > 0) /* a table may be built twice */
+                qsort(table->aliases, table->n_aliases, sizeof(*table->aliases), compare_entries);
+        return r;
 }
 
 int symbol_table_build(struct symbol_table *table)
@@ -76,7 +103,8 @@ int symbol_table_build(struct symbol_table *table)
         if (table->n_entries == 0)
                 return 0;
         qsort(table->entries, table->n_entries, sizeof(*table->entries), compare_entries);
-        drop_aliases(table);
+        if (set_aliases_apart(table) < 0)
+                return -ENOMEM;
 
         for (size_t i = 0; i < table->n_entries; i++) {
                 const struct symbol_table_entry *entry = &table->entries[i];
@@ -104,6 +132,38 @@ const struct symbol_table_entry *symbol_table_find(const struct symbol_table *ta
         uint32_t at = address_map_find(&table->ranges, svma);
 
         return at == ADDRESS_MAP_NONE ? NULL : &table->entries[at];
+}
+
+/* The place in the aliases of the first one at @svma or after it. */
+static size_t find_aliases(const struct symbol_table *table, uint64_t svma)
+{
+        size_t low = 0, high = table->n_aliases;
+
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+
+                if (table->aliases[middle].svma < svma)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+bool symbol_table_has_aliases(const struct symbol_table *table, const struct symbol_table_entry *entry)
+{
+        size_t at = find_aliases(table, entry->svma);
+
+        return at < table->n_aliases && table->aliases[at].svma == entry->svma;
+}
+
+void symbol_table_choose(struct symbol_table *table, const struct symbol_table_entry *entry, const char *name)
+{
+        size_t at = find_aliases(table, entry->svma);
+
+        for (; name && at < table->n_aliases && table->aliases[at].svma == entry->svma; at++)
+                if (strcmp(table->aliases[at].name, name) == 0)
+                        table->entries[entry - table->entries].name = table->aliases[at].name;
 }
 
 /* ".L12" of an assembler, and the "$x", "$d.3" by which ARM and RISC-V tell code from data. */

@@ -5,9 +5,10 @@
  * Way of the data:  debug_files -> [symbol_table] -> symbolizer
  *
  * The best of several names of one address is kept, by the rules of perf: one with a size before one without,
- * one that is not weak, a global one before a local one, fewer leading underscores; then the first.  A symbol
- * without a size, as assembly has them, reaches to the next symbol or to the end of its section, and counts
- * only outside of symbols that have one.  Stubs of the PLT are functions too: "write@plt".
+ * one that is not weak, a global one before a local one, fewer leading underscores; then the first.  Names
+ * that are as good by these rules are remembered, so that debug information can choose one.  A symbol without
+ * a size, as assembly has them, reaches to the next symbol or to the end of its section, and counts only
+ * outside of symbols that have one.  Stubs of the PLT are functions too: "write@plt".
  */
 #ifndef SYMBOLIZE_INDEX_SYMBOL_TABLE_H
 #define SYMBOLIZE_INDEX_SYMBOL_TABLE_H
@@ -15,6 +16,7 @@
 #include "symbolize/elf/address_map.h"
 #include "symbolize/elf/plt_table.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +38,9 @@ struct symbol_table_entry {
 struct symbol_table {
         struct symbol_table_entry *entries; /* heap; once built ascending, one an address */
         size_t n_entries, entries_capacity;
+        struct symbol_table_entry
+                *aliases; /* heap; once built ascending: names as good as their address's entry */
+        size_t n_aliases, aliases_capacity;
         struct address_map ranges; /* values are places in `entries` */
         struct plt_table stubs;    /* owns the names of stubs */
 };
@@ -56,5 +61,12 @@ int symbol_table_load(struct symbol_table *table, struct debug_files *files, str
 
 /* The symbol that holds @svma, or NULL. */
 const struct symbol_table_entry *symbol_table_find(const struct symbol_table *table, uint64_t svma);
+
+/* True if other names are as good as that of @entry, which is one of the table's. */
+bool symbol_table_has_aliases(const struct symbol_table *table, const struct symbol_table_entry *entry);
+
+/* Gives @entry the name @name, which may be NULL, if it is one of those. */
+void symbol_table_choose(struct symbol_table *table, const struct symbol_table_entry *entry,
+                         const char *name);
 
 #endif /* SYMBOLIZE_INDEX_SYMBOL_TABLE_H */

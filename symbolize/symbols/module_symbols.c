@@ -126,6 +126,23 @@ void module_symbols_close(struct module_symbols *module)
         free(module);
 }
 
+/*
+ * The name that the debug information has wins among those that are as good: gcc 14 adds others, to be linked
+ * with what older compilers made, in which a lambda has another number.
+ */
+static void choose_name(struct module_symbols *module, const struct symbol_table_entry *entry)
+{
+        uint32_t n;
+
+        if (!module->code || !symbol_table_has_aliases(&module->functions, entry))
+                return;
+        n = code_index_find(module->code, entry->svma, module->places, SYMBOLIZER_CHAIN_MAX);
+        if (n > 0)
+                symbol_table_choose(
+                        &module->functions, entry,
+                        code_names_linkage(code_index_names(module->code), module->places[n - 1].name));
+}
+
 /* The symbol at @svma and its readable name.  False if there is none. */
 static bool module_symbols_find_function(struct module_symbols *module, uint64_t svma,
                                          struct saved_function *ret_function)
@@ -139,8 +156,10 @@ static bool module_symbols_find_function(struct module_symbols *module, uint64_t
         if (!entry)
                 return false;
         name = &module->function_names[entry - module->functions.entries];
-        if (*name == 0)
+        if (*name == 0) {
+                choose_name(module, entry);
                 (void)code_names_add(&module->symbol_names, entry->name, name);
+        }
         *ret_function = (struct saved_function){
                 .start_svma = entry->svma,
                 .end_svma = entry->size_bytes ? entry->svma + entry->size_bytes : entry->section_end,
@@ -294,5 +313,7 @@ int module_symbols_save(struct module_symbols *module, struct byte_buffer *out, 
         if (module->is_saved)
                 return error_set(err, -EALREADY, "the index of a module is saved already");
         r = module->code ? code_index_complete(module->code, err) : 0;
+        for (size_t i = 0; r == 0 && i < module->functions.n_entries; i++)
+                choose_name(module, &module->functions.entries[i]);
         return r < 0 ? r : saved_index_write(&content, out, err);
 }

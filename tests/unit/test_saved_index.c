@@ -29,7 +29,9 @@ static void setup(void)
                 "static inline void twice(volatile int *x) { *x = *x * 2; }\n"
                 "static inline void more(volatile int *x) { twice(x); *x = *x + 1; }\n"
                 "void calls(volatile int *x) { if (*x > 3) more(x); else twice(x); }\n"
-                "void other(volatile int *x) { *x = 5; more(x); }\n";
+                "void other(volatile int *x) { *x = 5; more(x); }\n"
+                "__asm__(\".set older_name, newer_name\");\n"
+                "__attribute__((used, noinline)) static void newer_name(volatile int *x) { *x = 7; }\n";
 
         built_files_init(&files);
         built_files_write(&files, "program.c", program);
@@ -101,6 +103,35 @@ START_TEST(test_round_trip)
         }
         ck_assert_uint_eq(longest, 3); /* twice() in more() in a function */
         module_symbols_close(other);
+}
+END_TEST
+
+/* How many addresses have this name. */
+static unsigned count_named(struct module_symbols *opened, const char *name)
+{
+        const struct symbol *found;
+        unsigned n = 0;
+
+        for (uint64_t svma = code_start; svma < code_end; svma++) {
+                uint32_t n_found = module_symbols_find(opened, svma, &found);
+
+                n += n_found > 0 && found[n_found - 1].function &&
+                     strcmp(found[n_found - 1].function, name) == 0;
+        }
+        return n;
+}
+
+/* The debug information knows which of two symbols that are as good is the name of the function. */
+START_TEST(test_name_that_the_debug_information_has)
+{
+        struct module_symbols *opened[] = { open_saved(NULL, 0), open_saved(saved.data, saved.used_bytes) };
+
+        find_code();
+        for (int i = 0; i < 2; i++) {
+                ck_assert_uint_gt(count_named(opened[i], "newer_name"), 0);
+                ck_assert_uint_eq(count_named(opened[i], "older_name"), 0);
+                module_symbols_close(opened[i]);
+        }
 }
 END_TEST
 

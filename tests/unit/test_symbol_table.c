@@ -122,3 +122,50 @@ START_TEST(test_equally_good_names_give_the_first)
         symbol_table_deinit(&table);
 }
 END_TEST
+
+/* Names that are as good can be chosen, those that are worse cannot. */
+START_TEST(test_a_name_that_is_as_good_is_chosen)
+{
+        struct symbol_table table = { .entries = NULL };
+
+        add(&table, 0x1000, 8, "older", SYMBOL_BINDING_WEAK);
+        add(&table, 0x1000, 8, "newer", SYMBOL_BINDING_WEAK);
+        add(&table, 0x1000, 8, "_lower", SYMBOL_BINDING_WEAK);
+        add(&table, 0x1000, 0, "unsized", SYMBOL_BINDING_WEAK);
+        add(&table, 0x1010, 8, "alone", SYMBOL_BINDING_WEAK);
+        add(&table, 0x1010, 8, "local", SYMBOL_BINDING_LOCAL);
+        ck_assert_int_eq(symbol_table_build(&table), 0);
+        ck_assert(symbol_table_has_aliases(&table, symbol_table_find(&table, 0x1000)));
+        ck_assert(!symbol_table_has_aliases(&table, symbol_table_find(&table, 0x1010)));
+        symbol_table_choose(&table, symbol_table_find(&table, 0x1000), NULL);
+        symbol_table_choose(&table, symbol_table_find(&table, 0x1000), "_lower");
+        symbol_table_choose(&table, symbol_table_find(&table, 0x1000), "unsized");
+        symbol_table_choose(&table, symbol_table_find(&table, 0x1000), "unknown");
+        symbol_table_choose(&table, symbol_table_find(&table, 0x1010), "alone");
+        ck_assert_pstr_eq(find(&table, 0x1007), "older");
+        symbol_table_choose(&table, symbol_table_find(&table, 0x1000), "newer");
+        ck_assert_pstr_eq(find(&table, 0x1007), "newer");
+        ck_assert_pstr_eq(find(&table, 0x1010), "local");
+        symbol_table_deinit(&table);
+}
+END_TEST
+
+/* Also where more is added after the table was built once, as stubs are. */
+START_TEST(test_aliases_of_a_table_that_is_built_twice)
+{
+        struct symbol_table table = { .entries = NULL };
+
+        add(&table, 0x1000, 8, "first", SYMBOL_BINDING_GLOBAL);
+        add(&table, 0x1000, 8, "second", SYMBOL_BINDING_GLOBAL);
+        ck_assert_int_eq(symbol_table_build(&table), 0);
+        address_map_deinit(&table.ranges);
+        add(&table, 0x800, 8, "stub", SYMBOL_BINDING_LOCAL);
+        add(&table, 0x800, 8, "same stub", SYMBOL_BINDING_LOCAL);
+        ck_assert_int_eq(symbol_table_build(&table), 0);
+        symbol_table_choose(&table, symbol_table_find(&table, 0x1000), "second");
+        symbol_table_choose(&table, symbol_table_find(&table, 0x800), "same stub");
+        ck_assert_pstr_eq(find(&table, 0x1000), "second");
+        ck_assert_pstr_eq(find(&table, 0x800), "same stub");
+        symbol_table_deinit(&table);
+}
+END_TEST
