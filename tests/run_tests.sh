@@ -39,11 +39,13 @@ is_ci=0
 
 case $variant in
 asan)
+        limit_s=${HYPROF_LIMIT_S:-600} # some take minutes
         export ASAN_OPTIONS=abort_on_error=1:detect_stack_use_after_return=1
         export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1
         export CK_FORK=no
         ;;
 tsan)
+        limit_s=${HYPROF_LIMIT_S:-600}
         export TSAN_OPTIONS=halt_on_error=1
         export CK_FORK=no
         # The runtime of these compilers does not know the larger address randomisation of newer kernels.

@@ -125,10 +125,12 @@ fi
 if [ -z "$reason" ] && [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null; then
         read -r first second <<<"$(taskset -cp $$ | sed 's/.*: //' | awk -F, '{ n = 0; for (i = 1; i <= NF; i++) {
                 split($i, r, "-"); last = r[2] == "" ? r[1] : r[2]; for (c = r[1]; c <= last; c++) list[n++] = c } print list[0], list[1] }')"
-        # shellcheck disable=SC2016 # for the recorded shell
+        # Each line is answered before the next one is written, and then cat has time to wait again.
+        mkfifo "$TMPDIR/answers"
+        # shellcheck disable=SC2016 # for the recorded shells
         holds "--cpu: record" record one --off-cpu --cpu "$second" -- sh -c '
-                taskset -c "$1" sh -c "for i in 1 2 3 4 5 6 7 8 9 10; do echo x; sleep 0.01; done" |
-                        taskset -c "$2" cat >/dev/null' sh "$first" "$second"
+                taskset -c "$1" sh -c "i=0; while [ \$i -lt 20 ]; do echo x; read -r _ <&3; i=\$((i + 1)); sleep 0.02; done" 3<"$3" |
+                        taskset -c "$2" cat >"$3"' sh "$first" "$second" "$TMPDIR/answers"
         read_trace one
         holds "--cpu: wakers on another CPU" compare "$(n_events one \
                 "kind == \"wakeup\" && thread == \"cat\" && \$8 == $first")" ">=" 5
