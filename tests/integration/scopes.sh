@@ -59,6 +59,7 @@ holds "auto is recorded" record auto -- "$WORKLOADS/w_two_zones" 0.2 1
 read_trace auto
 holds "auto takes the best scope: $best" same "$best" "$(reported auto .scope)"
 for scope in "${scopes[@]}"; do
+        watch_others
         # shellcheck disable=SC2016 # for the recorded shell
         holds "$scope: recorded" record "$scope" --scope="$scope" -- sh -c '"$0/w_two_zones" 0.3 2 & wait' "$WORKLOADS"
         read_trace "$scope"
@@ -67,7 +68,7 @@ for scope in "${scopes[@]}"; do
         holds "$scope: in the right zones" same 0 \
                 "$(n_events "$scope" 'kind == "sample" && (self == "busy_a" && path == "/b" || self == "busy_b" && path == "/a")')"
         holds "$scope: zones" compare "$(n_events "$scope" 'kind == "zone_begin"')" ">" 0
-        holds "$scope: nothing is lost" same "" "$(lost_records "$scope")"
+        holds_all_records "$scope: nothing is lost" "$scope"
         holds "$scope: the trace is whole" is_whole "$scope"
 
         # shellcheck disable=SC2016 # for the recorded shell
@@ -148,6 +149,7 @@ holds "-t: it says so" grep -q "^hyprof: error: no thread $gone\$" "$TMPDIR/err"
 
 # ---- the whole machine
 if has cpus; then
+        watch_others
         in_background "$WORKLOADS/w_split" 600
         in_background "$WORKLOADS/w_depth" 600
         "$HYPROF" record -o "$TMPDIR/all.hyp" -a -d 2s >"$TMPDIR/all.out" 2>"$TMPDIR/all.err" &
@@ -157,6 +159,8 @@ if has cpus; then
         until_true has_helpers || true
         helpers=$(cat "/proc/$recorder/task/$recorder/children" 2>/dev/null || true)
         holds "-a: it ends when the time is over" wait $recorder
+        kill "${programs[@]: -3:2}"
+        wait "${programs[@]: -3:2}" 2>"$TMPDIR/ended" || true # their time is none of others
         read_trace all
         for function in seventy bottom; do
                 holds "-a: samples of $function()" compare "$(n_events all "kind == \"sample\" && self == \"$function\"")" ">" 10
@@ -165,7 +169,7 @@ if has cpus; then
                 "$(for pid in $recorder $helpers; do reported all ".threads.rows[] | select(.pid == $pid) | .name"; done)"
         holds "-a: every process has a name" compare "$(reported all '[.threads.rows[] | select(.n_samples > 0 and .name == "")] | length')" "<=" 1
         holds "-a: no samples of the idle task" same 0 "$(n_events all 'kind == "sample" && pid == 0')"
-        holds "-a: nothing is lost" same "" "$(lost_records all)"
+        holds_all_records "-a: nothing is lost" all
         # shellcheck disable=SC2016 # for jq
         holds "-a: no CPU is busier than there is time" same '' \
                 "$("$HYPROF" report --cpus --json "$TMPDIR/all.hyp" | jq -r '.cpus.rows[] | select(.busy_share > 1) | .cpu')"
@@ -179,7 +183,6 @@ if has cpus; then
         wait $recorder
         "$HYPROF" report --json "$TMPDIR/self.hyp" >"$TMPDIR/self.json"
         holds "--self: hyprof is there" compare "$(reported self "[.threads.rows[] | select(.pid == $recorder)] | length")" ">" 0
-        kill "${programs[@]: -3:2}"
 else
         skips_group "-a" "$(scope_error cpus)"
 fi
