@@ -348,7 +348,7 @@ enum trace_clock_kind {
         X(49, LOCATIONS_SHARE, "zones without a name: a program took half of the room for places of zones")      \
         X(50, PYTHON_MISSED,                                                                                     \
           "samples in Python code without Python functions: the interpreter was just found, or a ring was full") \
-        X(51, PYTHON_CUT, "stacks of Python functions that were cut: more than 256 deep, or not in memory")      \
+        X(51, PYTHON_CUT, "call stacks whose Python functions are cut: more than 256 deep, or not readable")     \
         X(52, NOT_TAKEN, "events that no capture took in time: the recorder's buffer was full")                  \
         X(53, TAKEN_BEFORE, "events that an earlier capture of this recording took")                             \
         X(54, PYTHON_LATE,                                                                                       \
@@ -357,9 +357,13 @@ enum trace_clock_kind {
           "samples in Python code without Python functions: what was read later did not fit the native stack")   \
         X(56, CODE_NOT_WATCHED,                                                                                  \
           "images in memory that can be written, without names: too many or too large to be read in each cycle") \
-        X(57, THREAD_UNKNOWN, "events left out: the kernel did not report their thread")
+        X(57, THREAD_UNKNOWN, "events left out: the kernel did not report their thread")                         \
+        X(58, PYTHON_GONE,                                                                                       \
+          "call stacks without some of their Python functions, whose code was gone before it was read")          \
+        X(59, PYTHON_TOO_MANY,                                                                                   \
+          "call stacks without some of their Python functions: more new ones at once than are read")
 
-#define TRACE_LOSS_COUNT 58 /* ids below this are known */
+#define TRACE_LOSS_COUNT 60 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

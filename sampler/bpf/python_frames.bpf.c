@@ -5,6 +5,9 @@
  *
  * An interpreter's frames are a list in the program's memory, which is hostile: every address is read with
  * bpf_probe_read_user(), which reads only the user's memory that is there, and every loop is bounded.
+ *
+ * A code object is copied at the first sample that it is in, with its name, path and lines: when the recorder
+ * reads these, that of a module is gone, since it runs once.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -62,6 +65,14 @@ struct {
         __type(key, __u32);
         __type(value, struct frame_bytes);
 } scratch SEC(".maps");
+
+/* The code object that was copied last, of those that share a place: as seen_as(). */
+struct {
+        __uint(type, BPF_MAP_TYPE_ARRAY);
+        __uint(max_entries, PYTHON_SEEN_SLOTS);
+        __type(key, __u32);
+        __type(value, __u64);
+} seen SEC(".maps");
 
 char license_name[] SEC("license") = "Dual MIT/GPL";
 
@@ -211,7 +222,7 @@ static __always_inline __u8 byte_at(const struct frame_bytes *frame, __u16 offse
 struct walk {
         __u64 at;       /* address of the next frame */
         __u64 position; /* of the record in its ring */
-        __u32 pid, n, flags;
+        __u32 pid, n, flags, n_new;
 };
 
 static __always_inline struct python_record *record_at(__u64 position)
@@ -249,19 +260,40 @@ static __always_inline __u64 instruction_at(const struct python_process *p, cons
         return start != 0 ? code + p->offsets.code_instructions + (instruction - start) : instruction;
 }
 
+/* Two programs at the same address, and two code objects, differ. */
+static __always_inline __u64 seen_as(const struct python_process *p, const struct python_raw_frame *frame)
+{
+        return (frame->identity * 31 + (frame->code & ~(__u64)PYTHON_CODE_BITS)) * 31 + p->serial;
+}
+
+static __always_inline __u64 *find_seen(const struct python_process *p, const struct python_raw_frame *frame)
+{
+        __u64 mixed = ((frame->code & ~(__u64)PYTHON_CODE_BITS) + p->serial) * 0x9e3779b97f4a7c15ULL;
+        __u32 slot = mixed >> 32 & (PYTHON_SEEN_SLOTS - 1);
+
+        return bpf_map_lookup_elem(&seen, &slot);
+}
+
+static __always_inline bool is_new(const struct python_process *p, const struct python_raw_frame *frame)
+{
+        const __u64 *last = find_seen(p, frame);
+
+        return last && frame->identity != 0 && *last != seen_as(p, frame);
+}
+
 static __always_inline void put_frame(const struct python_process *p, const struct frame_bytes *bytes,
                                       struct python_raw_frame *frame)
 {
         __u64 words[2];
 
-        frame->code = word_at(bytes, p->offsets.frame_code) & ~7ULL;
+        frame->code = word_at(bytes, p->offsets.frame_code) & ~(__u64)PYTHON_CODE_BITS;
         frame->identity = bpf_probe_read_user(words, sizeof(words),
                                               (const void *)(frame->code + p->offsets.code_identity)) < 0
                                   ? 0
                                   : python_identity(words);
         frame->instruction = instruction_at(p, bytes, frame->code);
         if (p->offsets.frame_is_entry != PYTHON_NO_OFFSET && byte_at(bytes, p->offsets.frame_is_entry) != 0)
-                frame->code |= 1;
+                frame->code |= PYTHON_CODE_ENTRY;
 }
 
 static long walk_step(__u32 step, struct walk *w)
@@ -282,9 +314,10 @@ static long walk_step(__u32 step, struct walk *w)
         w->at = word_at(bytes, p->offsets.frame_previous);
         if (byte_at(bytes, p->offsets.frame_owner) < p->owner_entry) {
                 put_frame(p, bytes, &record->frames[n]);
+                w->n_new += is_new(p, &record->frames[n]);
                 w->n++;
         } else if (n > 0) {
-                record->frames[n - 1].code |= 1;
+                record->frames[n - 1].code |= PYTHON_CODE_ENTRY;
         }
         return 0;
 }
@@ -327,10 +360,120 @@ static __always_inline void walk_callers(const struct python_process *p, __u64 s
                 if (caller == 0 || !record)
                         return;
                 if (n > 0 && n <= PYTHON_FRAMES_MAX)
-                        record->frames[n - 1].code |= 1;
+                        record->frames[n - 1].code |= PYTHON_CODE_ENTRY;
                 (void)walk_state(caller, w);
         }
 }
+
+/* ---- copies of code objects ---------------------------------------------------------------------------- */
+
+/* How far a record with copies is: numbers only, as above. */
+struct copying {
+        __u64 position;            /* of the record in its ring */
+        __u64 n_bytes, room_bytes; /* of the record: so far, at most */
+        __u32 pid, n_frames;
+};
+
+/* Returns 0, 1 if there is no room, -1 if it cannot be read. */
+__attribute__((noinline)) int copy_piece(struct copying *copying, __u64 avma, __u64 n_bytes)
+{
+        const __u64 longest = sizeof(struct python_piece) + PYTHON_LINES_BYTES;
+        char *record = copying ? (char *)record_at(copying->position) : NULL;
+        struct python_piece *piece;
+        __u64 at;
+
+        if (!record || n_bytes == 0 || n_bytes > PYTHON_LINES_BYTES)
+                return -1;
+        at = copying->n_bytes;
+        if (at > PYTHON_RECORD_BYTES - longest ||
+            at + sizeof(*piece) + ((n_bytes + 7) & ~7ULL) > copying->room_bytes)
+                return 1;
+        piece = (struct python_piece *)(record + at);
+        if (bpf_probe_read_user(piece->bytes, n_bytes, (const void *)avma) < 0)
+                return -1;
+        piece->avma = avma;
+        piece->n_bytes = n_bytes;
+        piece->reserved = 0;
+        copying->n_bytes = at + sizeof(*piece) + ((n_bytes + 7) & ~7ULL);
+        return 0;
+}
+
+static __always_inline __u64 count_at_most(__u64 n_bytes, __u64 max)
+{
+        return n_bytes < max ? n_bytes : max;
+}
+
+static __always_inline int copy_text(const struct python_process *p, struct copying *copying, __u64 avma)
+{
+        __u64 length = python_read_word(avma + p->objects.text_length);
+        __u32 kind = python_text_kind((__u32)python_read_word(avma + p->objects.text_state));
+        __u64 head = (kind & PYTHON_TEXT_ASCII) != 0 ? p->objects.text_ascii : p->objects.text_wide;
+
+        length = count_at_most(length, PYTHON_TEXT_BYTES) * PYTHON_TEXT_WIDTH(kind);
+        return copy_piece(copying, avma, count_at_most(head + length, PYTHON_TEXT_BYTES));
+}
+
+static __always_inline int copy_lines(const struct python_process *p, struct copying *copying, __u64 avma)
+{
+        __u64 length = count_at_most(python_read_word(avma + p->objects.bytes_length), PYTHON_LINES_BYTES);
+
+        return copy_piece(copying, avma, count_at_most(p->objects.bytes_data + length, PYTHON_LINES_BYTES));
+}
+
+static __always_inline int copy_code(const struct python_process *p, struct copying *copying, __u64 code)
+{
+        int r = copy_piece(copying, code, count_at_most(p->objects.code_instructions, PYTHON_CODE_BYTES));
+
+        if (r == 0)
+                r = copy_text(p, copying, python_read_word(code + p->objects.code_name));
+        if (r == 0)
+                r = copy_text(p, copying, python_read_word(code + p->objects.code_file));
+        return r == 0 ? copy_lines(p, copying, python_read_word(code + p->objects.code_lines)) : r;
+}
+
+/* One that could not be read is not tried again: the recorder reads it. */
+static long copy_step(__u32 i, struct copying *copying)
+{
+        const struct python_process *p = find_process(copying->pid);
+        struct python_record *record = record_at(copying->position);
+        __u64 n_before = copying->n_bytes, *last;
+        struct python_raw_frame *frame;
+        int r;
+
+        if (!p || !record || i >= PYTHON_FRAMES_MAX || i >= copying->n_frames)
+                return 1;
+        frame = &record->frames[i];
+        if (!is_new(p, frame))
+                return 0;
+        r = copy_code(p, copying, frame->code & ~(__u64)PYTHON_CODE_BITS);
+        if (r != 0)
+                copying->n_bytes = n_before;
+        if (r > 0)
+                return 1;
+        if (r == 0)
+                frame->code |= PYTHON_CODE_COPIED;
+        last = find_seen(p, frame);
+        if (last)
+                *last = seen_as(p, frame);
+        return 0;
+}
+
+/* Those of which there was none yet.  Returns the length of the record; what has no room has to wait. */
+static __always_inline __u64 copy_new(const struct walk *w, __u64 free_bytes)
+{
+        struct copying copying = { .position = w->position,
+                                   .n_bytes = sizeof(struct python_record) +
+                                              w->n * sizeof(struct python_raw_frame),
+                                   .room_bytes = count_at_most(free_bytes, PYTHON_RECORD_BYTES),
+                                   .pid = w->pid,
+                                   .n_frames = w->n };
+
+        if (w->n_new > 0)
+                (void)bpf_loop(PYTHON_FRAMES_MAX, copy_step, &copying, 0);
+        return copying.n_bytes;
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------- */
 
 static __always_inline void put_python_frames(const struct python_process *p, __u32 tid,
                                               struct switch_ring_head *ring, __u32 flags)
@@ -339,10 +482,10 @@ static __always_inline void put_python_frames(const struct python_process *p, __
         struct walk w = { .position = ring->head, .pid = p->pid, .flags = flags };
         struct search at = { .pid = p->pid };
         __u64 now_ns = bpf_ktime_get_ns(), state;
+        __u64 used_bytes = ring->head - ring->tail;
         bool has_several;
 
-        if (ring->head - ring->tail + sizeof(*record) + PYTHON_FRAMES_MAX * sizeof(record->frames[0]) >
-            settings.ring_bytes) {
+        if (used_bytes + PYTHON_FRAMES_BYTES > settings.ring_bytes) {
                 ring->n_lost++;
                 return;
         }
@@ -359,11 +502,13 @@ static __always_inline void put_python_frames(const struct python_process *p, __
         record = record_at(w.position);
         if (!record)
                 return;
-        record->n_bytes = sizeof(*record) + w.n * sizeof(record->frames[0]);
+        record->n_bytes = copy_new(&w, settings.ring_bytes - used_bytes);
         record->tid = tid;
         record->time_ns = now_ns;
         record->n_frames = w.n;
         record->flags = w.flags;
+        record->pid = p->pid;
+        record->reserved = 0;
         /* Pairs with the acquire in switch_ring_look(). */
         MACHINE_STORE_RELEASE(&ring->head, ring->head + record->n_bytes);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sampler/bpf/python_record.h - what the BPF program that reads Python's frames writes and is told, the
- * same on
- * both sides
+ * same on both sides
  *
  * Way of the data:  python_processes -> [python_record] -> python_frames.bpf -> [python_record] ->
  *                   python_source
@@ -25,6 +24,10 @@
 #define PYTHON_NESTED_MAX    2         /* interpreters on a stack that called the one that runs */
 #define PYTHON_NO_OFFSET     0xffff
 #define PYTHON_COPIES_MAX    65536 /* of a function's instructions: about as many as threads */
+#define PYTHON_SEEN_SLOTS    16384 /* code objects that are remembered as copied; a power of two */
+#define PYTHON_CODE_BYTES    384   /* of a code object before its instructions, at most */
+#define PYTHON_TEXT_BYTES    2048  /* of a name or a path that is copied; the rest is left out */
+#define PYTHON_LINES_BYTES   8192  /* of a table of lines, likewise */
 
 /*
  * A member that this version does not have: PYTHON_NO_OFFSET.  All others are below
@@ -49,25 +52,38 @@ struct python_offsets {
         __u16 frame_copy, code_copies, code_instructions;
 };
 
+/* Offsets in objects, in bytes from their beginning. */
+struct python_objects {
+        __u16 code_file, code_name, code_lines, code_first_line, code_instructions; /* of a code object */
+        __u16 bytes_length, bytes_data;
+        __u16 text_length, text_state, text_ascii, text_wide; /* data of a str: of ASCII, of any other */
+};
+
 /* A process that runs Python.  `pid` is written last, and is 0 while the rest changes. */
 struct python_process {
         __u32 pid;
         __u8 owner_entry; /* frames of this owner and above stand for C that called the one before */
         __u8 unused[3];
+        __u64 serial;            /* another for each process and program that is entered */
         __u64 interpreters_avma; /* of the pointer to the first interpreter */
         __u64 current_avma;      /* of the pointer to the state of the thread that has the lock; or 0 */
         __u64 gil_avma;          /* of the GIL; or 0: the interpreter has a pointer to it */
         __u64 namespace_device, namespace_inode; /* of its PID namespace: threads have their numbers of it */
         struct python_offsets offsets;
+        struct python_objects objects;
 };
 
 struct python_processes {
         struct python_process slots[PYTHON_SLOTS];
 };
 
-/* One frame.  Bit 0 of `code`: it was called by C. */
+#define PYTHON_CODE_ENTRY  1 /* bits of `code`: the frame was called by C */
+#define PYTHON_CODE_COPIED 2 /* the record has a copy of its code object */
+#define PYTHON_CODE_BITS   7
+
+/* One frame. */
 struct python_raw_frame {
-        __u64 code;        /* address of its code object */
+        __u64 code;        /* address of its code object, and the bits above */
         __u64 instruction; /* address of the instruction it is at */
         __u64 identity;    /* as python_identity(); 0 = it could not be read */
 };
@@ -103,14 +119,39 @@ enum python_record_flag {
         PYTHON_FLAG_SWITCH = 16,   /* not of a sample: the thread begins to wait, or wakes another */
 };
 
-/* As struct switch_record_head: a multiple of 8 bytes, the length first. */
+/*
+ * The kind of a str: bytes of a character, whether they follow the object, whether they are ASCII.  Threads
+ * without a lock have a byte before it, not two bits.
+ */
+static inline __u32 python_text_kind(__u32 state)
+{
+        return (state & 0xfc) == 0 ? state >> 6 : state;
+}
+
+#define PYTHON_TEXT_WIDTH(kind) ((kind) >> 2 & 7)
+#define PYTHON_TEXT_COMPACT     32
+#define PYTHON_TEXT_ASCII       64
+
+/* As struct switch_record_head: a multiple of 8 bytes, the length first.  Pieces follow the frames. */
 struct python_record {
         __u32 n_bytes; /* all of it */
         __u32 tid;
         __u64 time_ns; /* CLOCK_MONOTONIC, just before its sample or switch */
         __u32 n_frames, flags;
+        __u32 pid, reserved;
         struct python_raw_frame frames[];
 };
+
+/* Memory of the program as it was at the sample; filled up to a multiple of 8 bytes. */
+struct python_piece {
+        __u64 avma;
+        __u32 n_bytes, reserved;
+        __u8 bytes[];
+};
+
+#define PYTHON_FRAMES_BYTES \
+        (sizeof(struct python_record) + PYTHON_FRAMES_MAX * sizeof(struct python_raw_frame))
+#define PYTHON_RECORD_BYTES (PYTHON_FRAMES_BYTES + 16384) /* the longest record */
 
 /* A constant of the program, set before it is loaded. */
 struct python_settings {

@@ -35,6 +35,8 @@ struct python_frames {
         struct python_late *late;           /* owned; NULL = BPF reads the frames */
         bool keep_c;
         uint32_t flags;                 /* of what was taken last */
+        uint64_t now_ns;                /* the time of the sample */
+        int copies_error;               /* 0, or -ENOMEM: from a copy of a code object */
         struct python_late_sample read; /* scratch */
         struct taken_frames taken;
         struct taken_frames *kept; /* heap, owned: KEPT_MAX, used in turn; NULL = none was needed yet */
@@ -139,14 +141,70 @@ static bool read_late(struct python_frames *p, const struct python_interpreter *
                python_late_fits(&p->read, raw);
 }
 
+/* Each code object that the record has a copy of. */
+static void take_copies(void *context, const struct python_copies *copies)
+{
+        struct python_frames *p = context;
+        const struct python_interpreter *interpreter = python_interpreters_find(&p->interpreters,
+                                                                                copies->pid);
+        struct python_place place = { .pid = copies->pid };
+        struct python_raw_frame frame;
+
+        if (!interpreter)
+                return;
+        place.objects = &interpreter->layout.objects;
+        for (uint32_t i = 0; p->copies_error == 0 && i < copies->n_frames; i++) {
+                memcpy(&frame, copies->frames + i * sizeof(frame), sizeof(frame));
+                if ((frame.code & PYTHON_CODE_COPIED) == 0)
+                        continue;
+                place.code_avma = frame.code & ~(uint64_t)PYTHON_CODE_BITS;
+                place.identity = frame.identity;
+                p->copies_error = python_functions_learn(p->functions, &place, copies, p->now_ns);
+        }
+}
+
 static bool read_frames(struct python_frames *p, const struct python_interpreter *interpreter,
                         const struct python_sample_key *key, uint32_t flag, const struct raw_stack *raw)
 {
+        const struct python_copies_sink sink = { .take = take_copies, .context = p };
+
         p->taken.is_late = false;
         p->taken.why = TRACE_LOSS_PYTHON_MISSED;
         if (p->late)
                 return read_late(p, interpreter, key, raw);
-        return python_source_find(p->recording->python_source, key, flag, &p->read.sample) == 1;
+        p->now_ns = key->time_ns;
+        p->copies_error = 0;
+        return python_source_find(p->recording->python_source, key, flag, &sink, &p->read.sample) == 1;
+}
+
+/* The functions of the frames that were read.  Those that are missing are counted. */
+static int name_frames(struct python_frames *p, const struct python_interpreter *interpreter, uint64_t now_ns)
+{
+        const struct python_sample *sample = &p->read.sample;
+        struct python_place place = { .pid = interpreter->pid, .objects = &interpreter->layout.objects };
+        bool is_gone = false, are_too_many = false;
+        int r = p->copies_error;
+
+        for (uint32_t i = 0; r == 0 && i < sample->n_frames; i++) {
+                const struct python_raw_frame *frame = &sample->frames[i];
+
+                place.code_avma = frame->code & ~(uint64_t)PYTHON_CODE_BITS;
+                place.instruction_avma = frame->instruction;
+                place.identity = frame->identity;
+                p->taken.stack.is_entry[i] = (frame->code & PYTHON_CODE_ENTRY) != 0;
+                r = python_functions_find(p->functions, &place, now_ns, &p->taken.stack.frames[i]);
+                is_gone = is_gone || r == -ENOENT;
+                are_too_many = are_too_many || r == -EAGAIN;
+                if (r != -ENOMEM)
+                        r = 0;
+        }
+        if (r < 0)
+                return r;
+        p->taken.stack.n_frames = sample->n_frames;
+        loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_CUT, (sample->flags & PYTHON_FLAG_CUT) != 0);
+        loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_GONE, is_gone);
+        loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_TOO_MANY, are_too_many);
+        return 0;
 }
 
 int python_frames_take(struct python_frames *p, const struct python_sample_key *key, uint32_t flag,
@@ -154,10 +212,6 @@ int python_frames_take(struct python_frames *p, const struct python_sample_key *
 {
         const struct python_interpreter *interpreter =
                 p ? python_interpreters_find(&p->interpreters, key->pid) : NULL;
-        const struct python_sample *sample = p ? &p->read.sample : NULL;
-        struct python_place place = { .pid = key->pid };
-        bool is_cut;
-        int r = 0;
 
         if (!p)
                 return 0;
@@ -168,24 +222,9 @@ int python_frames_take(struct python_frames *p, const struct python_sample_key *
                 return 0;
         p->taken.pid = key->pid;
         if (!read_frames(p, interpreter, key, flag, raw))
-                return 0;
-        p->flags = sample->flags;
-        is_cut = (sample->flags & PYTHON_FLAG_CUT) != 0;
-        place.objects = &interpreter->layout.objects;
-        for (uint32_t i = 0; r == 0 && i < sample->n_frames; i++) {
-                const struct python_raw_frame *frame = &sample->frames[i];
-
-                place.code_avma = frame->code & ~UINT64_C(1);
-                place.instruction_avma = frame->instruction;
-                place.identity = frame->identity;
-                p->taken.stack.is_entry[i] = (frame->code & 1) != 0;
-                r = python_functions_find(p->functions, &place, key->time_ns, &p->taken.stack.frames[i]);
-                is_cut = is_cut || p->taken.stack.frames[i] == 0;
-        }
-        if (is_cut)
-                loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_CUT, 1);
-        p->taken.stack.n_frames = r == 0 ? sample->n_frames : 0;
-        return r;
+                return p->copies_error;
+        p->flags = p->read.sample.flags;
+        return name_frames(p, interpreter, key->time_ns);
 }
 
 int python_frames_hold_gil(const struct python_frames *p)

@@ -4,9 +4,9 @@
 #include "base/array.h"
 #include "base/intern.h"
 #include "format/trace_dictionary.h"
-#include "sampler/kernel/process_memory.h"
 #include "sampler/python/python_lines.h"
 #include "sampler/python/python_objects.h"
+#include "sampler/python/python_reader.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -31,6 +31,7 @@ struct code_entry {
         uint32_t module, function; /* rows and number; 0 = it could not be read */
         uint32_t name, file;       /* strings */
         uint32_t version;          /* how often another was there */
+        bool lines_are_cut;
 };
 
 /* A function of all processes.  No padding. */
@@ -113,11 +114,11 @@ static bool may_work(struct python_functions *f, uint64_t now_ns)
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-static int add_text(struct python_functions *f, const struct process_memory *memory,
+static int add_text(struct python_functions *f, const struct python_reader *reader,
                     const struct python_objects *objects, uint64_t avma, uint32_t *ret_string)
 {
         char text[PYTHON_TEXT_MAX * 4];
-        int n_bytes = python_text_read(memory, objects, avma, text);
+        int n_bytes = python_text_read(reader, objects, avma, text);
 
         return n_bytes < 0 ? n_bytes
                            : trace_dictionary_add_program_string(f->dictionary, text, (size_t)n_bytes,
@@ -132,23 +133,24 @@ static int add_module(struct python_functions *f, uint32_t file, uint32_t *ret_m
 }
 
 /* Fills what `code` refers to.  Returns 0, or -errno: then `function` is 0. */
-static int read_references(struct python_functions *f, const struct process_memory *memory,
+static int read_references(struct python_functions *f, const struct python_reader *reader,
                            const struct python_objects *objects, struct code_entry *entry)
 {
         struct function_key key = { .first_line = entry->code.first_line };
-        int r = add_text(f, memory, objects, entry->code.file_avma, &entry->file);
+        int r = add_text(f, reader, objects, entry->code.file_avma, &entry->file);
 
         if (r == 0)
-                r = add_text(f, memory, objects, entry->code.name_avma, &entry->name);
+                r = add_text(f, reader, objects, entry->code.name_avma, &entry->name);
         if (r == 0)
-                r = python_bytes_read(memory, objects, entry->code.lines_avma, &entry->lines,
+                r = python_bytes_read(reader, objects, entry->code.lines_avma, &entry->lines,
                                       &entry->lines_bytes);
-        if (r == 0)
+        entry->lines_are_cut = r == 1;
+        if (r >= 0)
                 r = add_module(f, entry->file, &entry->module);
-        if (r < 0)
-                return r;
         f->lines_bytes += entry->lines_bytes;
         f->work_bytes += entry->lines_bytes;
+        if (r < 0)
+                return r;
         key.module = entry->module;
         key.name = entry->name;
         r = intern_add(&f->numbers, &key, sizeof(key), &entry->function);
@@ -165,13 +167,12 @@ static bool is_same_code(const struct python_code *a, const struct python_code *
  * Reads it, or looks whether it is still the same.  One that is gone keeps what it was: it ran a
  * moment ago.
  */
-static int refresh(struct python_functions *f, const struct python_place *place, struct code_entry *entry,
-                   uint64_t now_ns)
+static int refresh(struct python_functions *f, const struct python_place *place,
+                   const struct python_reader *reader, struct code_entry *entry, uint64_t now_ns)
 {
-        const struct process_memory memory = process_memory_of(place->pid);
         bool was_read = entry->checked_ns != 0 || entry->function != 0;
         struct python_code code;
-        int r = python_code_read(&memory, place->objects, place->code_avma, &code);
+        int r = python_code_read(reader, place->objects, place->code_avma, &code);
 
         f->work_bytes += READ_BYTES;
         entry->checked_ns = now_ns;
@@ -180,10 +181,35 @@ static int refresh(struct python_functions *f, const struct python_place *place,
         f->lines_bytes -= entry->lines_bytes;
         free(entry->lines);
         *entry = (struct code_entry){ .code = code, .checked_ns = now_ns, .version = entry->version + 1 };
-        r = read_references(f, &memory, place->objects, entry);
+        r = read_references(f, reader, place->objects, entry);
         if (r < 0)
                 entry->function = 0;
         return r == -ENOMEM ? r : 0;
+}
+
+/* A copy has the beginning of a long table; where the object is still there, so is all of it. */
+static int complete_lines(struct python_functions *f, const struct python_place *place,
+                          struct code_entry *entry)
+{
+        const struct python_reader reader = python_reader_of(place->pid);
+        struct python_code code;
+        uint8_t *lines;
+        size_t n_bytes;
+        int r = python_code_read(&reader, place->objects, place->code_avma, &code);
+
+        f->work_bytes += READ_BYTES;
+        if (r < 0 || !is_same_code(&code, &entry->code))
+                return 0;
+        r = python_bytes_read(&reader, place->objects, code.lines_avma, &lines, &n_bytes);
+        if (r < 0)
+                return r == -ENOMEM ? r : 0;
+        f->lines_bytes += n_bytes - entry->lines_bytes;
+        f->work_bytes += n_bytes;
+        free(entry->lines);
+        entry->lines = lines;
+        entry->lines_bytes = n_bytes;
+        entry->lines_are_cut = false;
+        return 0;
 }
 
 /* Is it to be read again? */
@@ -195,12 +221,10 @@ static bool is_stale(const struct code_entry *entry, const struct python_place *
                                     : now_ns - entry->checked_ns > PYTHON_FUNCTIONS_FRESH_NS;
 }
 
-/* The entry of a code object that was read.  Returns 1, 0 if it is not to be had, or -ENOMEM. */
-static int find_code(struct python_functions *f, const struct python_place *place, uint64_t now_ns,
-                     uint32_t *ret_entry)
+/* Returns 0, -EAGAIN if there is no room, or -ENOMEM. */
+static int get_entry(struct python_functions *f, const struct python_place *place, uint32_t *ret_entry)
 {
         const struct code_key key = { .avma = place->code_avma, .pid = place->pid };
-        struct code_entry *entry;
         uint32_t id;
         int r;
 
@@ -208,23 +232,57 @@ static int find_code(struct python_functions *f, const struct python_place *plac
                 forget_all(f);
         r = intern_add(&f->keys, &key, sizeof(key), &id);
         if (r < 0)
-                return r == -EOVERFLOW ? 0 : r;
+                return r == -EOVERFLOW ? -EAGAIN : r;
         if (r == 1) {
                 if (array_reserve(&f->entries, &f->capacity, id, sizeof(*f->entries)) < 0)
                         return -ENOMEM;
                 f->entries[id - 1] = (struct code_entry){ .checked_ns = 0 };
         }
-        entry = &f->entries[id - 1];
-        r = 0;
-        if (is_stale(entry, place, now_ns)) {
-                if (!may_work(f, now_ns))
-                        return 0;
-                r = refresh(f, place, entry, now_ns);
-        }
         *ret_entry = id - 1;
+        return 0;
+}
+
+/* The entry of a code object that was read.  Returns 0, -ENOENT, -EAGAIN or -ENOMEM. */
+static int find_code(struct python_functions *f, const struct python_place *place, uint64_t now_ns,
+                     uint32_t *ret_entry)
+{
+        const struct python_reader reader = python_reader_of(place->pid);
+        struct code_entry *entry;
+        int r = get_entry(f, place, ret_entry);
+
         if (r < 0)
                 return r;
-        return entry->function != 0 && (place->identity == 0 || entry->code.identity == place->identity);
+        entry = &f->entries[*ret_entry];
+        if (is_stale(entry, place, now_ns)) {
+                if (!may_work(f, now_ns))
+                        return -EAGAIN;
+                r = refresh(f, place, &reader, entry, now_ns);
+        }
+        if (r < 0)
+                return r;
+        return entry->function != 0 && (place->identity == 0 || entry->code.identity == place->identity)
+                       ? 0
+                       : -ENOENT;
+}
+
+int python_functions_learn(struct python_functions *f, const struct python_place *place,
+                           const struct python_copies *copies, uint64_t now_ns)
+{
+        const struct python_reader reader = { .pieces = copies->pieces, .n_bytes = copies->n_bytes };
+        struct code_entry *entry;
+        uint32_t id;
+        int r;
+
+        if (place->identity == 0 || !may_work(f, now_ns))
+                return 0;
+        r = get_entry(f, place, &id);
+        if (r < 0)
+                return r == -EAGAIN ? 0 : r;
+        entry = &f->entries[id];
+        r = refresh(f, place, &reader, entry, now_ns);
+        if (r == 0 && entry->function == 0)
+                entry->checked_ns = 0; /* it may be read while it is there */
+        return r == 0 && entry->function != 0 && entry->lines_are_cut ? complete_lines(f, place, entry) : r;
 }
 
 /* ---- frames -------------------------------------------------------------------------------------------- */
@@ -288,16 +346,16 @@ int python_functions_find(struct python_functions *f, const struct python_place 
                 return 0;
         }
         r = find_code(f, place, now_ns, &id);
-        if (r <= 0)
+        if (r < 0)
                 return r;
         if (!may_work(f, now_ns))
-                return 0;
+                return -EAGAIN;
         entry = &f->entries[id];
         f->work_bytes += entry->lines_bytes;
         r = add_python_frame(f, entry, line_of(entry, place->instruction_avma), ret_frame);
         if (r < 0) {
                 *ret_frame = 0;
-                return r == -EOVERFLOW ? 0 : r;
+                return r == -EOVERFLOW ? -EAGAIN : r;
         }
         *cached = (struct cached_place){ .code_avma = place->code_avma,
                                          .instruction_avma = place->instruction_avma,

@@ -3,7 +3,8 @@
  * sampler/python/python_functions.h - code objects and instructions of Python programs -> rows of FRAMES
  * and SYMBOLS
  *
- * Way of the data:  python_source (addresses), process_memory -> [python_functions] -> trace_dictionary
+ * Way of the data:  python_source (addresses, copies), process_memory -> [python_functions] ->
+ *                   trace_dictionary
  *
  * A file of Python code is a module of the kind PYTHON.  A frame of it has the line in the lower 32 bits
  * of its offset, and
@@ -11,9 +12,10 @@
  * file and line are
  * known at once, so its row of SYMBOLS is written with it.
  *
- * A code object is read when it is first seen, some milliseconds after the sample.  A program may free one,
- * and have another at its address: so each frame has the identity of its code object, and one that is gone
- * before it could be read has no function.  Without the identity the object is looked at again each second.
+ * A code object is copied at the first sample that it is in.  Where there is no copy it is read when it is
+ * first seen, some milliseconds after the sample.  A program may free one, and have another at its address:
+ * so each frame has the identity of its code object, and one that is gone before it could be read has no
+ * function.  Without the identity the object is looked at again each second.
  * Everything in it is hostile: a program may change its code objects all the time, and may have long tables
  * of lines, so the work is bounded.
  *
@@ -22,6 +24,7 @@
 #ifndef SAMPLER_PYTHON_PYTHON_FUNCTIONS_H
 #define SAMPLER_PYTHON_PYTHON_FUNCTIONS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define PYTHON_FUNCTIONS_MAX       65536               /* code objects at a time; then all are forgotten */
@@ -52,11 +55,28 @@ struct python_place {
 
 /*
  * python_functions_find() - the row of FRAMES of a place
- * @ret_frame:  its id; 0 if it cannot be read, the tables are full, or there was too much work
- * Returns 0 or -ENOMEM.  About 50 ns; some microseconds for a code object that is new.
+ * @ret_frame:  its id; 0 if there is none
+ * Returns 0; -ENOENT if its code object cannot be read; -EAGAIN if the tables are full, or there was too much
+ * work; -ENOMEM.  About 50 ns; some microseconds for a code object that is new.
  */
 int python_functions_find(struct python_functions *f, const struct python_place *place, uint64_t now_ns,
                           uint32_t *ret_frame);
+
+/* Memory of a process that was copied at a sample. */
+struct python_copies {
+        uint32_t pid, n_frames;
+        const uint8_t *frames; /* borrowed, as are the pieces: each a struct python_raw_frame */
+        const uint8_t *pieces; /* of the code objects of those that are PYTHON_CODE_COPIED */
+        size_t n_bytes;        /* of the pieces */
+};
+
+/*
+ * python_functions_learn() - a code object as it was copied
+ * @place:  its identity is known
+ * Returns 0 or -ENOMEM.
+ */
+int python_functions_learn(struct python_functions *f, const struct python_place *place,
+                           const struct python_copies *copies, uint64_t now_ns);
 
 /* The process is gone, or runs another program. */
 void python_functions_forget(struct python_functions *f, uint32_t pid);

@@ -59,7 +59,7 @@ static void clear_slot(const struct python_interpreters *p, uint32_t pid)
 }
 
 /* Without a slot it has no Python frames, as without BPF. */
-static void put_slot(const struct python_interpreters *p, const struct python_process *process)
+static void put_slot(struct python_interpreters *p, const struct python_process *process)
 {
         struct python_process *slot = slot_for(p, process->pid, true), copy = *process;
 
@@ -67,6 +67,7 @@ static void put_slot(const struct python_interpreters *p, const struct python_pr
                 return;
         __atomic_store_n(&slot->pid, 0, __ATOMIC_RELEASE);
         copy.pid = 0;
+        copy.serial = ++p->n_entered;
         *slot = copy;
         __atomic_store_n(&slot->pid, process->pid, __ATOMIC_RELEASE);
 }
@@ -168,6 +169,7 @@ int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
         process.current_avma = new.layout.current ? landmarks->runtime_avma + new.layout.current : 0;
         process.gil_avma = new.layout.gil ? landmarks->runtime_avma + new.layout.gil : 0;
         process.offsets = new.layout.walk;
+        process.objects = new.layout.objects;
         if (!find_namespace(&process))
                 return 0;
         new.process = process;

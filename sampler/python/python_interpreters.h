@@ -35,7 +35,8 @@ struct python_interpreters {
                 *table; /* borrowed, shared with the BPF program; NULL = memory is read later */
         struct python_interpreter *items; /* heap, owned */
         size_t n_items, capacity;
-        uint32_t noted; /* notices that are there already: a bit each */
+        uint64_t n_entered; /* into the table */
+        uint32_t noted;     /* notices that are there already: a bit each */
 };
 
 /* A file that contains an interpreter, as it is mapped in a process. */

@@ -21,13 +21,6 @@
 
 #define PYTHON_LAYOUT_HEAD_BYTES 1024 /* of _PyRuntime: its debug offsets are in there */
 
-/* Offsets in objects, in bytes from their beginning. */
-struct python_objects {
-        uint16_t code_file, code_name, code_lines, code_first_line, code_instructions; /* of a code object */
-        uint16_t bytes_length, bytes_data;
-        uint16_t text_length, text_state, text_ascii, text_wide; /* data of a str: of ASCII, of any other */
-};
-
 struct python_layout {
         struct python_offsets walk;
         uint8_t owner_entry;

@@ -2,16 +2,15 @@
 #include "sampler/python/python_objects.h"
 
 #include "sampler/bpf/python_record.h"
-#include "sampler/kernel/process_memory.h"
 #include "sampler/python/python_layout.h"
+#include "sampler/python/python_reader.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CODE_BYTES_MAX 384 /* of a code object before its instructions */
-#define TEXT_HEAD_MAX  128
+#define TEXT_HEAD_MAX 128
 
 static uint64_t word_of(const uint8_t *bytes, size_t offset)
 {
@@ -29,10 +28,10 @@ static uint32_t half_of(const uint8_t *bytes, size_t offset)
         return half;
 }
 
-int python_code_read(const struct process_memory *memory, const struct python_objects *objects, uint64_t avma,
+int python_code_read(const struct python_reader *reader, const struct python_objects *objects, uint64_t avma,
                      struct python_code *ret_code)
 {
-        uint8_t bytes[CODE_BYTES_MAX];
+        uint8_t bytes[PYTHON_CODE_BYTES];
         __u64 words[2];
         size_t n_bytes = objects->code_instructions;
 
@@ -40,7 +39,7 @@ int python_code_read(const struct process_memory *memory, const struct python_ob
             objects->code_name + 2 * sizeof(uint64_t) > n_bytes ||
             objects->code_lines + sizeof(uint64_t) > n_bytes ||
             objects->code_first_line + sizeof(uint32_t) > n_bytes ||
-            !process_memory_read_all(memory, avma, bytes, n_bytes))
+            !python_reader_read_all(reader, avma, bytes, n_bytes))
                 return -EFAULT;
         memcpy(words, bytes + objects->code_name, sizeof(words));
         *ret_code = (struct python_code){ .file_avma = word_of(bytes, objects->code_file),
@@ -89,48 +88,49 @@ static uint32_t character_at(const uint8_t *data, size_t i, unsigned width)
         return two;
 }
 
-int python_text_read(const struct process_memory *memory, const struct python_objects *objects, uint64_t avma,
+int python_text_read(const struct python_reader *reader, const struct python_objects *objects, uint64_t avma,
                      char *to)
 {
         uint8_t head[TEXT_HEAD_MAX], data[PYTHON_TEXT_MAX * 4];
         uint64_t length;
-        unsigned state, width;
+        unsigned kind, width;
         bool is_compact, is_ascii;
-        size_t n = 0;
+        size_t n = 0, n_read;
 
         if (objects->text_length + sizeof(length) > sizeof(head) ||
             objects->text_state + sizeof(uint32_t) > sizeof(head) ||
-            !process_memory_read_all(memory, avma, head,
-                                     objects->text_ascii < sizeof(head) ? objects->text_ascii : sizeof(head)))
+            !python_reader_read_all(reader, avma, head,
+                                    objects->text_ascii < sizeof(head) ? objects->text_ascii : sizeof(head)))
                 return -EFAULT;
         length = word_of(head, objects->text_length);
-        state = half_of(head, objects->text_state);
-        if ((state & 0xfc) == 0) /* threads without a lock: its first member has a byte, not two bits */
-                state >>= 6;
-        width = state >> 2 & 7; /* bytes of a character */
-        is_compact = (state & 32) != 0;
-        is_ascii = (state & 64) != 0;
+        kind = python_text_kind(half_of(head, objects->text_state));
+        width = PYTHON_TEXT_WIDTH(kind);
+        is_compact = (kind & PYTHON_TEXT_COMPACT) != 0;
+        is_ascii = (kind & PYTHON_TEXT_ASCII) != 0;
         if (!is_compact || (width != 1 && width != 2 && width != 4))
                 return -EBADMSG;
         if (length > PYTHON_TEXT_MAX)
                 length = PYTHON_TEXT_MAX;
-        if (!process_memory_read_all(memory, avma + (is_ascii ? objects->text_ascii : objects->text_wide),
-                                     data, (size_t)length * width))
+        n_read = python_reader_read(reader, avma + (is_ascii ? objects->text_ascii : objects->text_wide),
+                                    data, (size_t)length * width);
+        if (n_read == 0 && length > 0)
                 return -EFAULT;
+        length = n_read / width;
         for (size_t i = 0; i < length; i++)
                 n += put_character(to + n, character_at(data, i, width));
         return (int)n;
 }
 
-int python_bytes_read(const struct process_memory *memory, const struct python_objects *objects,
-                      uint64_t avma, uint8_t **ret_bytes, size_t *ret_n_bytes)
+int python_bytes_read(const struct python_reader *reader, const struct python_objects *objects, uint64_t avma,
+                      uint8_t **ret_bytes, size_t *ret_n_bytes)
 {
         uint64_t length;
         uint8_t *bytes;
+        size_t n_read;
 
         *ret_bytes = NULL;
         *ret_n_bytes = 0;
-        if (!process_memory_read_all(memory, avma + objects->bytes_length, &length, sizeof(length)))
+        if (!python_reader_read_all(reader, avma + objects->bytes_length, &length, sizeof(length)))
                 return -EFAULT;
         if (length > PYTHON_LINES_MAX)
                 return -EBADMSG;
@@ -139,11 +139,12 @@ int python_bytes_read(const struct process_memory *memory, const struct python_o
         bytes = malloc((size_t)length);
         if (!bytes)
                 return -ENOMEM;
-        if (!process_memory_read_all(memory, avma + objects->bytes_data, bytes, (size_t)length)) {
+        n_read = python_reader_read(reader, avma + objects->bytes_data, bytes, (size_t)length);
+        if (n_read == 0) {
                 free(bytes);
                 return -EFAULT;
         }
         *ret_bytes = bytes;
-        *ret_n_bytes = (size_t)length;
-        return 0;
+        *ret_n_bytes = n_read;
+        return n_read < length;
 }

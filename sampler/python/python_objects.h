@@ -2,7 +2,7 @@
 /*
  * sampler/python/python_objects.h - objects of Python in another process's memory -> their bytes
  *
- * Way of the data:  process_memory -> [python_objects] -> python_functions
+ * Way of the data:  python_reader -> [python_objects] -> python_functions
  *
  * All is hostile: lengths are bounded, and nothing of it is an address of ours.
  */
@@ -15,8 +15,8 @@
 #define PYTHON_TEXT_MAX  1024                /* characters of a name or a path; the rest is left out */
 #define PYTHON_LINES_MAX (UINT32_C(1) << 20) /* bytes of a code object's line table */
 
-struct process_memory;
 struct python_objects;
+struct python_reader;
 
 /* A code object, without what it refers to. */
 struct python_code {
@@ -27,23 +27,23 @@ struct python_code {
 };
 
 /* Returns 0, or -EFAULT if it cannot be read. */
-int python_code_read(const struct process_memory *memory, const struct python_objects *objects, uint64_t avma,
+int python_code_read(const struct python_reader *reader, const struct python_objects *objects, uint64_t avma,
                      struct python_code *ret_code);
 
 /*
  * python_text_read() - a str, as UTF-8
  * @to: PYTHON_TEXT_MAX * 4 bytes
- * Returns its bytes, or -EFAULT, -EBADMSG.
+ * Returns how many bytes of it could be read, or -EFAULT, -EBADMSG.
  */
-int python_text_read(const struct process_memory *memory, const struct python_objects *objects, uint64_t avma,
+int python_text_read(const struct python_reader *reader, const struct python_objects *objects, uint64_t avma,
                      char *to);
 
 /*
  * python_bytes_read() - a bytes
  * @ret_bytes: heap, the caller's; NULL if it is empty
- * Returns 0, -EFAULT, -EBADMSG (too long), -ENOMEM.
+ * Returns 0; 1 if only its beginning could be read; -EFAULT, -EBADMSG (too long), -ENOMEM.
  */
-int python_bytes_read(const struct process_memory *memory, const struct python_objects *objects,
-                      uint64_t avma, uint8_t **ret_bytes, size_t *ret_n_bytes);
+int python_bytes_read(const struct python_reader *reader, const struct python_objects *objects, uint64_t avma,
+                      uint8_t **ret_bytes, size_t *ret_n_bytes);
 
 #endif /* SAMPLER_PYTHON_PYTHON_OBJECTS_H */

@@ -3,24 +3,40 @@
 
 #include "instrument/tick_clock.h"
 #include "sampler/kernel/switch_ring.h"
+#include "sampler/python/python_functions.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* Its frames, as far as the record has them. */
-static void copy_sample(const uint8_t *bytes, size_t n_bytes, struct python_sample *ret_sample)
+/* How many frames the record has. */
+static uint32_t count_record_frames(const struct python_record *head, size_t n_bytes)
 {
-        struct python_record head;
-        size_t n_fit = (n_bytes - sizeof(head)) / sizeof(struct python_raw_frame);
+        size_t n_fit = (n_bytes - sizeof(*head)) / sizeof(struct python_raw_frame);
+        uint32_t n_frames = head->n_frames < n_fit ? head->n_frames : (uint32_t)n_fit;
 
-        memcpy(&head, bytes, sizeof(head));
-        ret_sample->flags = head.flags;
-        ret_sample->n_frames = head.n_frames < n_fit ? head.n_frames : (uint32_t)n_fit;
-        if (ret_sample->n_frames > PYTHON_FRAMES_MAX)
-                ret_sample->n_frames = PYTHON_FRAMES_MAX;
-        memcpy(ret_sample->frames, bytes + sizeof(head),
+        return n_frames < PYTHON_FRAMES_MAX ? n_frames : PYTHON_FRAMES_MAX;
+}
+
+static void copy_sample(const struct python_record *head, const uint8_t *bytes, size_t n_bytes,
+                        struct python_sample *ret_sample)
+{
+        ret_sample->flags = head->flags;
+        ret_sample->n_frames = count_record_frames(head, n_bytes);
+        memcpy(ret_sample->frames, bytes + sizeof(*head),
                ret_sample->n_frames * sizeof(ret_sample->frames[0]));
+}
+
+static void hand_out_copies(const struct python_record *head, const uint8_t *bytes, size_t n_bytes,
+                            const struct python_copies_sink *sink)
+{
+        struct python_copies copies = { .pid = head->pid, .n_frames = count_record_frames(head, n_bytes) };
+
+        copies.frames = bytes + sizeof(*head);
+        copies.pieces = copies.frames + copies.n_frames * sizeof(struct python_raw_frame);
+        copies.n_bytes = (size_t)(bytes + n_bytes - copies.pieces);
+        if (copies.n_bytes > 0)
+                sink->take(sink->context, &copies);
 }
 
 static bool is_of_key(const struct python_record *head, const struct python_sample_key *key, uint32_t flag)
@@ -29,7 +45,7 @@ static bool is_of_key(const struct python_record *head, const struct python_samp
 }
 
 int python_ring_find(struct switch_ring *ring, struct tick_clock *clock, const struct python_sample_key *key,
-                     uint32_t flag, struct python_sample *ret_sample)
+                     uint32_t flag, const struct python_copies_sink *sink, struct python_sample *ret_sample)
 {
         uint64_t distance_ns = PYTHON_RING_BEFORE_NS; /* of what was found */
         const uint8_t *bytes;
@@ -50,15 +66,17 @@ int python_ring_find(struct switch_ring *ring, struct tick_clock *clock, const s
                         if (!is_of_key(&head, key, flag) || at_ns - key->time_ns >= distance_ns ||
                             at_ns - key->time_ns > PYTHON_RING_AFTER_NS)
                                 break; /* of a later sample */
-                        copy_sample(bytes, n_bytes, ret_sample);
+                        copy_sample(&head, bytes, n_bytes, ret_sample);
+                        hand_out_copies(&head, bytes, n_bytes, sink);
                         switch_ring_consume(ring, n_bytes);
                         return 1;
                 }
                 if (is_of_key(&head, key, flag) && key->time_ns - at_ns < distance_ns) {
-                        copy_sample(bytes, n_bytes, ret_sample);
+                        copy_sample(&head, bytes, n_bytes, ret_sample);
                         distance_ns = key->time_ns - at_ns;
                         found = 1;
                 }
+                hand_out_copies(&head, bytes, n_bytes, sink);
                 switch_ring_consume(ring, n_bytes);
         }
         return found;

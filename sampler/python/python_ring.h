@@ -27,9 +27,10 @@ struct tick_clock;
 /*
  * python_ring_find() - takes the record of a sample out of the ring, and those before it
  * @clock: CLOCK_MONOTONIC -> CLOCK_MONOTONIC_RAW
+ * @sink:  for the copies in each record that is taken out
  * As python_source_find().  Returns 1, 0, or -EBADMSG if the ring is corrupt: then it is empty now.
  */
 int python_ring_find(struct switch_ring *ring, struct tick_clock *clock, const struct python_sample_key *key,
-                     uint32_t flag, struct python_sample *ret_sample);
+                     uint32_t flag, const struct python_copies_sink *sink, struct python_sample *ret_sample);
 
 #endif /* SAMPLER_PYTHON_PYTHON_RING_H */

@@ -23,7 +23,6 @@
 #define RING_BYTES_MIN (UINT64_C(1) << 16)
 #define RING_BYTES_MAX (UINT64_C(1) << 22)
 #define PAGE_BYTES     UINT64_C(4096)
-#define RECORD_MAX     (sizeof(struct python_record) + PYTHON_FRAMES_MAX * sizeof(struct python_raw_frame))
 
 #define LINKS_MAX 2 /* programs that run at tracepoints */
 
@@ -78,7 +77,7 @@ static void choose_size(struct python_source *s, size_t ring_bytes)
         while (s->ring_bytes * 2 * s->n_rings <= ring_bytes && s->ring_bytes < RING_BYTES_MAX)
                 s->ring_bytes *= 2;
         s->stride_bytes = SWITCH_RING_HEAD_BYTES + s->ring_bytes +
-                          ((RECORD_MAX + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1));
+                          ((PYTHON_RECORD_BYTES + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1));
         s->map_bytes = s->stride_bytes * s->n_rings;
 }
 
@@ -240,10 +239,10 @@ void python_source_look(struct python_source *s)
 }
 
 int python_source_find(struct python_source *s, const struct python_sample_key *key, uint32_t flag,
-                       struct python_sample *ret_sample)
+                       const struct python_copies_sink *sink, struct python_sample *ret_sample)
 {
         int r = s && key->cpu < s->n_rings
-                        ? python_ring_find(&s->rings[key->cpu], &s->clock, key, flag, ret_sample)
+                        ? python_ring_find(&s->rings[key->cpu], &s->clock, key, flag, sink, ret_sample)
                         : 0;
 
         if (r < 0)

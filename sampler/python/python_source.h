@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 struct error;
+struct python_copies;
 struct python_source;
 
 /* A sample, or a switch. */
@@ -34,6 +35,12 @@ struct python_sample_key {
 struct python_sample {
         uint32_t n_frames, flags; /* enum python_record_flag */
         struct python_raw_frame frames[PYTHON_FRAMES_MAX];
+};
+
+/* Takes the code objects that were copied; what it is handed is valid during the call. */
+struct python_copies_sink {
+        void (*take)(void *context, const struct python_copies *copies);
+        void *context; /* borrowed */
 };
 
 /*
@@ -66,11 +73,12 @@ void python_source_look(struct python_source *s);
 /*
  * python_source_find() - what was put in for a sample
  * @flag: 0, or PYTHON_FLAG_SWITCH for a switch or wake-up
+ * @sink: for copies that come with it, and with what is passed over
  * To be asked for those of a CPU in the order of time; what is older is passed over.
  * Returns 1, or 0 if there is nothing: the process was not in the table then, or the ring was full.
  */
 int python_source_find(struct python_source *s, const struct python_sample_key *key, uint32_t flag,
-                       struct python_sample *ret_sample);
+                       const struct python_copies_sink *sink, struct python_sample *ret_sample);
 
 /* Samples whose frames found no room, so far. */
 uint64_t python_source_count_lost(const struct python_source *s);

@@ -47,11 +47,12 @@ void python_source_look(struct python_source *s)
 }
 
 int python_source_find(struct python_source *s, const struct python_sample_key *key, uint32_t flag,
-                       struct python_sample *ret_sample)
+                       const struct python_copies_sink *sink, struct python_sample *ret_sample)
 {
         (void)s;
         (void)key;
         (void)flag;
+        (void)sink;
         (void)ret_sample;
         return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target: any memory of a program that pretends to be Python: its table of offsets, threads, frames,
- * code objects, strings and tables of lines.  All reads lie in that memory, their number is bounded, and what
- * comes of them has its place in the tables of the trace.
+ * code objects, strings and tables of lines; and any copies of code objects.  All reads lie in that memory,
+ * their number is bounded, and what comes of them has its place in the tables of the trace.
  *
  * The input is the version, one byte; the thread's number, one byte; then memory from MEMORY_AVMA on, which
  * begins with _PyRuntime.
@@ -16,6 +16,7 @@
 #include "sampler/python/python_lines.h"
 #include "sampler/python/python_merge.h"
 #include "sampler/python/python_objects.h"
+#include "sampler/python/python_reader.h"
 #include "sampler/tracks/address_space.h"
 
 #include <errno.h>
@@ -126,13 +127,40 @@ static void find_functions(const struct python_layout *layout, const struct pyth
                                                     .identity = frame->identity,
                                                     .objects = &layout->objects };
 
-                if (python_functions_find(functions, &place, TIME_NS + i, &stack.frames[i]) < 0)
+                if (python_functions_find(functions, &place, TIME_NS + i, &stack.frames[i]) == -ENOMEM)
                         abort();
                 stack.is_entry[i] = (frame->code & 1) != 0;
                 if (stack.frames[i] != 0)
                         check_frame(&dictionary, stack.frames[i]);
         }
         merge(read, &stack);
+        python_functions_free(functions);
+        trace_dictionary_deinit(&dictionary);
+}
+
+/* The memory is pieces as well, the first of them a code object. */
+static void learn_copies(const struct python_layout *layout)
+{
+        const struct python_copies copies = { .pieces = memory, .n_bytes = memory_bytes };
+        struct python_place place = { .pid = PID, .identity = 1, .objects = &layout->objects };
+        struct trace_dictionary dictionary;
+        struct python_functions *functions;
+        struct python_code code;
+        struct python_reader reader = { .pieces = memory, .n_bytes = memory_bytes };
+        uint32_t frame;
+
+        trace_dictionary_init(&dictionary, 0);
+        if (python_functions_new(&dictionary, &functions) < 0)
+                abort();
+        if (memory_bytes >= sizeof(place.code_avma))
+                memcpy(&place.code_avma, memory, sizeof(place.code_avma));
+        if (python_code_read(&reader, &layout->objects, place.code_avma, &code) == 0)
+                place.identity = code.identity;
+        if (python_functions_learn(functions, &place, &copies, TIME_NS) < 0 ||
+            python_functions_find(functions, &place, TIME_NS, &frame) == -ENOMEM)
+                abort();
+        if (frame != 0)
+                check_frame(&dictionary, frame);
         python_functions_free(functions);
         trace_dictionary_deinit(&dictionary);
 }
@@ -172,8 +200,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         n_reads = n_read_bytes = 0;
         (void)python_lines_find(memory, memory_bytes, data[1], data[0] * UINT64_C(16));
         memcpy(head, memory, memory_bytes < sizeof(head) ? memory_bytes : sizeof(head));
-        if (python_layout_find(UINT64_C(0x030b0000) + ((uint64_t)(data[0] & 3) << 16), head, &layout) == 0)
+        if (python_layout_find(UINT64_C(0x030b0000) + ((uint64_t)(data[0] & 3) << 16), head, &layout) == 0) {
                 read_thread(&layout, data[1]);
+                learn_copies(&layout);
+        }
         if (n_reads > READS_MAX || n_read_bytes > READ_BYTES_MAX)
                 abort();
         return 0;

@@ -4,7 +4,7 @@
 # all its threads, with C between them; and what only pretends to be Python does no harm
 set -eu
 . tests/tap.sh
-plan 21
+plan 23
 need_sampling
 python=/usr/bin/python3
 [ -x "$python" ] || skip_all "python3 is not installed"
@@ -112,6 +112,27 @@ holds 'beside those of Python' has_python
 holds 'with --python=off' record_work none --python=off
 stacks none
 holds 'there is none of Python' eval '! has_python'
+
+# ---- code that runs once, such as that of modules, and is gone when names are read
+cat >"$TMPDIR/once.py" <<'END'
+import time
+def spin():
+    n = 0
+    while n < 20000: n += 1
+def run_all(until):
+    i = 0
+    while time.monotonic() < until:
+        exec(compile("spin()", f"once{i}.py", "exec"))
+        i += 1
+run_all(time.monotonic() + 1.5)
+END
+record_once() {
+        rm -f "$TMPDIR/once.hyp"
+        record once -F 4999 "$python" "$TMPDIR/once.py"
+}
+holds 'code that runs once is recorded' record_once
+stacks once
+holds 'and has its names' is_chain spin '<module>;run_all;<module>;spin'
 
 # ---- where threads wait
 cat >"$TMPDIR/wait.py" <<'END'

@@ -7,6 +7,7 @@
 #include "instrument/tick_clock.h"
 #include "sampler/bpf/switch_layout.h"
 #include "sampler/kernel/switch_ring.h"
+#include "sampler/python/python_functions.h"
 #include "sampler/python/python_ring.h"
 #include "tests/unit/unit_test.h"
 
@@ -65,6 +66,17 @@ static void put_record(uint32_t tid, uint64_t time_ns, uint32_t flags, uint64_t 
         head->head += record.n_bytes;
 }
 
+static uint32_t n_copies, n_copied_bytes;
+
+static void take_copies(void *context, const struct python_copies *copies)
+{
+        (void)context;
+        n_copies++;
+        n_copied_bytes += (uint32_t)copies->n_bytes;
+}
+
+static const struct python_copies_sink sink = { .take = take_copies };
+
 /* The code of the frame that a sample gets; 0 = it gets none. */
 static uint64_t find_at(uint64_t time_ns, uint32_t flag)
 {
@@ -72,7 +84,7 @@ static uint64_t find_at(uint64_t time_ns, uint32_t flag)
         int r;
 
         switch_ring_look(&fixture.ring);
-        r = python_ring_find(&fixture.ring, &fixture.clock, &key, flag, &fixture.sample);
+        r = python_ring_find(&fixture.ring, &fixture.clock, &key, flag, &sink, &fixture.sample);
         ck_assert_int_ge(r, 0);
         return r == 1 ? fixture.sample.frames[0].code : 0;
 }
@@ -137,6 +149,26 @@ START_TEST(test_samples_and_switches_are_told_apart)
 }
 END_TEST
 
+/* With the sample's record, and with one that is passed over. */
+START_TEST(test_copies_are_handed_out)
+{
+        struct switch_ring_head *head = first_head();
+
+        for (uint64_t i = 0; i < 3; i++) {
+                struct python_record *record = (void *)((uint8_t *)first_record() + head->head);
+
+                put_record(i == 0 ? OTHER_TID : TID, AT_NS + i * 1000 * US, 0, 16);
+                record->n_bytes += 24;
+                head->head += 24;
+        }
+        ck_assert_uint_eq(find_at(AT_NS + 1000 * US, 0), 16);
+        ck_assert_uint_eq(n_copies, 2);
+        ck_assert_uint_eq(n_copied_bytes, 2 * 24);
+        ck_assert_uint_eq(find_at(AT_NS + 2000 * US, 0), 16);
+        ck_assert_uint_eq(n_copies, 3);
+}
+END_TEST
+
 START_TEST(test_a_number_of_frames_is_not_believed)
 {
         struct python_record *record = first_record();
@@ -156,7 +188,8 @@ START_TEST(test_a_corrupt_ring_is_emptied)
         put_record(TID, AT_NS, 0, 16);
         record->n_bytes = 8;
         switch_ring_look(&fixture.ring);
-        ck_assert_int_eq(python_ring_find(&fixture.ring, &fixture.clock, &key, 0, &fixture.sample), -EBADMSG);
-        ck_assert_int_eq(python_ring_find(&fixture.ring, &fixture.clock, &key, 0, &fixture.sample), 0);
+        ck_assert_int_eq(python_ring_find(&fixture.ring, &fixture.clock, &key, 0, &sink, &fixture.sample),
+                         -EBADMSG);
+        ck_assert_int_eq(python_ring_find(&fixture.ring, &fixture.clock, &key, 0, &sink, &fixture.sample), 0);
 }
 END_TEST
