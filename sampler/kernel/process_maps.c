@@ -155,6 +155,14 @@ static int process_maps_parse_line(struct line line, struct perf_mmap *m)
         return 0;
 }
 
+/* A page of the kernel's, the same in every process: no memory that might hold code of a JIT. */
+static bool is_of_kernel(const struct perf_mmap *m)
+{
+        static const char name[] = "[vsyscall]";
+
+        return m->path_bytes == sizeof(name) - 1 && memcmp(m->path, name, m->path_bytes) == 0;
+}
+
 /* The kernel reads it from the file; hyprof opens no file of the program for it. */
 static void ask_build_id(int fd, struct perf_mmap *m)
 {
@@ -181,7 +189,7 @@ int process_maps_next(struct process_maps *maps, struct perf_mmap *ret_mapping)
                 struct line line = { .at = begin, .end = end ? end : begin + left_bytes };
 
                 maps->at_bytes += (size_t)(line.end - begin) + (end != NULL);
-                if (process_maps_parse_line(line, ret_mapping) < 0)
+                if (process_maps_parse_line(line, ret_mapping) < 0 || is_of_kernel(ret_mapping))
                         continue;
                 if (ret_mapping->executable && ret_mapping->inode != 0)
                         ask_build_id(maps->fd, ret_mapping);

@@ -12,21 +12,32 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <string.h>
 
-/* Its name; that of the first thread ends whatever the process's number meant before. */
-static int process_intake_add_name(const struct perf_record *thread, struct kernel_side *samples)
+/* That of the first thread ends whatever the process's number meant before. */
+static int take_name(const struct perf_record *thread, const char *name, size_t name_bytes,
+                     struct kernel_side *samples)
 {
         struct perf_record rec = *thread;
+
+        rec.kind = PERF_RECORD_KIND_COMM;
+        rec.comm.name = name;
+        rec.comm.name_bytes = name_bytes;
+        rec.comm.exec = thread->tid == thread->pid;
+        return kernel_side_take(samples, &rec);
+}
+
+/* Its name, which /proc/PID/stat has as well, except that some characters are escaped there. */
+static int process_intake_add_name(const struct perf_record *thread, const struct running_process *p,
+                                   struct kernel_side *samples)
+{
         struct byte_buffer text = { .data = NULL };
         int r = 0;
 
-        if (running_process_add_name(thread->pid, thread->tid, &text) == 0) {
-                rec.kind = PERF_RECORD_KIND_COMM;
-                rec.comm.name = (const char *)text.data;
-                rec.comm.name_bytes = text.used_bytes;
-                rec.comm.exec = thread->tid == thread->pid;
-                r = kernel_side_take(samples, &rec);
-        }
+        if (!strchr(p->name, '\\'))
+                return take_name(thread, p->name, strlen(p->name), samples);
+        if (running_process_add_name(thread->pid, thread->tid, &text) == 0)
+                r = take_name(thread, (const char *)text.data, text.used_bytes, samples);
         byte_buffer_deinit(&text);
         return r;
 }
@@ -40,14 +51,15 @@ static int process_intake_add_thread(const struct running_process *p, uint32_t t
                                    .tid = tid,
                                    .time_ns = time_ns,
                                    .fork = { .parent_pid = tid == p->pid ? p->parent_pid : p->pid } };
-        struct running_process thread = { .is_waiting = false };
+        struct running_process thread = *p;
         int r;
 
-        if (running_process_read_thread(p->pid, tid, &thread) < 0 && tid != p->pid)
+        /* What was read of the process is about its first thread. */
+        if (tid != p->pid && running_process_read_thread(p->pid, tid, &thread) < 0)
                 return 0; /* it has ended */
         r = kernel_side_take(samples, &rec);
         if (r == 0)
-                r = process_intake_add_name(&rec, samples);
+                r = process_intake_add_name(&rec, &thread, samples);
         rec.kind = PERF_RECORD_KIND_SWITCH;
         rec.context_switch.out = true;
         rec.context_switch.preempted = false;

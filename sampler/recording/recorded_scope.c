@@ -2,6 +2,7 @@
 #include "sampler/recording/recorded_scope.h"
 
 #include "base/byte_buffer.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "sampler/events/event_set.h"
 #include "sampler/recording/recording_facts.h"
@@ -226,6 +227,7 @@ int recorded_scope_begin(struct recorded_scope *s, struct event_set *events, str
 {
         int r = event_set_enable(events, err);
 
+        s->enabled_ns = clock_raw_ns();
         /* By now the kernel tells what changes, so that what /proc says next is not out of date. */
         if (r == 0 && s->joins)
                 r = attachment_add_processes(&s->attachment, samples, zones, time_ns, err);

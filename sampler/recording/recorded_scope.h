@@ -40,6 +40,7 @@ struct recorded_scope {
         bool is_command_inside; /* of its cgroup: it was born there */
         bool joins;             /* something runs before it is recorded: see recorded_scope_begin() */
         uint32_t command_pid;   /* 0 = it is not recorded, or there is no command */
+        uint64_t enabled_ns;    /* when recorded_scope_begin() had enabled all events */
 };
 
 /* Is something named that runs already? */

@@ -73,6 +73,7 @@ static int recorder_begin(struct recorder *r, struct error *err)
 {
         int code = recorded_scope_begin(&r->scope, &r->events, &r->merge.samples, &r->merge.zones,
                                         r->start_ns, err);
+        uint64_t begin_ns;
 
         if (code == 0) {
                 recorded_waiting_follow(&r->waiting, &r->scope, &r->merge.samples);
@@ -83,7 +84,9 @@ static int recorder_begin(struct recorder *r, struct error *err)
         if (code == 0)
                 code = recorder_let_go(r, err);
         r->progress_ns = clock_raw_ns();
-        r->stop_ns = r->options->duration_ns ? clock_raw_ns() + r->options->duration_ns : UINT64_MAX;
+        /* Of what is already running, samples come while its mappings are still being read. */
+        begin_ns = recorder_joins(r) ? r->scope.enabled_ns : r->progress_ns;
+        r->stop_ns = r->options->duration_ns ? begin_ns + r->options->duration_ns : UINT64_MAX;
         return code;
 }
 

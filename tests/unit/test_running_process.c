@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,20 +79,29 @@ START_TEST(test_long_name)
 }
 END_TEST
 
+/* /proc/PID/stat escapes some of it. */
+static const char child_name[] = "a\\b) S\nc";
+
 /* A child that waits until it is told to end; returns its PID. */
 static pid_t start_child(int *ret_go)
 {
-        int ends[2];
+        int ends[2], named[2];
         char byte;
         pid_t pid;
 
         ck_assert_int_eq(pipe(ends), 0);
+        ck_assert_int_eq(pipe(named), 0);
         pid = fork();
         ck_assert_int_ge(pid, 0);
         if (pid == 0) {
+                (void)prctl(PR_SET_NAME, child_name, 0, 0, 0);
+                (void)!write(named[1], "", 1);
                 (void)close(ends[1]);
                 _exit(read(ends[0], &byte, 1) == 0 ? 0 : 1);
         }
+        ck_assert_int_eq(read(named[0], &byte, 1), 1);
+        (void)close(named[0]);
+        (void)close(named[1]);
         (void)close(ends[0]);
         *ret_go = ends[1];
         return pid;
@@ -177,6 +187,17 @@ START_TEST(test_command_line)
 }
 END_TEST
 
+static bool has_text(const struct trace_dictionary *d, const char *text)
+{
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_STRINGS); i++) {
+                struct text_view found = trace_dictionary_text(d, i);
+
+                if (found.n_bytes == strlen(text) && memcmp(found.bytes, text, found.n_bytes) == 0)
+                        return true;
+        }
+        return false;
+}
+
 START_TEST(test_add)
 {
         struct event_set events;
@@ -218,6 +239,7 @@ START_TEST(test_add)
                                    &dictionary, TRACE_TABLE_PROCESSES, process->process))
                                   ->parent,
                           thread->process->process);
+        ck_assert(has_text(&dictionary, child_name));
         /* The child's code lies where ours does. */
         ck_assert_ptr_nonnull(address_space_find(&process->space, (uint64_t)(uintptr_t)start_child));
         ck_assert_ptr_null(address_space_find(&process->space, (uint64_t)(uintptr_t)&has_region));
