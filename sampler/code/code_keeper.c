@@ -51,9 +51,13 @@
 #define PLACES_ENOUGH 3
 #define FEW_BYTES_MAX (UINT64_C(8) << 20)
 
+/* Files that are mapped while recording are read at once, and those up to this size are kept at once. */
+#define AT_ONCE_BYTES_MAX (UINT64_C(1) << 20)
+
 enum code_state {
         CODE_NEW = 0,
         CODE_COMING,
+        CODE_STAGED, /* it was read, and is kept when it has places */
         CODE_KEPT,
         CODE_NOTHING, /* there is nothing to keep: it is no ELF file */
         CODE_MISSING, /* `failure` says why */
@@ -63,8 +67,11 @@ struct kept_code {
         enum code_state state;
         enum trace_image_state failure;
         uint8_t n_tries;
-        uint32_t attachment;   /* if KEPT */
-        uint32_t first_module; /* of those with this code */
+        uint8_t n_places;           /* in call stacks; PLACES_ENOUGH = or more */
+        bool needs_places;          /* if it is large */
+        uint32_t attachment;        /* if KEPT */
+        uint32_t first_module;      /* of those with this code */
+        struct staged_image staged; /* if STAGED */
 };
 
 /* Where a module can be found, for later use. */
@@ -106,6 +113,8 @@ struct code_keeper {
         size_t first_leaving, n_leaving, leaving_capacity;
         size_t n_released;             /* of these may leave: their rows were written */
         uint64_t window_ns, waited_ns; /* for room in the queue */
+        uint64_t few_left_bytes;       /* of FEW_BYTES_MAX */
+        bool has_enough;               /* code that is STAGED has its places */
         uint8_t *part;                 /* heap: scratch of ATTACHMENT_CHUNK_BYTES_MAX */
 };
 
@@ -121,6 +130,7 @@ int code_keeper_new(const struct recording *recording, const struct code_keeper_
                 return error_set(err, -ENOMEM, "no memory for code that is kept");
         k->recording = recording;
         k->options = *options;
+        k->few_left_bytes = FEW_BYTES_MAX;
         if (k->options.bytes_max == 0)
                 k->options.bytes_max = CODE_KEEPER_BYTES_MAX;
         intern_init(&k->build_ids, 0, 0);
@@ -304,6 +314,7 @@ static int want_open_file(struct code_keeper *k, uint32_t module, const struct p
                 return r;
         }
         memcpy(request.build_id, mmap->build_id, mmap->build_id_bytes);
+        code->needs_places = !mmap->was_there && !k->modules[module].place;
         code->n_tries++;
         code_keeper_put(k, k->modules[module].code, &request);
         return 0;
@@ -417,28 +428,38 @@ static int open_place(const struct kept_module *m)
         return module_file_open(m->place->pid, &m->place->mmap, NULL);
 }
 
+static void note_place_of_code(struct code_keeper *k, uint32_t id)
+{
+        struct kept_code *code = code_of_id(k, id);
+
+        if (code->n_places < PLACES_ENOUGH && ++code->n_places == PLACES_ENOUGH && code->state == CODE_STAGED)
+                k->has_enough = true;
+}
+
 void code_keeper_note_place(struct code_keeper *k, uint32_t module)
 {
         struct kept_module *m = module < k->n_modules ? &k->modules[module] : NULL;
 
+        if (m && m->code != 0)
+                note_place_of_code(k, m->code);
         if (!m || !m->place || ++m->n_places < (m->place->mmap.was_there ? PLACES_ENOUGH : 1))
                 return;
         want_place(k, module, open_place(m));
 }
 
-/* A module with few places: kept if *@left_bytes are enough for it. */
-static void want_few(struct code_keeper *k, uint32_t module, uint64_t *left_bytes)
+/* A module with few places: kept if the room that is left for these is enough for it. */
+static void want_few(struct code_keeper *k, uint32_t module)
 {
         struct kept_module *m = &k->modules[module];
         struct stat status;
         int fd = open_place(m);
 
         if (fd >= 0 && fstat(fd, &status) == 0) {
-                if ((uint64_t)status.st_size > *left_bytes) {
+                if ((uint64_t)status.st_size > k->few_left_bytes) {
                         io_close(&fd);
                         fd = -EFBIG;
                 } else {
-                        *left_bytes -= (uint64_t)status.st_size;
+                        k->few_left_bytes -= (uint64_t)status.st_size;
                 }
         }
         want_place(k, module, fd);
@@ -447,12 +468,10 @@ static void want_few(struct code_keeper *k, uint32_t module, uint64_t *left_byte
 /* The end of the recording: files with few places, those with more first. */
 static void want_all_few(struct code_keeper *k)
 {
-        uint64_t left_bytes = FEW_BYTES_MAX;
-
         for (unsigned n_places = PLACES_ENOUGH - 1; n_places > 0; n_places--)
                 for (size_t module = 0; module < k->n_modules; module++)
                         if (k->modules[module].place && k->modules[module].n_places == n_places)
-                                want_few(k, (uint32_t)module, &left_bytes);
+                                want_few(k, (uint32_t)module);
 }
 
 static void code_keeper_free_source(const struct code_source *source)
@@ -461,12 +480,17 @@ static void code_keeper_free_source(const struct code_source *source)
                 source->free(source->source);
 }
 
+static bool is_in_hand(enum code_state state)
+{
+        return state == CODE_COMING || state == CODE_STAGED || state == CODE_KEPT;
+}
+
 bool code_keeper_lacks(const struct code_keeper *k, uint32_t module)
 {
         uint32_t id = module < k->n_modules ? k->modules[module].code : 0;
         enum code_state state = id != 0 ? code_of_id(k, id)->state : CODE_NEW;
 
-        return k->reader && state != CODE_COMING && state != CODE_KEPT;
+        return k->reader && !is_in_hand(state);
 }
 
 int code_keeper_want(struct code_keeper *k, uint32_t module, const struct code_source *source)
@@ -482,7 +506,7 @@ int code_keeper_want(struct code_keeper *k, uint32_t module, const struct code_s
                 if (id == 0 && (r = code_keeper_add_code(k, &id)) == 0)
                         r = code_keeper_join(k, module, id);
         }
-        if (r < 0 || code_of_id(k, id)->state == CODE_COMING || code_of_id(k, id)->state == CODE_KEPT) {
+        if (r < 0 || is_in_hand(code_of_id(k, id)->state)) {
                 code_keeper_free_source(source);
                 return r == -ENODEV ? 0 : r;
         }
@@ -552,10 +576,23 @@ static int code_keeper_attach(struct code_keeper *k, const struct staged_image *
         return r < 0 ? r : 0;
 }
 
+/* What has no sample, or hardly one, would cost more than all the rest of a short recording. */
+static bool has_to_wait(const struct kept_code *code, const struct staged_image *image)
+{
+        return image->code == 0 && code->needs_places && code->n_places < PLACES_ENOUGH &&
+               image->size_bytes > AT_ONCE_BYTES_MAX;
+}
+
 static int code_keeper_take_image(struct code_keeper *k, const struct staged_image *image)
 {
         struct kept_code *code = code_of_id(k, image->id);
         int r = image->code;
+
+        if (has_to_wait(code, image)) {
+                code->staged = *image;
+                code->state = CODE_STAGED;
+                return 0;
+        }
 
         if (r == 0)
                 r = code_keeper_attach(k, image, &code->attachment);
@@ -574,6 +611,43 @@ static int code_keeper_take_image(struct code_keeper *k, const struct staged_ima
              module = k->modules[module].next_module)
                 r = code_keeper_add_row(k, module, code->attachment, TRACE_IMAGE_KEPT);
         return r;
+}
+
+/* Code with few places, at the end. */
+static int take_few_staged(struct code_keeper *k, struct kept_code *code)
+{
+        if (code->n_places > 0 && code->staged.size_bytes <= k->few_left_bytes) {
+                k->few_left_bytes -= code->staged.size_bytes;
+                code->needs_places = false;
+                return code_keeper_take_image(k, &code->staged);
+        }
+        image_reader_forget(k->reader, &code->staged);
+        if (code->n_places > 0)
+                miss(k, code->staged.id, TRACE_IMAGE_OVER_LIMIT);
+        else
+                code->state = CODE_NOTHING;
+        return 0;
+}
+
+/* Staged code with this many places.  Returns 0 or -ENOMEM. */
+static int take_staged(struct code_keeper *k, unsigned n_places)
+{
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < k->n_codes; i++)
+                if (k->codes[i].state == CODE_STAGED && k->codes[i].n_places == n_places)
+                        r = n_places == PLACES_ENOUGH ? code_keeper_take_image(k, &k->codes[i].staged)
+                                                      : take_few_staged(k, &k->codes[i]);
+        return r;
+}
+
+static int take_all_staged(struct code_keeper *k)
+{
+        int r = 0;
+
+        for (unsigned n_places = PLACES_ENOUGH; r == 0 && n_places > 0; n_places--)
+                r = take_staged(k, n_places);
+        return r == 0 ? take_staged(k, 0) : r;
 }
 
 static int code_keeper_count_missing(struct code_keeper *k)
@@ -614,6 +688,11 @@ int code_keeper_take(struct code_keeper *k, bool wait)
                 while (r == 0 && image_reader_next(k->reader, &image) == 1)
                         r = code_keeper_take_image(k, &image);
         } while (r == 0 && wait && image_reader_wait(k->reader, LAST_WAIT_NS) == 1);
+        if (r == 0 && k->has_enough)
+                r = take_staged(k, PLACES_ENOUGH);
+        k->has_enough = false;
+        if (r == 0 && wait)
+                r = take_all_staged(k);
         return r == 0 && wait ? code_keeper_count_missing(k) : r;
 }
 

@@ -96,8 +96,9 @@ int code_keeper_add(struct code_keeper *k, uint32_t module, uint32_t kind, struc
 
 /*
  * code_keeper_note_place() - another address of @module is in a callstack
- * For CODE_KEEPER_ALL, and for files that were mapped before the recording began: these are kept from the
- * third place on; those with fewer at the end, as long as they have 8 MiB together.  Cheap.
+ * For CODE_KEEPER_ALL, and for files that were mapped before the recording began or are larger than 1 MiB:
+ * these are kept from the third place on; those with fewer at the end, as long as they have 8 MiB together.
+ * Cheap.
  */
 void code_keeper_note_place(struct code_keeper *k, uint32_t module);
 

@@ -16,6 +16,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,15 +107,14 @@ static void map_code(struct mapped_code *code, uint8_t fill)
                                          .path_bytes = strlen(code->name) };
 }
 
-/* To more than may be kept of code with few places. */
-static void enlarge(const struct mapped_code *code)
+static void enlarge(const struct mapped_code *code, off_t n_bytes)
 {
         char link[96];
 
         (void)snprintf(link, sizeof(link), "/proc/self/map_files/%lx-%lx",
                        (unsigned long)code->mmap.start_avma,
                        (unsigned long)(code->mmap.start_avma + FILE_BYTES));
-        ck_assert_int_eq(truncate(link, 9 << 20), 0);
+        ck_assert_int_eq(truncate(link, n_bytes), 0);
 }
 
 static void unmap_code(struct mapped_code *code)
@@ -380,7 +380,7 @@ START_TEST(test_mapped_before)
                 map_code(&codes[i], (uint8_t)(i + 1));
                 codes[i].mmap.was_there = true;
         }
-        enlarge(&codes[LARGE - 1]);
+        enlarge(&codes[LARGE - 1], 9 << 20); /* more than may be kept of code with few places */
         for (uint32_t module = 1; module <= N_CODES; module++)
                 want(module, &codes[module - 1]);
         for (int i = 0; i < 2; i++) {
@@ -401,6 +401,49 @@ START_TEST(test_mapped_before)
         stop();
         for (uint32_t i = 0; i < N_CODES - 1; i++)
                 unmap_code(&codes[i]);
+}
+END_TEST
+
+/* Large files that are mapped while recording wait for places, though they were read at once. */
+START_TEST(test_large_needs_places)
+{
+        enum { OFTEN = 1, FEW, BEYOND, NONE, SMALL, N_CODES = SMALL };
+
+        static struct mapped_code codes[N_CODES];
+        struct pollfd answers = { .events = POLLIN };
+
+        for (uint32_t i = 0; i < N_CODES; i++)
+                map_code(&codes[i], (uint8_t)(i + 1));
+        NEEDS_MAP_FILES(&codes[0]);
+        enlarge(&codes[OFTEN - 1], 9 << 20);
+        enlarge(&codes[FEW - 1], 5 << 20);
+        enlarge(&codes[BEYOND - 1], 4 << 20);
+        enlarge(&codes[NONE - 1], 2 << 20);
+        start(CODE_KEEPER_AUTO, 0);
+        for (uint32_t module = 1; module <= N_CODES; module++) {
+                want(module, &codes[module - 1]);
+                unmap_code(&codes[module - 1]); /* it was opened by then */
+        }
+        answers.fd = code_keeper_fd(keeper);
+        while (count_rows() == 0) { /* they are read one after the other, the small one at last */
+                ck_assert_int_eq(poll(&answers, 1, 60000), 1);
+                ck_assert_int_eq(code_keeper_take(keeper, false), 0);
+        }
+        (void)kept_as(SMALL);
+        ck_assert_uint_eq(count_rows(), 1);
+        for (int i = 0; i < 3; i++)
+                code_keeper_note_place(keeper, OFTEN);
+        for (int i = 0; i < 2; i++)
+                code_keeper_note_place(keeper, FEW);
+        code_keeper_note_place(keeper, BEYOND);
+        take_all();
+        ck_assert_uint_eq(count_rows(), 4);
+        (void)kept_as(OFTEN);
+        (void)kept_as(FEW);
+        was_left_out(BEYOND, TRACE_IMAGE_OVER_LIMIT);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_OVER_LIMIT], 1);
+        (void)take_parts();
+        stop();
 }
 END_TEST
 
