@@ -159,11 +159,39 @@ static int add_losses(struct report_gaps *g, const struct trace_dictionary *d)
         return 0;
 }
 
+static bool has_replaced_code(const struct trace_dictionary *d)
+{
+        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_LOSSES); i++) {
+                const struct trace_loss *row = trace_dictionary_row(d, TRACE_TABLE_LOSSES, i);
+
+                if (row->reason == TRACE_LOSS_CODE_REPLACED)
+                        return true;
+        }
+        return false;
+}
+
+/* The loss says how often code was replaced; what that means for this report are the samples. */
+static int add_replaced(struct report *report, uint64_t n_unnamed)
+{
+        const struct report_gap gap = {
+                .source = REPORT_GAP_ANALYSIS,
+                .code = "REPLACED_CODE",
+                .words =
+                        n_unnamed > 0
+                                ? "samples in generated code have no name; all that replacements cost is among these"
+                                : "no sample has lost its name by a replacement of code",
+                .count = n_unnamed,
+        };
+
+        return has_replaced_code(report->samples.dictionary) ? add_gap(&report->gaps, &gap) : 0;
+}
+
 /* One line a module, however many functions of it have no symbol. */
 static int add_unnamed_modules(struct report *report)
 {
         const struct trace_dictionary *d = report->samples.dictionary;
         struct unnamed_module *rows = NULL;
+        uint64_t n_in_memory = 0;
         size_t n_rows = 0;
         int r = unnamed_modules_find(report, &rows, &n_rows);
 
@@ -181,11 +209,12 @@ static int add_unnamed_modules(struct report *report)
                         .share = report_share(rows[i].self.weight, report->event->sum.weight),
                 };
 
+                n_in_memory += rows[i].is_memory ? gap.count : 0;
                 if (gap.share >= SHARE_WORTH_SAYING)
                         r = add_gap(&report->gaps, &gap);
         }
         free(rows);
-        return r;
+        return r == 0 ? add_replaced(report, n_in_memory) : r;
 }
 
 /* Samples that no module can name, or whose module is another file now. */

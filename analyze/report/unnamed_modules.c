@@ -119,24 +119,21 @@ static const char *unnamed_modules_advise_on_file(const struct trace_module *mod
         return "try: hyprof symbolize --debug-dir DIR TRACE, with its unstripped file in DIR";
 }
 
-static const char *unnamed_modules_advise(const struct trace_dictionary *d, uint32_t path)
+/* What is known of the modules of its path. */
+static void describe(const struct trace_dictionary *d, struct unnamed_module *m)
 {
         for (uint32_t i = trace_dictionary_count(d, TRACE_TABLE_MODULES); i > 0; i--) {
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
 
-                if (row->path != path)
+                if (row->path != m->path)
                         continue;
-                switch (row->kind) {
-                case TRACE_MODULE_ANONYMOUS:
-                        return advise_on_memory(d);
-                case TRACE_MODULE_FILE:
-                case TRACE_MODULE_IMAGE:
-                        return unnamed_modules_advise_on_file(row, trace_dictionary_text(d, path));
-                default:
-                        return NULL;
-                }
+                m->is_memory = row->kind == TRACE_MODULE_ANONYMOUS;
+                if (m->is_memory)
+                        m->advice = advise_on_memory(d);
+                else if (row->kind == TRACE_MODULE_FILE || row->kind == TRACE_MODULE_IMAGE)
+                        m->advice = unnamed_modules_advise_on_file(row, trace_dictionary_text(d, m->path));
+                return;
         }
-        return NULL;
 }
 
 int unnamed_modules_find(const struct report *report, struct unnamed_module **ret_rows, size_t *ret_n_rows)
@@ -148,7 +145,7 @@ int unnamed_modules_find(const struct report *report, struct unnamed_module **re
                 return -ENOMEM;
         n = unnamed_modules_add_up(report, rows);
         for (size_t i = 0; i < n; i++)
-                rows[i].advice = unnamed_modules_advise(report->samples.dictionary, rows[i].path);
+                describe(report->samples.dictionary, &rows[i]);
         if (n > 0)
                 qsort(rows, n, sizeof(*rows), unnamed_modules_compare_sums);
         *ret_rows = rows;

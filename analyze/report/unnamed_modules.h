@@ -19,6 +19,7 @@ struct report;
 struct unnamed_module {
         uint32_t path;          /* string; modules of one path are one row */
         struct sample_sum self; /* samples in functions without a symbol */
+        bool is_memory;         /* of no file: code that the program made */
         bool has_addresses;     /* their functions, or some of them, are told apart by their addresses */
         const char *advice;     /* static, as in struct report_gap; NULL = nothing is known to help */
 };
