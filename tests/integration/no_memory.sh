@@ -3,7 +3,7 @@
 # Whichever allocation fails, or all from one on: every command ends by itself, says so, and calls no intact trace damaged
 set -eu
 . tests/tap.sh
-plan 33
+plan 35
 need jq sha256sum
 
 # Each that many allocations; HYPROF_ALLOCATIONS=1 tries all.
@@ -34,6 +34,8 @@ for format in firefox perfetto pprof chrome speedscope folded callgrind; do
         holds "export $format" ends_by_itself export --force -o "$TMPDIR/out" "$format" "$trace"
 done
 holds "top: one table of a trace" ends_by_itself top -n 1 "$trace"
+# It makes more allocations than the others, so fewer of them are tried.
+holds html "$BUILD/tools/try_allocations" "$BUILD/tools/fail_allocation.so" $((step * 16)) 20 "$HYPROF" html --force -o "$TMPDIR/out.html" "$trace"
 # Ended by SIGINT as soon as it listens, or by itself before.
 view_ends() {
         local n status
@@ -59,7 +61,7 @@ if "$HYPROF" doctor >/dev/null 2>&1; then
                 local n status
                 for ((n = 60; n < 3600; n += 145)); do
                         status=0
-                        FAIL_AT=$n LD_PRELOAD=$BUILD/tools/fail_allocation.so timeout -k 1 20 "$HYPROF" "${recording[@]}" >"$TMPDIR/out" 2>&1 || status=$?
+                        timeout -k 1 20 env FAIL_AT="$n" LD_PRELOAD="$BUILD/tools/fail_allocation.so" "$HYPROF" "${recording[@]}" >"$TMPDIR/out" 2>&1 || status=$?
                         if [ "$status" -ge 124 ] && [ "$status" -ne 125 ] && [ "$status" -ne 126 ]; then
                                 echo "allocation $n: status $status"
                                 cat "$TMPDIR/out"
@@ -83,6 +85,28 @@ if "$HYPROF" doctor >/dev/null 2>&1; then
                 figure "traces in spite of a failed allocation: $n_traces"
         }
         holds "record: a trace that can be read, or none" leaves_what_can_be_read
+        # A capture that fails says why and leaves what can be read; where the recorder still waits, the next one gets the rest.
+        capture_ends() {
+                local n status again recorder socket=$TMPDIR/s
+                for ((n = 1; n < 160; n += 23)); do
+                        rm -f "$TMPDIR"/c.hyp* "$socket"
+                        "$HYPROF" record -q --no-wait --linger 30s --listen "$socket" -- "$WORKLOADS/w_two_zones" 0.02 >/dev/null 2>"$TMPDIR/record_err" &
+                        recorder=$!
+                        status=0 again=0
+                        timeout -k 1 20 env FAIL_AT="$n" LD_PRELOAD="$BUILD/tools/fail_allocation.so" \
+                                "$HYPROF" capture --wait -o "$TMPDIR/c.hyp" "$socket" >"$TMPDIR/out" 2>"$TMPDIR/err" || status=$?
+                        case $status in
+                        0) ;;
+                        1) grep -q '^hyprof: error: ' "$TMPDIR/err" || { echo "allocation $n: fails without a word"; return 1; } ;;
+                        *) echo "allocation $n: status $status" && cat "$TMPDIR/err" && return 1 ;;
+                        esac
+                        timeout -k 1 20 "$HYPROF" capture -o "$TMPDIR/c.hyp" "$socket" >"$TMPDIR/out" 2>"$TMPDIR/err" || again=$?
+                        [ "$again" -eq 0 ] || grep -q 'no recorder listens' "$TMPDIR/err" || { echo "allocation $n: then"; cat "$TMPDIR/err"; return 1; }
+                        wait "$recorder" || { echo "allocation $n: the recorder: $(cat "$TMPDIR/record_err")"; return 1; }
+                        "$HYPROF" report "$TMPDIR/c.hyp" >"$TMPDIR/out" 2>&1 || { echo "allocation $n:"; cat "$TMPDIR/out"; return 1; }
+                done
+        }
+        holds "capture: whichever allocation fails, the trace comes with the next one" capture_ends
         for one in a b; do "$HYPROF" record -q -o "$TMPDIR/merge_$one.hyp" -- "$WORKLOADS/w_two_zones" 0.02 >/dev/null; done
         holds merge ends_by_itself merge --force -o "$TMPDIR/m.hyp" "$TMPDIR/merge_a.hyp" "$TMPDIR/merge_b.hyp"
 else
