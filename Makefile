@@ -660,7 +660,8 @@ $(B)/workloads/w_iree: $(B)/obj/tests/workloads/w_iree.o $(IREE_A)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ -o $@
 
-# This one makes the allocator fail, call by call.
+# These make the allocator fail, call by call, and set the clock.
+$(B)/tests/test_timed_wait: private LINK_FLAGS += -Wl,--wrap=clock_gettime
 $(B)/tests/test_no_memory: private LINK_FLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=free
 
 $(B)/tests/test_iree_%: $(B)/obj/tests/unit/test_iree_%.o $(B)/obj/tests/unit/unit_test.o $(IREE_A)

@@ -6,6 +6,7 @@
 #include "base/content_hash.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "base/timed_wait.h"
 #include "format/trace_spec.h"
 #include "sampler/code/build_id_note.h"
 #include "sampler/code/file_versions.h"
@@ -39,7 +40,7 @@ struct image_reader {
         struct image_request queue[IMAGE_READER_QUEUE_MAX];
         size_t first, n_queued;
         bool is_reading; /* one that is in the queue no more, and not answered yet */
-        bool ending;
+        bool ending, has_ended;
         struct staged_image *answers; /* heap; from first_answer on */
         size_t first_answer, n_answers, answers_capacity;
         uint64_t left_bytes; /* of the limit */
@@ -242,8 +243,9 @@ static bool take_request(struct image_reader *t, struct image_request *ret_reque
                 t->first = (t->first + 1) % IMAGE_READER_QUEUE_MAX;
                 t->n_queued--;
                 t->is_reading = true;
-                (void)pthread_cond_broadcast(&t->changed);
         }
+        t->has_ended = !some;
+        (void)pthread_cond_broadcast(&t->changed);
         (void)pthread_mutex_unlock(&t->lock);
         return some;
 }
@@ -320,7 +322,7 @@ int image_reader_start(uint64_t bytes_max, struct image_reader **ret_reader, str
         t->answers_capacity = ANSWERS_FIRST + IMAGE_READER_QUEUE_MAX;
         t->answers = malloc(t->answers_capacity * sizeof(*t->answers));
         (void)pthread_mutex_init(&t->lock, NULL);
-        (void)pthread_cond_init(&t->changed, NULL);
+        timed_wait_init(&t->changed);
         t->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         t->staged_fd = memfd_create("code", MFD_CLOEXEC);
         if (!t->copy || !t->answers)
@@ -336,32 +338,26 @@ int image_reader_start(uint64_t bytes_max, struct image_reader **ret_reader, str
         return r;
 }
 
-/* The moment when a wait of the condition ends. */
-static struct timespec deadline_in(uint64_t ns)
-{
-        struct timespec when;
-
-        (void)clock_gettime(CLOCK_REALTIME, &when); /* the clock of those waits */
-        ns += (uint64_t)when.tv_nsec;
-        when.tv_sec += (time_t)(ns / NS_PER_S);
-        when.tv_nsec = (long)(ns % NS_PER_S);
-        return when;
-}
-
 void image_reader_stop(struct image_reader *t)
 {
-        struct timespec when = deadline_in(STOP_WAIT_NS);
+        const struct timespec when = timed_wait_end(STOP_WAIT_NS);
+        bool has_ended;
 
         if (!t)
                 return;
         (void)pthread_mutex_lock(&t->lock);
         t->ending = true;
         (void)pthread_cond_broadcast(&t->changed);
+        while (!t->has_ended && pthread_cond_timedwait(&t->changed, &t->lock, &when) == 0)
+                ;
+        has_ended = t->has_ended;
         (void)pthread_mutex_unlock(&t->lock);
-        if (pthread_timedjoin_np(t->thread, NULL, &when) == 0)
+        if (has_ended) {
+                (void)pthread_join(t->thread, NULL);
                 release_all(t);
-        else /* a file system of the program's that does not answer: the thread ends with the process */
+        } else { /* a file system of the program's that does not answer: the thread ends with the process */
                 (void)pthread_detach(t->thread);
+        }
 }
 
 int image_reader_fd(const struct image_reader *t)
@@ -387,7 +383,7 @@ static int reserve_answers(struct image_reader *t)
 
 int image_reader_put(struct image_reader *t, const struct image_request *request, uint64_t wait_max_ns)
 {
-        const struct timespec when = deadline_in(wait_max_ns);
+        const struct timespec when = timed_wait_end(wait_max_ns);
         struct image_request refused = *request;
         int r = 0;
 
@@ -429,7 +425,7 @@ int image_reader_next(struct image_reader *t, struct staged_image *ret_image)
 
 int image_reader_wait(struct image_reader *t, uint64_t limit_ns)
 {
-        const struct timespec when = deadline_in(limit_ns);
+        const struct timespec when = timed_wait_end(limit_ns);
         int r = 0;
 
         (void)pthread_mutex_lock(&t->lock);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "base/timed_wait.h"
 #include "format/chunk_ring.h"
 #include "format/trace_writer.h"
 #include "sampler/kernel/privileges.h"
@@ -201,7 +202,7 @@ int writer_thread_start_for(const struct writer_thread_target *target, int fail_
         t->stop_fd = stop_fd;
         t->n_bytes = t->writer ? trace_writer_count_bytes(t->writer) : 0;
         (void)pthread_mutex_init(&t->lock, NULL);
-        (void)pthread_cond_init(&t->changed, NULL);
+        timed_wait_init(&t->changed);
         code = pthread_create(&t->thread, NULL, writer_thread_run, t);
         if (code != 0) {
                 (void)pthread_cond_destroy(&t->changed);
@@ -212,20 +213,6 @@ int writer_thread_start_for(const struct writer_thread_target *target, int fail_
         (void)pthread_setname_np(t->thread, "hyprof-writer");
         *ret_thread = t;
         return 0;
-}
-
-/* The interval of looking for a request to stop. */
-static struct timespec look_again(void)
-{
-        struct timespec when;
-
-        (void)clock_gettime(CLOCK_REALTIME, &when); /* the clock of the waits below */
-        when.tv_nsec += (long)LOOK_AGAIN_NS;
-        if (when.tv_nsec >= (long)NS_PER_S) {
-                when.tv_nsec -= (long)NS_PER_S;
-                when.tv_sec++;
-        }
-        return when;
 }
 
 static bool is_stopped(const struct writer_thread *t)
@@ -247,7 +234,7 @@ static int writer_thread_put_chunk(struct writer_thread *t, const struct queued_
 
         (void)pthread_mutex_lock(&t->lock);
         while (t->n_queued == QUEUE_ITEMS && t->failure.code == 0 && clock_raw_ns() < until_ns) {
-                const struct timespec when = look_again();
+                const struct timespec when = timed_wait_end(LOOK_AGAIN_NS);
 
                 if (until_ns == UINT64_MAX && is_stopped(t))
                         until_ns = clock_raw_ns() + STOPPED_CHUNK_NS;
@@ -297,7 +284,7 @@ bool writer_thread_take_snapshot(struct writer_thread *t, bool wait, struct writ
 
         (void)pthread_mutex_lock(&t->lock);
         while (wait && !t->has_answer && t->failure.code == 0 && !is_stopped(t)) {
-                const struct timespec when = look_again();
+                const struct timespec when = timed_wait_end(LOOK_AGAIN_NS);
 
                 (void)pthread_cond_timedwait(&t->changed, &t->lock, &when);
         }
@@ -314,7 +301,7 @@ struct ring_dump *writer_thread_take_dump(struct writer_thread *t, bool wait)
 
         (void)pthread_mutex_lock(&t->lock);
         while (wait && !t->done && !is_stopped(t)) {
-                const struct timespec when = look_again();
+                const struct timespec when = timed_wait_end(LOOK_AGAIN_NS);
 
                 (void)pthread_cond_timedwait(&t->changed, &t->lock, &when);
         }
@@ -365,7 +352,7 @@ int writer_thread_join(struct writer_thread *t, struct error *err)
         (void)pthread_cond_broadcast(&t->changed);
         (void)pthread_mutex_unlock(&t->lock);
         do {
-                when = look_again();
+                when = timed_wait_end(LOOK_AGAIN_NS);
                 r = pthread_timedjoin_np(t->thread, NULL, &when);
                 if (r != 0 && until_ns == UINT64_MAX && is_stopped(t))
                         until_ns = clock_raw_ns() + STOPPED_END_NS;
