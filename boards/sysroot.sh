@@ -31,12 +31,15 @@ keys=/usr/share/keyrings/debian-archive-keyring.gpg
 mkdir -p "$state"/{lists,archives}/partial "$state/etc"
 : > "$state/status"
 printf 'deb [signed-by=%s] %s %s main\n' "$keys" "$site" "$suite" > "$state/etc/sources.list"
+limit_s=${HYPROF_FETCH_S:-1200} # of the lists, and of the packages; a mirror may be stuck
 own_apt() {
-        apt-get -qq -o Dir::State="$state" -o Dir::State::lists="$state/lists" -o Dir::State::status="$state/status" \
+        timeout "$limit_s" apt-get -qq -o Dir::State="$state" -o Dir::State::lists="$state/lists" -o Dir::State::status="$state/status" \
                 -o Dir::Cache::archives="$state/archives" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= \
                 -o Dir::Etc::sourcelist="$state/etc/sources.list" -o Dir::Etc::sourceparts=- -o Dir::Etc::preferencesparts=- \
                 -o APT::Architecture="$architecture" -o APT::Architectures="$architecture" -o APT::Install-Recommends=false \
-                -o APT::Sandbox::User=root -o Acquire::Languages=none -o Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false "$@"
+                -o APT::Sandbox::User=root -o Acquire::Languages=none -o Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled=false "$@" && return
+        [ $? -ne 124 ] || echo "E: stopped after $limit_s s"
+        return 1
 }
 own_apt -o APT::Update::Error-Mode=any update >"$state/log" 2>&1 ||
         fail "no packages of Debian $suite for $architecture: $(grep '^[EW]:' "$state/log" | head -n 1)" 69

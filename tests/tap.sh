@@ -38,7 +38,7 @@ figure() { # words
         printf '# %s\n' "$1"
 }
 
-# A case: passed if the command succeeds; what it printed is shown if it does not.
+# A case: passed if the command succeeds; what it printed is shown if it does not, and case_failed() is called where a script has one.
 holds() { # name, command...
         n_cases=$((n_cases + 1))
         if "${@:2}" >"$TMPDIR/case" 2>&1; then
@@ -46,6 +46,7 @@ holds() { # name, command...
         else
                 echo "not ok $n_cases - $1"
                 sed 's/^/    /' "$TMPDIR/case"
+                ! declare -F case_failed >/dev/null || case_failed
         fi
 }
 

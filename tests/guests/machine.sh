@@ -31,7 +31,7 @@ there=/tree/$made
 boots() { # words, options of qemu...
         guest_stop
         holds "$target$1: boots, and ssh enters" guest_start "$target" "${@:2}"
-        in_guest true || exit 1
+        [ -n "$guest_pid" ] || exit 1
         figure "$(in_guest uname -srm), Debian $(cut -d ' ' -f 2 "build/guest/$target/root/.made-of"), $guest_processors CPUs$1"
         in_guest 'mkdir -p /tmp/t'
 }
@@ -276,7 +276,7 @@ units() {
 # But those of the disassembler, which a static hyprof has not.
 unit_tests() {
         local left_out='test_(annotation|disassembler|listing_process)$'
-        in_guest "cd /tree && HYPROF_TRIES=1 HYPROF_LIMIT_S=1800 CK_TIMEOUT_MULTIPLIER=20 HOME=/root TMPDIR=/tmp LC_ALL=C \
+        guest_command_s=7200 in_guest "cd /tree && HYPROF_TRIES=1 HYPROF_LIMIT_S=1800 CK_TIMEOUT_MULTIPLIER=20 HOME=/root TMPDIR=/tmp LC_ALL=C \
                 bash tests/run_tests.sh $made \$(ls -d $made/tests/test_* | grep -Ev '$left_out')" >"$TMPDIR/units" 2>&1
         figure "unit tests: $(tail -n 1 "$TMPDIR/units")" >&3
         ! grep -E '^(FAIL|failed:)' "$TMPDIR/units" || return 1
