@@ -555,7 +555,7 @@ $(B)/obj/cli/version.o: private C_FLAGS += -DHYPROF_GIT_ID='"$(GIT_ID)"' -DHYPRO
 
 # Programs see the client as its users do; the library folders do not see it at all.
 $(B)/obj/examples/%.o $(B)/obj/tests/%.o: EXTRA_INC := $(CLIENT_INC)
-$(B)/obj/tests/unit/test_%.o: EXTRA_INC := $(CLIENT_INC) $(if $(filter asan tsan board,$(VARIANT)),-include tests/unit/no_marks.h)
+$(B)/obj/tests/unit/%.o: EXTRA_INC := $(CLIENT_INC) $(if $(filter asan tsan board,$(VARIANT)),-include tests/unit/no_marks.h)
 $(B)/obj/tests/workloads/w_tracy_%.o: EXTRA_INC := $(CLIENT_INC) -Iinstrument/client/include/hyprof/compat -DTRACY_ENABLE -DTRACY_FIBERS
 
 # Code whose callers can only be found by tables.
@@ -660,7 +660,8 @@ $(B)/workloads/w_iree: $(B)/obj/tests/workloads/w_iree.o $(IREE_A)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LINK_FLAGS) $^ -o $@
 
-# These make the allocator fail, call by call, and set the clock.
+# These make the allocator fail, call by call, set the clock, and refuse events.
+$(B)/tests/test_event_refusals: private LINK_FLAGS += -Wl,--wrap=syscall
 $(B)/tests/test_timed_wait: private LINK_FLAGS += -Wl,--wrap=clock_gettime
 $(B)/tests/test_no_memory: private LINK_FLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup,--wrap=free
 

@@ -80,6 +80,12 @@ static int explain_open(const struct event_set *set, int code, const struct even
 {
         const char *name = spec ? spec->name : "dummy";
 
+        /* The tracker is of software, and in every kernel. */
+        if (!spec && set->options.scope == EVENT_SCOPE_CGROUP &&
+            (code == -EINVAL || code == -ENOENT || code == -ENODEV || code == -EOPNOTSUPP))
+                return error_set(err, code,
+                                 "this kernel cannot record a cgroup: it was built without "
+                                 "CONFIG_CGROUP_PERF; try another --scope");
         switch (-code) {
         case EINVAL:
                 if (!spec)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tests/unit/no_marks.h - included before each unit test that is built with a sanitizer or for a board
+ * tests/unit/no_marks.h - included before each unit test, and what it is linked with, that is built with a
+ * sanitizer or for a board
  *
  * An assertion that holds tells the library `check` its place, for the case of a crash.  The library moves
  * those messages byte by byte there, 8 KiB for each, which took most of the time of such a run; and where it
