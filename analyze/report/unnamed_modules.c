@@ -119,7 +119,7 @@ static const char *unnamed_modules_advise_on_file(const struct trace_module *mod
         return "try: hyprof symbolize --debug-dir DIR TRACE, with its unstripped file in DIR";
 }
 
-/* What is known of the modules of its path. */
+/* All that is known of the modules of its path. */
 static void describe(const struct trace_dictionary *d, struct unnamed_module *m)
 {
         for (uint32_t i = trace_dictionary_count(d, TRACE_TABLE_MODULES); i > 0; i--) {

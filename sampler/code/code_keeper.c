@@ -576,7 +576,7 @@ static int code_keeper_attach(struct code_keeper *k, const struct staged_image *
         return r < 0 ? r : 0;
 }
 
-/* What has no sample, or hardly one, would cost more than all the rest of a short recording. */
+/* Files with no sample, or hardly one, would cost more than all the rest of a short recording. */
 static bool has_to_wait(const struct kept_code *code, const struct staged_image *image)
 {
         return image->code == 0 && code->needs_places && code->n_places < PLACES_ENOUGH &&

@@ -54,7 +54,7 @@ static int process_intake_add_thread(const struct running_process *p, uint32_t t
         struct running_process thread = *p;
         int r;
 
-        /* What was read of the process is about its first thread. */
+        /* Its first thread alone is what was read of the process. */
         if (tid != p->pid && running_process_read_thread(p->pid, tid, &thread) < 0)
                 return 0; /* it has ended */
         r = kernel_side_take(samples, &rec);

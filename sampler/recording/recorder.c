@@ -84,7 +84,7 @@ static int recorder_begin(struct recorder *r, struct error *err)
         if (code == 0)
                 code = recorder_let_go(r, err);
         r->progress_ns = clock_raw_ns();
-        /* Of what is already running, samples come while its mappings are still being read. */
+        /* Samples of programs that already run come while their mappings are still being read. */
         begin_ns = recorder_joins(r) ? r->scope.enabled_ns : r->progress_ns;
         r->stop_ns = r->options->duration_ns ? begin_ns + r->options->duration_ns : UINT64_MAX;
         return code;

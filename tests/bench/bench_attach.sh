@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What a short recording of a running program with many processes costs: 300 ms of a tree of PROCESSES (150) processes,
+# The cost of a short recording of a running program with many processes: 300 ms of a tree of PROCESSES (150) processes,
 # which mostly wait; two of them burn time and start programs.
 #
 # Wall time of the whole command, median and range of RUNS (11), in turns with perf, which is given the PIDs of all of

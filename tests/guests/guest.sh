@@ -38,7 +38,7 @@ guest_stop() {
         guest_pid=
 }
 
-# What it said last.
+# The last words of the machine.
 guest_words() {
         tail -n 5 "$TMPDIR/qemu"
         tail -n 20 "$TMPDIR/console"

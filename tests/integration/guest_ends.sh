@@ -27,7 +27,7 @@ until [ -e "$STUBS/dies" ]; do sleep 0.05; done
 echo "Kernel panic - not syncing: sysrq triggered crash" >>"$console"
 rm "$STUBS/up"
 STUB
-# As ssh: 255 where nobody answers; a command that hangs goes on until it is stopped.
+# As ssh: 255 where no machine answers; a command that hangs goes on until it is stopped.
 cat >"$TMPDIR/bin/ssh" <<'STUB'
 #!/bin/bash
 [ -e "$STUBS/up" ] && kill -0 "$(cat "$STUBS/pid")" 2>/dev/null || exit 255

@@ -72,7 +72,7 @@ START_TEST(test_image_reader)
 }
 END_TEST
 
-/* Nobody was asked for an answer: the request to stop alone ends these waits, while they last. */
+/* No answer is on its way: the request to stop alone ends these waits, while they last. */
 START_TEST(test_writer_thread)
 {
         const struct itimerspec soon = { .it_value.tv_nsec = 20000000 };
