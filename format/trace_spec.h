@@ -357,11 +357,11 @@ enum trace_clock_kind {
           "samples in Python code without Python functions: what was read later did not fit the native stack")   \
         X(56, CODE_NOT_WATCHED,                                                                                  \
           "images in memory that can be written, without names: too many or too large to be read in each cycle") \
-        X(57, THREAD_UNKNOWN, "events left out: the kernel did not report their thread")                         \
+        X(57, THREAD_UNKNOWN, "events of threads that the kernel did not report, left out")                      \
         X(58, PYTHON_GONE,                                                                                       \
-          "call stacks without some of their Python functions, whose code was gone before it was read")          \
+          "call stacks without some Python functions: the code was gone before it was read")                     \
         X(59, PYTHON_TOO_MANY,                                                                                   \
-          "call stacks without some of their Python functions: more new ones at once than are read")
+          "call stacks without some Python functions: more new ones at once than are read")
 
 #define TRACE_LOSS_COUNT 60 /* ids below this are known */
 
