@@ -174,11 +174,6 @@ static int cmd_capture_parse(const char *text, struct relay_address *ret)
         return EXIT_STATUS_USAGE;
 }
 
-static int refuse_silence(const struct capture *c, struct error *err)
-{
-        return error_set(err, -EPIPE, "%s closed the connection without an answer", c->name);
-}
-
 /* Until the first byte of an answer, which is left there.  Returns 0; -EPIPE: closed; -EINTR: a signal. */
 static int await_answer(const struct capture *c, int fd, struct error *err)
 {
@@ -193,7 +188,7 @@ static int await_answer(const struct capture *c, int fd, struct error *err)
                 return error_set(err, -EINTR, "%s did not answer", c->name);
         if (recv(fd, &byte, 1, MSG_PEEK) == 1)
                 return 0;
-        return refuse_silence(c, err);
+        return error_set(err, -EPIPE, "%s closed the connection without an answer", c->name);
 }
 
 /*
@@ -207,10 +202,8 @@ static int reach_once(const struct capture *c, struct error *err)
         if (fd < 0)
                 return fd;
         r = relay_intake_ask(fd, &c->place, err);
-        if (r == 0)
+        if (r == 0 || r == -EPIPE || r == -ECONNRESET) /* it may have answered before it closed */
                 r = await_answer(c, fd, err);
-        else if (r == -EPIPE || r == -ECONNRESET)
-                r = refuse_silence(c, err);
         if (r < 0)
                 io_close(&fd);
         return r < 0 ? r : fd;
@@ -491,6 +484,11 @@ static void cmd_capture_report(const struct outcome *o, const char *path, bool q
                                 "hyprof capture -o FILE ..., with another FILE, or without %s" RELAY_PLACE_ENDING
                                 ", which says how far it goes",
                                 path);
+                else if (o->code == -EACCES)
+                        complain_try(
+                                "sudo hyprof capture ...; through ssh -L, log in there as the recorder's user");
+                else if (o->code == -EUSERS)
+                        complain_try("the same command again: they are closed after 5 seconds");
                 else if (leaves_rest(o))
                         complain_try("the same command again, to go on: %s has what came", path);
                 return;

@@ -368,8 +368,13 @@ static int relay_intake_take_answer(struct relay_intake *t, const struct relay_h
         if (answer.status == RELAY_STALE)
                 return error_set(err, -ESTALE,
                                  "the file is of another recording, or another capture has gone on with it");
+        if (answer.status == RELAY_FOREIGN)
+                return error_set(err, -EACCES, "the recorder hears only its own user and root");
+        if (answer.status == RELAY_CROWDED)
+                return error_set(err, -EUSERS,
+                                 "too many connections to the recorder do not say what they want");
         t->is_resumed = answer.status == RELAY_RESUMED;
-        if (answer.status > RELAY_STALE || t->is_resumed != (asked->recording != 0) ||
+        if (answer.status > RELAY_CROWDED || t->is_resumed != (asked->recording != 0) ||
             (t->is_resumed && answer.position != asked->position))
                 return error_set(err, -EBADMSG, "the recorder's answer makes no sense");
         t->place.recording = answer.recording;

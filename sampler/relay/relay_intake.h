@@ -64,7 +64,8 @@ int relay_intake_ask(int socket_fd, const struct relay_place *place, struct erro
 /*
  * relay_intake_begin() - after relay_intake_ask(), with the same place: hears from where on it goes
  * Returns 0; -EBUSY: another taker is connected; -ESTALE: the file is of another recording, or another
- * taker has gone on with it; -EBADMSG, -EPIPE, -errno.
+ * taker has gone on with it; -EACCES: the recorder does not hear this user; -EUSERS: too many connections
+ * to it; -EBADMSG, -EPIPE, -errno.
  */
 int relay_intake_begin(struct relay_intake *t, int socket_fd, int file_fd, int place_fd,
                        const struct relay_place *place, struct error *err);

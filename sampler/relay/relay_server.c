@@ -6,25 +6,23 @@
 #include "base/io.h"
 #include "format/trace_chunk.h"
 #include "format/trace_spec.h"
+#include "sampler/relay/relay_peer.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define WINDOW_BYTES    (UINT64_C(8) << 20) /* sent and not acknowledged: memory that a slow taker holds */
-#define SEND_AT_ONCE    ((size_t)1 << 20)
-#define READ_AT_ONCE    ((size_t)4 << 20)
-#define HEAR_AT_ONCE    64              /* reads of what a taker sends: it may flood */
-#define HELLO_NS        (5 * NS_PER_S)  /* for a stranger to say who it is */
-#define STALLED_NS      (10 * NS_PER_S) /* of a taker, when the whole trace is in a file anyway */
-#define TCP_TABLE_BYTES ((size_t)1 << 20)
+#define WINDOW_BYTES (UINT64_C(8) << 20) /* sent and not acknowledged: memory that a slow taker holds */
+#define SEND_AT_ONCE ((size_t)1 << 20)
+#define READ_AT_ONCE ((size_t)4 << 20)
+#define HEAR_AT_ONCE 64              /* reads of what a taker sends: it may flood */
+#define HELLO_NS     (5 * NS_PER_S)  /* for a stranger to say who it is */
+#define STALLED_NS   (10 * NS_PER_S) /* of a taker, when the whole trace is in a file anyway */
 
 static void tell(struct relay_server *s, enum relay_news news)
 {
@@ -385,61 +383,23 @@ static void hear_strangers(struct relay_server *s, uint64_t now_ns)
 
 /* ---- who they are -------------------------------------------------------------------------------------- */
 
-/* In a line after both addresses: state, queues, timer, retransmissions, and then the user. */
-static bool parse_tcp_user(const char *at, uint32_t *ret_uid)
+static bool is_welcome(const struct relay_server *s, int fd)
 {
-        char *end = NULL;
-        unsigned long uid;
-
-        for (unsigned field = 0; field < 4; field++) {
-                at += strspn(at, " ");
-                at += strcspn(at, " ");
-        }
-        uid = strtoul(at, &end, 10);
-        *ret_uid = (uint32_t)uid;
-        return end != at && *end == ' ' && uid <= UINT32_MAX;
-}
-
-/* The user of the other end of a connection within this machine, as the kernel's table has it. */
-static bool find_tcp_user(struct relay_server *s, int fd, uint32_t *ret_uid)
-{
-        struct sockaddr_in own = { .sin_port = 0 }, peer = { .sin_port = 0 };
-        socklen_t n_own = sizeof(own), n_peer = sizeof(peer);
-        char wanted[64], *table;
-        const char *line;
-        bool is_found = false;
-        size_t n = 0;
-
-        if (s->tcp_fd < 0 || getsockname(fd, (struct sockaddr *)&own, &n_own) < 0 ||
-            getpeername(fd, (struct sockaddr *)&peer, &n_peer) < 0)
-                return false;
-        table = malloc(TCP_TABLE_BYTES + 1);
-        if (!table)
-                return false;
-        if (io_pread_full(s->tcp_fd, table, TCP_TABLE_BYTES, 0, &n, NULL) < 0)
-                n = 0;
-        table[n] = '\0';
-        (void)snprintf(wanted, sizeof(wanted), " %08" PRIX32 ":%04X %08" PRIX32 ":%04X ",
-                       peer.sin_addr.s_addr, ntohs(peer.sin_port), own.sin_addr.s_addr, ntohs(own.sin_port));
-        line = strstr(table, wanted);
-        is_found = line && parse_tcp_user(line + strlen(wanted), ret_uid);
-        free(table);
-        return is_found;
-}
-
-static bool is_welcome(struct relay_server *s, int fd)
-{
-        struct ucred peer = { .pid = 0 };
-        socklen_t n = sizeof(peer);
-        int domain = 0;
         uint32_t uid;
 
-        if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &(socklen_t){ sizeof(domain) }) < 0)
-                return false;
-        if (domain == AF_INET)
-                return find_tcp_user(s, fd, &uid) && (uid == s->uid || uid == 0);
-        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 &&
-               (peer.uid == s->uid || peer.uid == 0);
+        return relay_peer_find_user(fd, s->tcp_fd, &uid) == 0 && (uid == s->uid || uid == 0);
+}
+
+/* It hears why, and nothing of the recording. */
+static void refuse_stranger(struct relay_server *s, int fd, enum relay_status why)
+{
+        const struct relay_hello answer = { .status = why };
+        uint8_t bytes[RELAY_HELLO_BYTES];
+
+        relay_hello_encode(&answer, false, bytes);
+        (void)!send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL | MSG_DONTWAIT);
+        io_close(&fd);
+        s->report.n_refused++;
 }
 
 static void accept_stranger(struct relay_server *s, uint64_t now_ns)
@@ -449,9 +409,12 @@ static void accept_stranger(struct relay_server *s, uint64_t now_ns)
 
         if (fd < 0)
                 return;
-        if (s->n_strangers == RELAY_STRANGERS_MAX || !is_welcome(s, fd)) {
-                s->report.n_refused++;
-                io_close(&fd);
+        if (!is_welcome(s, fd)) {
+                refuse_stranger(s, fd, RELAY_FOREIGN);
+                return;
+        }
+        if (s->n_strangers == RELAY_STRANGERS_MAX) {
+                refuse_stranger(s, fd, RELAY_CROWDED);
                 return;
         }
         (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));

@@ -6,8 +6,8 @@
  * Way of the data:  trace_writer -> pipe -> [relay_server] (relay_shelf) -> socket -> relay_intake
  *
  * The recorder never waits for a taker: what does not fit is dropped and counted.  One taker at a time;
- * others are told so.  Runs in a process of its own, see relay_process.h; what a taker sends is hostile:
- * forty bytes, and then positions.
+ * others are told so, and so are those of other users.  Runs in a process of its own, see relay_process.h;
+ * what a taker sends is hostile: forty bytes, and then positions.
  */
 #ifndef SAMPLER_RELAY_RELAY_SERVER_H
 #define SAMPLER_RELAY_RELAY_SERVER_H

@@ -28,6 +28,8 @@ enum relay_status {
         RELAY_RESUMED, /* from the position that was asked for */
         RELAY_BUSY,    /* another taker is connected */
         RELAY_STALE,   /* another recording, or another taker has gone on with it */
+        RELAY_FOREIGN, /* the taker is of a user that the recorder does not hear */
+        RELAY_CROWDED, /* too many connections have not said who they are */
 };
 
 /* Both directions; a taker sends status 0. */

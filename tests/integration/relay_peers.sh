@@ -3,7 +3,7 @@
 # hyprof capture and hyprof record --listen with a wrong other side: garbage, silence, half a word, floods, two at once; one line each, and nothing is lost by it
 set -eu
 . tests/tap.sh
-plan 64
+plan 74
 need jq python3 strip
 mkdir -m 700 "$TMPDIR/run"
 export XDG_RUNTIME_DIR=$TMPDIR/run
@@ -75,6 +75,8 @@ garbage|what answers there is no recorder
 http|what answers there is no recorder
 half-answer|the connection ended before the recording did
 busy|another capture is connected to this recording
+foreign|the recorder hears only its own user and root
+crowded|too many connections to the recorder do not say what they want
 unknown-status|the recorder's answer makes no sense
 resumes-nothing|the recorder's answer makes no sense
 garbage-after-answer|the other side sends no trace: not a chunk
@@ -212,6 +214,31 @@ holds "--wait: the recording ends" ended 0 "$recorder"
 holds "--wait: byte for byte the recorder's file" cmp "$TMPDIR/own.hyp" "$taken"
 kill "$forwarder"
 wait "$forwarder" 2>/dev/null || true
+
+# ---- another user of this machine, at a port
+rm -f "$taken"*
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+        users=$(mktemp -d /tmp/hyprof-peers.XXXXXX)
+        trap 'cleanup; rm -rf "/tmp/hyprof.peers.$$" "$users"' EXIT
+        cp "$HYPROF" tests/tools/relay_peer.py "$users/"
+        chown -R 65534:65534 "$users"
+        as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all env HOME="$users" "$@"; }
+        "$HYPROF" record --listen 0 -o "$TMPDIR/own.hyp" -- "$WORKLOADS/w_two_zones" 0.02 >"$TMPDIR/out" 2>"$TMPDIR/other.err" &
+        recorder=$!
+        programs+=("$recorder")
+        until_it_says "$TMPDIR/other.err" 'listening at'
+        port=$(sed -n 's/.*listening at 127.0.0.1://p' "$TMPDIR/other.err")
+        holds "another user: refused, --wait or not" ends_with 1 as_user timeout 60 "$users/hyprof" capture --wait "$port" -o "$users/t.hyp"
+        holds "another user: in one line" says_once 'the recorder hears only its own user and root'
+        holds "another user: and what to do" grep -q 'try: sudo hyprof capture' "$TMPDIR/err"
+        holds "another user: no file" same "" "$(find "$users" -name 't.hyp*')"
+        holds "another user: one that is gone at once" same gone "$(as_user python3 "$users/relay_peer.py" taker "$port" hello-and-go)"
+        holds "four that say nothing: a fifth is told so" same 5 "$(python3 tests/tools/relay_peer.py taker "$port" crowd)"
+        holds "nobody was heard before the first one of the own user" same 1 "$(python3 tests/tools/relay_peer.py taker "$port" generation)"
+        holds "another user: the recording ends" ended 0 "$recorder"
+else
+        skips_group "another user" "this test does not run as root"
+fi
 
 # ---- names from a server that does not answer: the trace is here, and a signal ends the search
 strip -o "$TMPDIR/nameless" "$WORKLOADS/w_two_zones"

@@ -3,7 +3,7 @@
 """The other side of a trace that is taken, as it should not be.
 
 relay_peer.py recorder SOCKET HOW [TRACE]   listens once, prints "listening", and answers a capture
-relay_peer.py taker SOCKET HOW              connects to a recorder; prints what came of it
+relay_peer.py taker SOCKET|PORT HOW         connects to a recorder; prints what came of it
 relay_peer.py names PORT_FILE HOW           a server of debug files that says nothing; prints "asked"
 relay_peer.py forward SOCKET TO             passes connections on, as ssh -L does; closes them when nobody listens
 """
@@ -17,7 +17,7 @@ import time
 
 HELLO_BYTES = 40
 CHUNK_HEADER = struct.Struct("<IHHIIIIQQQ")
-FRESH, RESUMED, BUSY, STALE, UNKNOWN = range(5)
+FRESH, RESUMED, BUSY, STALE, FOREIGN, CROWDED, UNKNOWN = range(7)
 
 
 def hello(magic: bytes, recording: int, generation: int, status: int, position: int) -> bytes:
@@ -72,6 +72,8 @@ def words_of(how: str, trace: bytes, asked: bytes) -> bytes:
         "half-answer": answer(FRESH)[:HELLO_BYTES // 2],
         "busy": answer(BUSY),
         "stale": answer(STALE),
+        "foreign": answer(FOREIGN),
+        "crowded": answer(CROWDED),
         "unknown-status": answer(UNKNOWN),
         "resumes-nothing": answer(RESUMED, 77) + trace,
         "garbage-after-answer": answer(FRESH) + os.urandom(1 << 20),
@@ -121,6 +123,8 @@ def be_recorder(path: str, how: str, trace: bytes) -> None:
 # ---- a taker
 
 def connect(path: str) -> socket.socket:
+    if path.isdigit():
+        return socket.create_connection(("127.0.0.1", int(path)))
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(path)
     return connection
@@ -166,12 +170,44 @@ def flood_positions(path: str) -> int:
     return int(time.monotonic() - begin)
 
 
+def answer_to(connection: socket.socket) -> tuple[int, int]:
+    """The generation and the status."""
+    connection.sendall(hello(b"HYPTAKE1", 0, 0, FRESH, 0))
+    fields = struct.unpack("<8sQIIQQ", receive(connection, HELLO_BYTES))
+    return fields[2], fields[3]
+
+
+def say_hello_and_go(path: str) -> str:
+    """Fifty connections that are closed before the recorder can have looked at them."""
+    for _ in range(50):
+        connection = connect(path)
+        try:
+            connection.sendall(hello(b"HYPTAKE1", 0, 0, FRESH, 0))
+        except OSError:
+            pass
+        connection.close()
+    return "gone"
+
+
+def crowd(path: str) -> int:
+    """The status of the fifth connection, when four say nothing."""
+    silent = [connect(path) for _ in range(4)]
+    status = answer_to(connect(path))[1]
+    for one in silent:
+        one.close()
+    return status
+
+
 def be_taker(path: str, how: str) -> None:
-    if how == "flood-connections":
-        print(flood_connections(path))
-        return
-    if how == "flood-positions":
-        print(flood_positions(path))
+    whole = {
+        "flood-connections": flood_connections,
+        "flood-positions": flood_positions,
+        "hello-and-go": say_hello_and_go,
+        "crowd": crowd,
+        "generation": lambda path: answer_to(connect(path))[0],
+    }
+    if how in whole:
+        print(whole[how](path))
         return
     connection = connect(path)
     connection.sendall({

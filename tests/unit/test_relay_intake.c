@@ -193,7 +193,9 @@ START_TEST(answers_that_are_no_beginning)
         ck_assert_int_eq(take(&f, RELAY_BUSY, f.bytes, 0), -EBUSY);
         ck_assert_int_eq(take(&f, RELAY_STALE, f.bytes, 0), -ESTALE);
         ck_assert_int_eq(take(&f, RELAY_RESUMED, f.bytes, 0), -EBADMSG); /* of what? */
-        ck_assert_int_eq(take(&f, RELAY_STALE + 1, f.bytes, f.n_bytes), -EBADMSG);
+        ck_assert_int_eq(take(&f, RELAY_FOREIGN, f.bytes, 0), -EACCES);
+        ck_assert_int_eq(take(&f, RELAY_CROWDED, f.bytes, 0), -EUSERS);
+        ck_assert_int_eq(take(&f, RELAY_CROWDED + 1, f.bytes, f.n_bytes), -EBADMSG);
         f.place = (struct relay_place){ .recording = RECORDING, .generation = 1 };
         ck_assert_int_eq(take(&f, RELAY_FRESH, f.bytes, 0), -EBADMSG);
         tear_down(&f);
