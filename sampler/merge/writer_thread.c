@@ -47,7 +47,7 @@ struct writer_thread {
         pthread_cond_t changed;
         struct queued_chunk queue[QUEUE_ITEMS];
         size_t first, n_queued;
-        bool ending;
+        bool ending, has_ended;
         uint64_t n_bytes;
         uint64_t dropped_ns;                  /* of the newest event that the ring has dropped */
         struct error failure;                 /* code 0 while all is well */
@@ -177,6 +177,10 @@ static void *writer_thread_run(void *context)
         }
         if (t->ring)
                 chunk_snapshot_deinit(t->ring, &t->snapshot);
+        (void)pthread_mutex_lock(&t->lock);
+        t->has_ended = true;
+        (void)pthread_cond_broadcast(&t->changed);
+        (void)pthread_mutex_unlock(&t->lock);
         return NULL;
 }
 
@@ -344,22 +348,25 @@ uint64_t writer_thread_dropped_ns(struct writer_thread *t)
 int writer_thread_join(struct writer_thread *t, struct error *err)
 {
         uint64_t until_ns = UINT64_MAX;
-        struct timespec when;
+        bool has_ended;
         int r;
 
         (void)pthread_mutex_lock(&t->lock);
         t->ending = true;
         (void)pthread_cond_broadcast(&t->changed);
-        (void)pthread_mutex_unlock(&t->lock);
-        do {
-                when = timed_wait_end(LOOK_AGAIN_NS);
-                r = pthread_timedjoin_np(t->thread, NULL, &when);
-                if (r != 0 && until_ns == UINT64_MAX && is_stopped(t))
+        while (!t->has_ended && clock_raw_ns() < until_ns) {
+                const struct timespec when = timed_wait_end(LOOK_AGAIN_NS);
+
+                (void)pthread_cond_timedwait(&t->changed, &t->lock, &when);
+                if (until_ns == UINT64_MAX && is_stopped(t))
                         until_ns = clock_raw_ns() + STOPPED_END_NS;
-        } while (r != 0 && clock_raw_ns() < until_ns);
-        if (r != 0)
+        }
+        has_ended = t->has_ended;
+        (void)pthread_mutex_unlock(&t->lock);
+        if (!has_ended)
                 return error_set(err, -EINTR, "gave up waiting for the reader of the trace");
 
+        (void)pthread_join(t->thread, NULL);
         r = t->failure.code;
         if (r < 0)
                 r = error_set(err, r, "%s", t->failure.text);
