@@ -170,20 +170,17 @@ static bool has_replaced_code(const struct trace_dictionary *d)
         return false;
 }
 
-/* The loss says how often code was replaced; what that means for this report are the samples. */
+/* The loss says how often code was replaced; what it may have cost this report are the samples without a name. */
 static int add_replaced(struct report *report, uint64_t n_unnamed)
 {
         const struct report_gap gap = {
                 .source = REPORT_GAP_ANALYSIS,
                 .code = "REPLACED_CODE",
-                .words =
-                        n_unnamed > 0
-                                ? "samples in generated code have no name; all that replacements cost is among these"
-                                : "no sample has lost its name by a replacement of code",
+                .words = "samples in generated code without a name, which replacements may have taken",
                 .count = n_unnamed,
         };
 
-        return has_replaced_code(report->samples.dictionary) ? add_gap(&report->gaps, &gap) : 0;
+        return n_unnamed > 0 && has_replaced_code(report->samples.dictionary) ? add_gap(&report->gaps, &gap) : 0;
 }
 
 /* One line a module, however many functions of it have no symbol. */

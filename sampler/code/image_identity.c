@@ -61,9 +61,8 @@ static int identity_add(struct image_identities *ids, const struct image_key *ke
 static int identity_search(const struct image_identity_look *look, const struct image_whole *known,
                            struct byte_buffer *whole)
 {
-        const struct image_search_limits limits = { .bytes_max = IMAGE_IDENTITY_SEARCH_BYTES,
-                                                    .until_ns = clock_raw_ns() + look->search_ns,
-                                                    .near_avma = *look->near_avma };
+        struct image_search_limits limits = { .bytes_max = IMAGE_IDENTITY_SEARCH_BYTES,
+                                              .until_ns = clock_raw_ns() + look->search_ns };
         struct memory_image image = *look->image;
         bool all = false;
         int r = 0;
@@ -76,6 +75,7 @@ static int identity_search(const struct image_identity_look *look, const struct 
         if (r < 0 || (r == 1 && content_hash(whole->data, whole->used_bytes) != known->number))
                 return r;
         if (look->may_search) {
+                limits.near_avma = *look->near_avma;
                 image.copy_avma = r == 1 ? known->copy_avma : 0;
                 byte_buffer_deinit(whole);
                 r = image_source_find_only(&image, &limits, whole, look->near_avma, &all);

@@ -80,9 +80,9 @@ static int explain_open(const struct event_set *set, int code, const struct even
 {
         const char *name = spec ? spec->name : "dummy";
 
-        /* The tracker is of software, and in every kernel. */
+        /* The tracker is of software, and in every kernel; a CPU that has just gone offline gives ENODEV. */
         if (!spec && set->options.scope == EVENT_SCOPE_CGROUP &&
-            (code == -EINVAL || code == -ENOENT || code == -ENODEV || code == -EOPNOTSUPP))
+            (code == -EINVAL || code == -ENOENT || code == -EOPNOTSUPP))
                 return error_set(err, code,
                                  "this kernel cannot record a cgroup: it was built without "
                                  "CONFIG_CGROUP_PERF; try another --scope");

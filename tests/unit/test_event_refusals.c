@@ -41,7 +41,7 @@ static const struct refusal {
 } refusals[] = {
         { -EOPNOTSUPP, EVENT_SCOPE_CGROUP, "built without CONFIG_CGROUP_PERF" },
         { -EINVAL, EVENT_SCOPE_CGROUP, "built without CONFIG_CGROUP_PERF" },
-        { -ENODEV, EVENT_SCOPE_CGROUP, "built without CONFIG_CGROUP_PERF" },
+        { -ENODEV, EVENT_SCOPE_CGROUP, "the event dummy is not available" },
         { -EACCES, EVENT_SCOPE_CGROUP, "not permitted to open the event dummy on a cgroup" },
         { -EACCES, EVENT_SCOPE_CPUS, "not permitted to open the event dummy system-wide" },
         { -EINVAL, EVENT_SCOPE_CPUS, "the kernel refuses the event dummy" },

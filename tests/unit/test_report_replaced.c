@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * analyze/report/report_gaps.c, unnamed_modules.c: beside the number of times that code was replaced stands
- * what that has cost
+ * what that may have cost
  */
 #include "analyze/report/report.h"
 #include "base/error.h"
@@ -10,17 +10,15 @@
 
 #include <string.h>
 
-static struct report_gap gap_of(const struct report *report, const char *code)
+static const struct report_gap *find_gap(const struct report *report, const char *code)
 {
-        uint32_t i = 0;
-
-        while (i < report->gaps.n_rows && strcmp(report->gaps.rows[i].code, code) != 0)
-                i++;
-        ck_assert_uint_lt(i, report->gaps.n_rows);
-        return report->gaps.rows[i];
+        for (uint32_t i = 0; i < report->gaps.n_rows; i++)
+                if (strcmp(report->gaps.rows[i].code, code) == 0)
+                        return &report->gaps.rows[i];
+        return NULL;
 }
 
-/* How many samples have lost their names, beside the number of replacements; or that none has. */
+/* How many samples may have lost their names, beside the number of replacements; nothing where none has. */
 /* loop test */
 START_LOOP_TEST(test_replaced_code, 0, 2)
 {
@@ -29,7 +27,7 @@ START_LOOP_TEST(test_replaced_code, 0, 2)
         struct trace_builder b;
         struct error err = ERROR_NONE;
         struct report *report;
-        struct report_gap gap;
+        const struct report_gap *gap;
         uint32_t event, memory, stack;
 
         trace_builder_init(&b);
@@ -52,10 +50,13 @@ START_LOOP_TEST(test_replaced_code, 0, 2)
         report = NULL;
         ck_assert_msg(report_load(b.path, NULL, &report, &err) == 0, "%s", err.text);
 
-        ck_assert_uint_eq(gap_of(report, "CODE_REPLACED").count, 40);
-        gap = gap_of(report, "REPLACED_CODE");
-        ck_assert_uint_eq(gap.count, has_names ? 0 : 3);
-        ck_assert_ptr_nonnull(strstr(gap.words, has_names ? "no sample has lost" : "have no name"));
+        gap = find_gap(report, "CODE_REPLACED");
+        ck_assert_ptr_nonnull(gap);
+        ck_assert_uint_eq(gap->count, 40);
+        gap = find_gap(report, "REPLACED_CODE");
+        ck_assert_int_eq(gap == NULL, has_names);
+        if (gap)
+                ck_assert_uint_eq(gap->count, 3);
         report_free(report);
         trace_builder_deinit(&b);
 }
