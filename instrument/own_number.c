@@ -4,15 +4,13 @@
 #include "base/byte_buffer.h"
 #include "base/io.h"
 
-#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define STATUS_BYTES_MAX 65536
-#define PATH_BYTES       32 /* room for "/proc/4294967295/task" */
+#define PATH_BYTES       40 /* room for "/proc/4294967295/task/4294967295" */
 
 int own_number_read(int proc_fd, uint32_t number, uint32_t *ret_own_number, struct error *err)
 {
@@ -38,32 +36,14 @@ int own_number_read(int proc_fd, uint32_t number, uint32_t *ret_own_number, stru
         return r;
 }
 
-/* True if the thread with the directory @name calls itself @own_tid. */
-static bool own_number_is_thread(int task_fd, const char *name, uint32_t own_tid)
-{
-        int fd = openat(task_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        uint32_t own = 0;
-        bool found = fd >= 0 && own_number_read(fd, 0, &own, NULL) == 0 && own == own_tid;
-
-        io_close(&fd);
-        return found;
-}
-
-uint32_t own_number_find_thread(uint32_t pid, uint32_t own_tid)
+int own_number_read_thread(uint32_t pid, uint32_t tid, uint32_t *ret_own_tid)
 {
         char path[PATH_BYTES];
-        const struct dirent *entry;
-        uint32_t tid = 0;
-        DIR *dir;
+        int fd, r;
 
-        (void)snprintf(path, sizeof(path), "/proc/%u/task", pid);
-        dir = opendir(path);
-        if (!dir)
-                return 0;
-        /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is ours alone */
-        while (tid == 0 && (entry = readdir(dir)) != NULL)
-                if (entry->d_name[0] != '.' && own_number_is_thread(dirfd(dir), entry->d_name, own_tid))
-                        tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-        (void)closedir(dir);
-        return tid;
+        (void)snprintf(path, sizeof(path), "/proc/%u/task/%u", pid, tid);
+        fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        r = fd < 0 ? -errno : own_number_read(fd, tid, ret_own_tid, NULL);
+        io_close(&fd);
+        return r;
 }

@@ -2,7 +2,7 @@
 /*
  * instrument/own_number.h - the numbers that a process and its threads have in their own PID namespace
  *
- * Way of the data:  /proc/PID/status -> [own_number] -> region_finder, zone_source
+ * Way of the data:  /proc/PID/status -> [own_number] -> region_finder, zone_source, own_threads
  *
  * In a container a program calls itself 1, and the kernel tells us another
  * number.  The line NSpid of its status has both.
@@ -22,12 +22,7 @@ struct error;
  */
 int own_number_read(int proc_fd, uint32_t number, uint32_t *ret_own_number, struct error *err);
 
-/*
- * own_number_find_thread() - the number that a thread has for us
- * @pid:      of its process, for us
- * @own_tid:  what it calls itself
- * Looks through all threads of the process.  Returns 0 if no thread has it, or the process is gone.
- */
-uint32_t own_number_find_thread(uint32_t pid, uint32_t own_tid);
+/* The same for a thread, by the numbers that it and its process have for us. */
+int own_number_read_thread(uint32_t pid, uint32_t tid, uint32_t *ret_own_tid);
 
 #endif /* INSTRUMENT_OWN_NUMBER_H */

@@ -170,7 +170,7 @@ static bool has_replaced_code(const struct trace_dictionary *d)
         return false;
 }
 
-/* The loss says how often code was replaced; what it may have cost this report are the samples without a name. */
+/* The loss says how often code was replaced; it may have cost this report samples that have no name. */
 static int add_replaced(struct report *report, uint64_t n_unnamed)
 {
         const struct report_gap gap = {
@@ -180,7 +180,8 @@ static int add_replaced(struct report *report, uint64_t n_unnamed)
                 .count = n_unnamed,
         };
 
-        return n_unnamed > 0 && has_replaced_code(report->samples.dictionary) ? add_gap(&report->gaps, &gap) : 0;
+        return n_unnamed > 0 && has_replaced_code(report->samples.dictionary) ? add_gap(&report->gaps, &gap)
+                                                                              : 0;
 }
 
 /* One line a module, however many functions of it have no symbol. */

@@ -17,6 +17,7 @@
 #include "sampler/bpf/switch_machine.h"
 
 #define CGROUP_LEVELS_MAX 16
+#define PID_LEVELS_MAX    32 /* MAX_PID_NS_LEVEL of the kernel's */
 #define KEY_WORDS         24 /* of the user's stack: the calls that are in there make a place */
 #define PF_KTHREAD        0x00200000
 #define TASK_DEAD_BITS    0xb0
@@ -46,6 +47,16 @@ struct sched_entity {
         __u64 sum_exec_runtime, prev_sum_exec_runtime;
 } KERNEL_STRUCT;
 
+struct upid {
+        int nr;
+} KERNEL_STRUCT;
+
+/* The numbers of a thread: `numbers` has one for each namespace that it is seen from, the outermost first. */
+struct pid {
+        unsigned int level; /* how many namespaces further in its own is */
+        struct upid numbers[1];
+} KERNEL_STRUCT;
+
 struct task_struct {
         MACHINE_TASK_MEMBERS
         unsigned int __state;
@@ -53,6 +64,7 @@ struct task_struct {
         int pid, tgid;
         int wake_cpu; /* where it ran last */
         struct css_set *cgroups;
+        struct pid *thread_pid;
         struct sched_entity se;
 } KERNEL_STRUCT;
 
@@ -616,6 +628,59 @@ int on_fork(__u64 *ctx)
                 return 0;
         if (bpf_map_update_elem(&processes, &child_pid, &value, BPF_ANY) < 0 && (ring = own_ring()) != NULL)
                 __sync_fetch_and_add(&ring->n_lost, 1);
+        return 0;
+}
+
+/* The number that a thread has for itself; 0 = the one that it has for us, or not known. */
+static __always_inline __u32 own_number_of(const struct task_struct *task)
+{
+        const struct pid *pid;
+        __u32 level;
+        __s32 number;
+
+        if (!bpf_core_field_exists(task->thread_pid))
+                return 0;
+        pid = task->thread_pid;
+        level = pid->level;
+        if (level == 0 || level > PID_LEVELS_MAX)
+                return 0;
+        if (bpf_probe_read_kernel(&number, sizeof(number),
+                                  (const char *)&pid->numbers + level * bpf_core_type_size(struct upid)) < 0)
+                return 0;
+        return (__u32)number;
+}
+
+/* A program says which thread emits by the number that the thread has for itself. */
+SEC("tp_btf/sched_process_fork")
+int on_thread(__u64 *ctx)
+{
+        struct task_struct *parent = (struct task_struct *)ctx[0];
+        struct task_struct *child = (struct task_struct *)ctx[1];
+        struct switch_record_number *record;
+        struct switch_ring_head *ring;
+        __u32 own_tid;
+
+        if (child->tgid != parent->tgid || (own_tid = own_number_of(child)) == 0 ||
+            !switch_events_is_wanted(child))
+                return 0;
+        ring = own_ring();
+        if (!ring || ring->is_off)
+                return 0;
+        if (!has_room(ring, sizeof(*record))) {
+                ring->n_lost++;
+                return 0;
+        }
+        record = place_of(ring);
+        record->head.kind = SWITCH_RECORD_NUMBER;
+        record->head.flags = 0;
+        record->head.state = 0;
+        record->head.n_bytes = sizeof(*record);
+        record->head.time_ns = bpf_ktime_get_ns();
+        record->pid = (__u32)child->tgid;
+        record->tid = (__u32)child->pid;
+        record->own_tid = own_tid;
+        record->unused = 0;
+        commit(ring, sizeof(*record));
         return 0;
 }
 

@@ -40,7 +40,8 @@ struct switch_ring_head {
 enum switch_record_kind {
         SWITCH_RECORD_SWITCH = 1,
         SWITCH_RECORD_WAKEUP = 2,
-        SWITCH_RECORD_GIL = 3, /* before the switch of a thread that waits for the lock of its Python */
+        SWITCH_RECORD_GIL = 3,    /* before the switch of a thread that waits for the lock of its Python */
+        SWITCH_RECORD_NUMBER = 4, /* of a new thread in a PID namespace */
 };
 
 enum switch_record_flag {
@@ -90,6 +91,14 @@ struct switch_record_gil {
         __u64 n_switches;  /* so often its holder has changed */
         __u64 interval_us; /* after so long the thread wakes, asks for the lock, and waits on */
         __u32 holder_tid;  /* in the process's PID namespace; 0 = not known */
+        __u32 unused;
+};
+
+/* A process that was there has a new thread. */
+struct switch_record_number {
+        struct switch_record_head head;
+        __u32 pid, tid;
+        __u32 own_tid; /* the number that it has for itself, in its PID namespace */
         __u32 unused;
 };
 

@@ -32,6 +32,7 @@ enum perf_record_kind {
         PERF_RECORD_KIND_SWITCH,
         PERF_RECORD_KIND_WAKEUP, /* of BPF or a tracepoint, not a kind of the kernel's */
         PERF_RECORD_KIND_GIL,    /* of BPF: the switch of who waits for it comes next */
+        PERF_RECORD_KIND_NUMBER, /* of BPF: a new thread in a PID namespace; its FORK may come after it */
         PERF_RECORD_KIND_LOST,
         PERF_RECORD_KIND_LOST_SAMPLES,
         PERF_RECORD_KIND_THROTTLE,
@@ -115,6 +116,7 @@ struct perf_record {
                         uint64_t interval_ns; /* after so long who waits looks again */
                         uint32_t holder_tid;  /* in the process's PID namespace; 0 = not known */
                 } gil;
+                uint32_t own_tid; /* of a new thread: its number for itself, in its PID namespace */
                 uint64_t n_lost;
         };
 };

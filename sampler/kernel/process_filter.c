@@ -162,6 +162,7 @@ bool process_filter_takes(struct process_filter *f, const struct perf_record *re
         case PERF_RECORD_KIND_SWITCH:
         case PERF_RECORD_KIND_WAKEUP:
         case PERF_RECORD_KIND_GIL:
+        case PERF_RECORD_KIND_NUMBER:
                 break;
         case PERF_RECORD_KIND_LOST:
         case PERF_RECORD_KIND_LOST_SAMPLES:

@@ -210,6 +210,21 @@ static void decode_gil(struct byte_reader *r, uint32_t cpu, struct switch_record
         rec->gil.holder_tid = g.holder_tid;
 }
 
+static void switch_record_decode_number(struct byte_reader *r, uint32_t cpu, struct switch_record *record)
+{
+        struct switch_record_number n;
+        const uint8_t *at = bytes_take(r, sizeof(n));
+        struct perf_record *rec;
+
+        if (!at)
+                return;
+        memcpy(&n, at, sizeof(n));
+        rec = add_record(record, PERF_RECORD_KIND_NUMBER, &n.head, cpu);
+        rec->pid = n.pid;
+        rec->tid = n.tid;
+        rec->own_tid = n.own_tid;
+}
+
 int switch_record_decode(const uint8_t *bytes, size_t n_bytes, uint32_t cpu, struct switch_record *ret_record,
                          struct error *err)
 {
@@ -229,6 +244,8 @@ int switch_record_decode(const uint8_t *bytes, size_t n_bytes, uint32_t cpu, str
                 decode_wakeup(&r, cpu, ret_record);
         else if (head.kind == SWITCH_RECORD_GIL)
                 decode_gil(&r, cpu, ret_record);
+        else if (head.kind == SWITCH_RECORD_NUMBER)
+                switch_record_decode_number(&r, cpu, ret_record);
         else
                 return error_set(err, -EBADMSG, "context switch: kind %u is unknown", head.kind);
         if (r.short_read)

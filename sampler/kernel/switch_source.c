@@ -26,7 +26,7 @@
 
 #define RING_BYTES_MIN (UINT64_C(1) << 16) /* of a CPU: several records with a stack */
 #define WAKE_SHARES    4
-#define PROGRAMS_MAX   4
+#define PROGRAMS_MAX   5
 #define HOOK_SECTION   "tp_btf/"      /* then the name of the hook */
 #define PAGE_BYTES     UINT64_C(4096) /* of all machines that we know, at least */
 #define SKIPPED_FRAMES \
@@ -452,6 +452,8 @@ int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything,
 
                 if (!is_needed(s, program))
                         continue;
+                if (s->n_links == PROGRAMS_MAX)
+                        return switch_source_explain(-E2BIG, "attach the program", err);
                 link = bpf_program__attach_trace(program);
                 if (!link)
                         return switch_source_explain(-errno, "attach the program", err);

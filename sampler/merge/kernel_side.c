@@ -353,6 +353,17 @@ static bool takes(struct kernel_side *s, const struct perf_record *rec)
                !is_double;
 }
 
+/* The zones of the thread's ring will say that they are of this number. */
+static int kernel_side_take_number(struct kernel_side *s, const struct perf_record *rec)
+{
+        struct thread_track *thread = NULL;
+        int r = 0;
+
+        if (process_table_find_process(s->recording->processes, rec->pid))
+                r = kernel_side_find_thread(s, rec, &thread);
+        return r < 0 || !thread || thread->exits ? r : process_table_number_thread(thread, rec->own_tid);
+}
+
 static int kernel_side_take_event(struct kernel_side *s, const struct perf_record *rec)
 {
         switch (rec->kind) {
@@ -378,6 +389,8 @@ static int kernel_side_take_event(struct kernel_side *s, const struct perf_recor
                 return wait_records_take_wakeup(s, rec);
         case PERF_RECORD_KIND_GIL:
                 return wait_records_take_gil(s, rec);
+        case PERF_RECORD_KIND_NUMBER:
+                return kernel_side_take_number(s, rec);
         case PERF_RECORD_KIND_THROTTLE:
                 loss_counter_add(s->recording->losses, TRACE_LOSS_THROTTLED, 1);
                 return 0;

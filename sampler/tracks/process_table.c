@@ -90,6 +90,7 @@ static void process_free(struct process_table *t, struct process_track *process)
         if (!process)
                 return;
         process_table_forget_fibers(t, process);
+        map_deinit(&process->own_threads);
         address_space_deinit(&process->space);
         free(process);
 }
@@ -169,6 +170,7 @@ static int process_table_add_process(struct process_table *t, uint32_t pid, uint
         process->held_ns = UINT64_MAX;
         address_space_init(&process->space);
         map_init(&process->fibers);
+        map_init(&process->own_threads);
         if (parent)
                 r = address_space_copy(&process->space, &parent->space);
         if (r == 0)
@@ -214,6 +216,7 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
                 return r;
         }
         process->n_threads++;
+        process->n_threads_ever++;
         t->n_threads++;
         set_ended(t, tid, false);
         *slot = thread;
@@ -231,6 +234,23 @@ struct thread_track *process_table_next_thread(const struct process_table *t,
                         return thread;
         }
         return NULL;
+}
+
+struct thread_track *process_table_find_own(const struct process_track *process, uint32_t own_tid)
+{
+        return map_find(&process->own_threads, own_tid);
+}
+
+int process_table_number_thread(struct thread_track *thread, uint32_t own_tid)
+{
+        void **slot;
+        int r = map_add(&thread->process->own_threads, own_tid, &slot);
+
+        if (r < 0)
+                return r;
+        thread->own_tid = own_tid;
+        *slot = thread;
+        return 0;
 }
 
 struct thread_track *process_table_find_fiber(const struct process_track *process, uint32_t number)
@@ -301,6 +321,8 @@ uint32_t process_table_forget_thread(struct process_table *t, struct thread_trac
 
         set_ended(t, thread->tid, true);
         map_remove(&t->threads, thread->tid);
+        if (map_find(&process->own_threads, thread->own_tid) == thread)
+                map_remove(&process->own_threads, thread->own_tid);
         thread_free(thread);
         t->n_threads--;
         if (--process->n_threads > 0)

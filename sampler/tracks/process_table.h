@@ -48,6 +48,8 @@ struct process_track {
         struct address_space space;
         struct track_map
                 fibers; /* by the number that the program has for them; see process_table_add_fiber() */
+        struct track_map own_threads; /* by thread_track.own_tid, as far as it is known */
+        uint64_t n_threads_ever;
 };
 
 struct process_table {
@@ -87,6 +89,12 @@ int process_table_add_thread(struct process_table *t, uint32_t pid, uint32_t tid
 /* The next thread of a process, from *@at on, which is 0 at first; NULL after the last. */
 struct thread_track *process_table_next_thread(const struct process_table *t,
                                                const struct process_track *process, uint32_t *at);
+
+/* The thread that has this number in the PID namespace of its process, which is another; NULL = not known. */
+struct thread_track *process_table_find_own(const struct process_track *process, uint32_t own_tid);
+
+/* Keeps what number a thread has there.  Returns 0 or -ENOMEM. */
+int process_table_number_thread(struct thread_track *thread, uint32_t own_tid);
 
 /* All tracks that there are, threads and fibers, in no particular order. */
 void process_table_visit(const struct process_table *t,

@@ -63,7 +63,10 @@ struct thread_stack {
 
 struct thread_track {
         struct process_track *process;
-        uint32_t tid;    /* 0 = a fiber */
+        uint32_t tid; /* 0 = a fiber */
+        /* the number that it has for itself, in another PID namespace; 0 = not known, or `tid` */
+        uint32_t own_tid;
+        bool was_asked;  /* /proc was, for that number */
         uint32_t thread; /* id in the table THREADS */
         uint32_t name;   /* string; 0 = unknown */
         uint32_t cpu;    /* that it was last seen on */

@@ -12,9 +12,11 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
+#include "sampler/zones/own_threads.h"
 #include "sampler/zones/zone_source.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 
 #define RING_BYTES_AT_ONCE \
@@ -235,14 +237,22 @@ static struct thread_track *zone_merge_track_of(struct thread_track *thread)
         return thread->fiber ? thread->fiber : thread;
 }
 
-/* From here on the ring belongs to another thread, which begins without zones. */
+/*
+ * From here on the ring belongs to another thread, which begins without zones.
+ * Returns 0, -EAGAIN if the next cycle is to see the event again, or -ENOMEM, -errno.
+ */
 static int zone_merge_hand_over(struct zone_merge *m, struct ring *ring, const struct client_event *from,
                                 uint64_t now_ns)
 {
-        int r;
+        unsigned all = UINT_MAX;
+        uint32_t tid;
+        int r = own_threads_find(m->recording->processes, ring->region, from->argument,
+                                 m->final ? &all : &m->zones->n_lookups_left, &tid);
 
+        if (r < 0)
+                return r;
         ring->slot->thread = 0;
-        ring->slot->tid = zone_region_tid(ring->region, from->argument, &m->zones->n_lookups_left);
+        ring->slot->tid = tid;
         ring->slot->was_sought = false;
         find_thread(m, ring);
         r = ring->thread ? 0 : seek_thread(m, ring, now_ns);
@@ -340,7 +350,7 @@ static void zone_merge_leave_out(struct zone_merge *m, const struct ring *ring,
         event_translator_pass(ring->region, from);
 }
 
-/* Merges one event, of whatever kind. */
+/* Merges one event, of whatever kind.  Returns as zone_merge_hand_over(). */
 static int merge_event(struct zone_merge *m, struct ring *ring, const struct client_event *from,
                        uint64_t now_ns)
 {
@@ -459,6 +469,8 @@ static int merge_ring(struct zone_merge *m, struct ring *ring, bool passes, uint
                 }
                 passes = passes && event.kind != CLIENT_ABI_EVENT_FIBER_ENTER;
                 r = merge_event(m, ring, &event, *ret_ns);
+                if (r == -EAGAIN)
+                        return LANE_SPENT;
                 client_stream_consume(&ring->slot->stream);
                 if (r == 0 && is_large(&event) && is_spent(m))
                         return LANE_SPENT;

@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "format/trace_dictionary.h"
 #include "instrument/client_abi.h"
-#include "instrument/own_number.h"
 #include "sampler/tracks/latest_rows.h"
 #include "sampler/tracks/loss_counter.h"
 
@@ -17,8 +16,6 @@
 
 /* A program that names more locations than this which it does not have is not asked any more. */
 #define BAD_LOCATIONS_MAX 1000
-
-#define TIDS_MAX 65536 /* of one program in a PID namespace */
 
 /* A counter that grew by more than this since it was last looked at was not counted up but written. */
 #define DROPS_MAX (UINT64_C(1) << 36)
@@ -62,7 +59,6 @@ void zone_region_init(struct zone_region *r, struct client_region *region, uint3
         numbers_init(&r->far_locations, 0);
         numbers_init(&r->locks, 0);
         numbers_init(&r->devices, 0);
-        numbers_init(&r->tids, TIDS_MAX);
 }
 
 void zone_region_deinit(struct zone_region *r)
@@ -75,7 +71,6 @@ void zone_region_deinit(struct zone_region *r)
         numbers_deinit(&r->far_locations);
         numbers_deinit(&r->locks);
         numbers_deinit(&r->devices);
-        numbers_deinit(&r->tids);
         *r = (struct zone_region){ .region = NULL };
 }
 
@@ -292,26 +287,7 @@ int zone_region_plots(struct zone_region *r, struct latest_rows *plots)
         return added < 0 ? added : code == -ENOMEM ? code : 0; /* read errors show up later */
 }
 
-/* ---- threads and losses -------------------------------------------------------------------------------- */
-
-uint32_t zone_region_tid(struct zone_region *r, uint32_t own_tid, unsigned *n_lookups_left)
-{
-        uint32_t own_pid = client_region_pid(r->region);
-        uint32_t tid;
-
-        if (own_pid == r->pid)
-                return own_tid; /* the same PID namespace */
-        if (own_tid == own_pid)
-                return r->pid;
-        tid = numbers_find(&r->tids, own_tid);
-        if (tid != 0 || *n_lookups_left == 0)
-                return tid;
-        --*n_lookups_left;
-        tid = own_number_find_thread(r->pid, own_tid);
-        if (tid != 0)
-                (void)numbers_add(&r->tids, own_tid, tid); /* without it, it is looked up again */
-        return tid;
-}
+/* ---- losses -------------------------------------------------------------------------------- */
 
 /* How far a counter went; 0 if it did not count. */
 static uint64_t zone_region_grown(uint64_t now, uint64_t *seen)

@@ -67,7 +67,7 @@ struct zone_region {
 
         bool uses_fibers; /* a thread went on as one: the order between the rings matters */
 
-        struct zone_numbers tids; /* of a program in another PID namespace */
+        uint64_t n_threads_asked; /* of the program's in a PID namespace, of which /proc told all it knew */
         unsigned n_searches_left; /* in /proc for threads that the kernel did not report, in this cycle */
 
         uint32_t n_locations;          /* rows of LOCATIONS that it made */
@@ -112,13 +112,6 @@ int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionar
 /* Makes rows in PLOTS: of one plot as it is now, and of all that the program has set up so far.  The same. */
 int zone_region_plot(struct zone_region *r, struct latest_rows *plots, uint32_t client_id);
 int zone_region_plots(struct zone_region *r, struct latest_rows *plots);
-
-/*
- * zone_region_tid() - the number that a thread of the program has for us
- * @n_lookups_left:  expensive lookups that this cycle still allows; counted down
- * Returns 0 if it cannot be found out.
- */
-uint32_t zone_region_tid(struct zone_region *r, uint32_t own_tid, unsigned *n_lookups_left);
 
 /* Events that a slot's threads dropped since the last call, by kind. */
 struct client_drops zone_region_count_drops(struct zone_region *r, uint32_t slot);

@@ -31,7 +31,7 @@
 #define HELD_BYTES_MAX   (UINT64_C(1) << 26) /* of all rings, copied out and not merged yet */
 #define WAITING_MAX      4096                /* regions; later ones are found by the mapping, or not ours */
 #define WAITING_NS       NS_PER_S
-#define LOOKUPS_A_CYCLE  32
+#define LOOKUPS_A_CYCLE  256       /* some 20 us each */
 #define ARM_NS           NS_PER_MS /* a program that rings all the time wakes us no more often */
 #define REFUSED_MAX      65536 /* regions that are remembered; more are counted each time that they come */
 

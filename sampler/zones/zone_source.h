@@ -81,7 +81,7 @@ struct zone_source {
 
         uint64_t n_attached;     /* regions of programs that ran before they were recorded */
         uint64_t now_ns;         /* when this cycle began, or a ring was last copied out */
-        unsigned n_lookups_left; /* of thread numbers, in this cycle */
+        unsigned n_lookups_left; /* in /proc, of numbers of threads in PID namespaces, in this cycle */
         struct drain_pace pace;
         struct burst_bell bell; /* rings when a program fills much of its spare memory */
         uint64_t armed_ns;      /* when it was last set */

@@ -314,6 +314,28 @@ START_LOOP_TEST(test_lengths_that_lie_are_refused, 0, sizeof(lies) / sizeof(lies
 }
 END_TEST
 
+START_TEST(test_a_number_in_a_namespace)
+{
+        struct switch_record_number n = {
+                .head = { .n_bytes = sizeof(n), .kind = SWITCH_RECORD_NUMBER, .time_ns = 7 },
+                .pid = 10,
+                .tid = 11,
+                .own_tid = 2
+        };
+        struct switch_record record;
+
+        ck_assert_int_eq(switch_record_decode((const uint8_t *)&n, sizeof(n), 2, &record, NULL), 0);
+        ck_assert_uint_eq(record.n_records, 1);
+        ck_assert_int_eq(record.records[0].kind, PERF_RECORD_KIND_NUMBER);
+        ck_assert_uint_eq(record.records[0].pid, 10);
+        ck_assert_uint_eq(record.records[0].tid, 11);
+        ck_assert_uint_eq(record.records[0].own_tid, 2);
+        n.head.n_bytes--;
+        ck_assert_int_eq(switch_record_decode((const uint8_t *)&n, sizeof(n) - 1, 2, &record, NULL),
+                         -EBADMSG);
+}
+END_TEST
+
 START_TEST(test_a_wait_for_the_lock_of_python)
 {
         struct switch_record_gil g = {

@@ -112,7 +112,7 @@ static void *read_late(void *context)
         return NULL;
 }
 
-/* Who waits for a slow reader of the trace looks at the clock a few times in each 100 ms, and sleeps in between. */
+/* Who waits for a slow reader of the trace looks at the clock a few times in 100 ms, and sleeps else. */
 START_TEST(test_join_sleeps)
 {
         struct trace_chunk_header header = { .kind = 4000 };
