@@ -149,6 +149,12 @@ START_TEST(test_check_ended)
 }
 END_TEST
 
+#ifdef __SANITIZE_THREAD__
+#define N_THREADS_MAX 2 /* the sanitizer has one of its own */
+#else
+#define N_THREADS_MAX 1
+#endif
+
 START_TEST(test_lists)
 {
         struct running_numbers list = { .numbers = NULL };
@@ -157,7 +163,8 @@ START_TEST(test_lists)
         bool found = false;
 
         ck_assert_int_eq(running_numbers_read(&list, (uint32_t)pid, NULL), 0);
-        ck_assert_uint_eq(list.n_numbers, 1);
+        ck_assert_uint_ge(list.n_numbers, 1);
+        ck_assert_uint_le(list.n_numbers, N_THREADS_MAX);
         ck_assert_uint_eq(list.numbers[0], (uint32_t)pid);
         ck_assert_int_eq(running_numbers_read(&list, 0, NULL), 0);
         for (size_t i = 0; i < list.n_numbers; i++)
