@@ -131,6 +131,15 @@ static struct thread_track *gil_find_thread(const struct python_gil *g, const st
         return thread && thread->process->pid == gil->pid && !thread->exits ? thread : NULL;
 }
 
+/* The interpreter has the numbers of its PID namespace. */
+static struct thread_track *gil_find_holder(const struct python_gil *g, const struct known_gil *gil,
+                                            const struct process_track *process, uint32_t own_tid)
+{
+        struct thread_track *thread = process_table_find_own(process, own_tid);
+
+        return gil_find_thread(g, gil, thread ? thread->tid : own_tid);
+}
+
 static int gil_release(const struct python_gil *g, struct known_gil *gil, uint64_t time_ns)
 {
         struct thread_track *holder = gil_find_thread(g, gil, gil->holder_tid);
@@ -190,7 +199,7 @@ int python_gil_wait(struct python_gil *g, struct thread_track *thread, const str
 
         if (r < 0 || !gil)
                 return r;
-        holder = gil_find_thread(g, gil, rec->gil.holder_tid);
+        holder = gil_find_holder(g, gil, thread->process, rec->gil.holder_tid);
         if (!goes_on_waiting(t, rec))
                 r = begin_wait(g, gil, thread, rec->time_ns);
         if (r == 0 && holder && holder != thread)

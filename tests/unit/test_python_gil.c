@@ -120,6 +120,15 @@ START_TEST(test_holder_is_as_the_interpreter_says)
 }
 END_TEST
 
+START_TEST(test_holder_in_a_namespace)
+{
+        ck_assert_int_eq(process_table_number_thread(thread_of(OTHER), 2), 0);
+        take_wait(PID, 2, 100);
+        take_in(PID, 200);
+        ck_assert_str_eq(events_of(OTHER), "obtain 100, release 200, ");
+}
+END_TEST
+
 START_TEST(test_wait_in_parts_is_one)
 {
         take_wait(OTHER, PID, 0);
