@@ -9,12 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JUMPS_MAX 65536 /* those after are not looked at */
+#define TARGETS_MAX 65536               /* those after are not looked at */
+#define BYTES_MAX   (UINT64_C(1) << 26) /* of all pieces that are looked at */
 
-/* Addresses of instructions that jump into the function, in order for each segment. */
-struct jumps {
-        uint64_t *svma; /* heap, owned */
-        size_t n;
+/* A piece of code. */
+struct piece {
+        const uint8_t *bytes; /* borrowed of the image */
+        size_t n_bytes;
+        uint64_t svma;
+        bool is_arm;
 };
 
 /* Where the jump at @bytes leads, from its own address on; 0 = it is none that is known. */
@@ -44,19 +47,46 @@ static int64_t jump_distance_aarch64(const uint8_t *bytes, size_t n_left)
         return 0;
 }
 
-static void find_jumps(const uint8_t *bytes, size_t n_bytes, uint64_t svma, bool is_arm,
-                       const struct function_bound *part, struct jumps *jumps)
+/* Where the next jump from *@at on leads; it is stepped over.  Returns false if there is none. */
+static bool next_jump(const struct piece *piece, size_t *at, uint64_t *ret_target)
 {
-        for (size_t i = 0; i < n_bytes && jumps->n < JUMPS_MAX; i += is_arm ? 4 : 1) {
-                uint64_t at = svma + i, target;
-                int64_t distance = is_arm ? jump_distance_aarch64(bytes + i, n_bytes - i)
-                                          : jump_distance_x86(bytes + i, n_bytes - i);
+        int64_t distance = 0;
 
-                target = at + (uint64_t)distance;
-                if (distance != 0 && target > part->start_svma && target < part->end_svma &&
-                    (at < part->start_svma || at >= part->end_svma))
-                        jumps->svma[jumps->n++] = at;
+        while (distance == 0 && *at < piece->n_bytes) {
+                const uint8_t *bytes = piece->bytes + *at;
+                size_t n_left = piece->n_bytes - *at;
+
+                distance = piece->is_arm ? jump_distance_aarch64(bytes, n_left)
+                                         : jump_distance_x86(bytes, n_left);
+                *ret_target = piece->svma + *at + (uint64_t)distance;
+                *at += piece->is_arm ? 4 : 1;
         }
+        return distance != 0;
+}
+
+/* Returns false if the image does not have it. */
+static bool load_piece(const struct elf_image *image, const struct function_bound *bound,
+                       struct piece *ret_piece)
+{
+        uint64_t n_bytes = bound->end_svma - bound->start_svma;
+
+        for (size_t i = 0; i < image->n_segments; i++) {
+                const struct elf_image_segment *s = &image->segments[i];
+                uint64_t from = bound->start_svma - s->svma;
+                Elf_Data *data = NULL;
+
+                if (s->executable && bound->start_svma >= s->svma && from < s->file_bytes &&
+                    n_bytes <= s->file_bytes - from && s->file_off <= (uint64_t)INT64_MAX - from)
+                        data = elf_getdata_rawchunk(image->elf, (int64_t)(s->file_off + from), n_bytes,
+                                                    ELF_T_BYTE);
+                if (!data || !data->d_buf)
+                        continue;
+                ret_piece->bytes = data->d_buf;
+                ret_piece->n_bytes = data->d_size;
+                ret_piece->svma = bound->start_svma;
+                return true;
+        }
+        return false;
 }
 
 static int compare_svma(const void *a, const void *b)
@@ -66,58 +96,76 @@ static int compare_svma(const void *a, const void *b)
         return *x < *y ? -1 : *x > *y;
 }
 
-/* The piece of code that most of them are in. */
-static bool choose_bound(const struct function_bounds *bounds, const struct jumps *jumps,
+/* Where its jumps out of it lead, in order.  Returns how many. */
+static size_t find_jump_targets(const struct piece *piece, uint64_t *targets)
+{
+        uint64_t target;
+        size_t at = 0, n = 0;
+
+        while (n < TARGETS_MAX && next_jump(piece, &at, &target))
+                if (target - piece->svma >= piece->n_bytes)
+                        targets[n++] = target;
+        qsort(targets, n, sizeof(*targets), compare_svma);
+        return n;
+}
+
+/* Jumps to the beginning are calls. */
+static size_t count_jumps_into(const struct piece *from, const struct function_bound *part)
+{
+        uint64_t target;
+        size_t at = 0, n = 0;
+
+        while (next_jump(from, &at, &target))
+                n += target > part->start_svma && target < part->end_svma;
+        return n;
+}
+
+/* The part jumps to it, and it jumps back more often than any other such piece of code. */
+static bool choose_bound(const struct elf_image *image, const struct function_bounds *bounds,
+                         const struct function_bound *part, struct piece *piece,
                          struct function_bound *ret_other)
 {
-        size_t most = SPLIT_FUNCTION_JUMPS_MIN - 1, n;
+        uint64_t *targets = malloc(TARGETS_MAX * sizeof(*targets));
+        size_t most = SPLIT_FUNCTION_JUMPS_MIN - 1;
+        size_t n_targets = targets && load_piece(image, part, piece) ? find_jump_targets(piece, targets) : 0;
+        uint64_t after = 0, n_bytes = 0;
 
-        for (size_t i = 0; i < jumps->n; i += n) {
-                const struct function_bound *bound = function_bounds_find(bounds, jumps->svma[i]);
+        for (size_t i = 0; i < n_targets && n_bytes < BYTES_MAX; i++) {
+                const struct function_bound *bound = targets[i] >= after
+                                                             ? function_bounds_find(bounds, targets[i])
+                                                             : NULL;
+                size_t n = 0;
 
-                for (n = 1; bound && i + n < jumps->n && jumps->svma[i + n] < bound->end_svma; n++)
-                        ;
-                if (bound && n > most) {
+                if (!bound)
+                        continue;
+                after = bound->end_svma;
+                n_bytes += bound->end_svma - bound->start_svma;
+                if (bound->start_svma != part->start_svma && load_piece(image, bound, piece))
+                        n = count_jumps_into(piece, part);
+                if (n > most) {
                         most = n;
                         *ret_other = *bound;
                 }
         }
+        free(targets);
         return most >= SPLIT_FUNCTION_JUMPS_MIN;
-}
-
-static void find_all_jumps(const struct elf_image *image, bool is_arm, const struct function_bound *part,
-                           struct jumps *jumps)
-{
-        for (size_t i = 0; i < image->n_segments; i++) {
-                const struct elf_image_segment *segment = &image->segments[i];
-                const Elf_Data *data = segment->executable && segment->file_off <= INT64_MAX
-                                               ? elf_getdata_rawchunk(image->elf, (int64_t)segment->file_off,
-                                                                      segment->file_bytes, ELF_T_BYTE)
-                                               : NULL;
-
-                if (data && data->d_buf)
-                        find_jumps(data->d_buf, data->d_size, segment->svma, is_arm, part, jumps);
-        }
-        qsort(jumps->svma, jumps->n, sizeof(*jumps->svma), compare_svma);
 }
 
 bool split_function_find(const struct elf_image *image, const struct function_bound *part,
                          struct function_bound *ret_other)
 {
         struct function_bounds bounds = { .n_rows = 0 };
-        struct jumps jumps = { .svma = NULL };
+        struct piece piece = { .bytes = NULL };
         bool found = false;
         GElf_Ehdr header;
 
         if (!gelf_getehdr(image->elf, &header) || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-            (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64))
+            (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64) ||
+            part->end_svma <= part->start_svma)
                 return false;
-        jumps.svma = malloc(JUMPS_MAX * sizeof(*jumps.svma));
-        if (jumps.svma && function_bounds_load(&bounds, image) == 0) {
-                find_all_jumps(image, header.e_machine == EM_AARCH64, part, &jumps);
-                found = choose_bound(&bounds, &jumps, ret_other);
-        }
+        piece.is_arm = header.e_machine == EM_AARCH64;
+        if (function_bounds_load(&bounds, image) == 0)
+                found = choose_bound(image, &bounds, part, &piece, ret_other);
         function_bounds_deinit(&bounds);
-        free(jumps.svma);
         return found;
 }

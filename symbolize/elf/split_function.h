@@ -22,7 +22,8 @@ struct elf_image;
 
 /*
  * split_function_find() - the other part of @part
- * Looks at all bytes of code: some milliseconds.  Returns false if there is none.
+ * Looks at the pieces of code that @part jumps to: one that it reaches only through a table of addresses is
+ * not found.  Takes a millisecond or two.  Returns false if there is none.
  */
 bool split_function_find(const struct elf_image *image, const struct function_bound *part,
                          struct function_bound *ret_other);
