@@ -65,6 +65,7 @@ struct python_process {
         __u8 owner_entry; /* frames of this owner and above stand for C that called the one before */
         __u8 unused[3];
         __u64 serial;            /* another for each process and program that is entered */
+        __u64 since_ns;          /* when its program was mapped, or it was forked, by the recorder's clock */
         __u64 interpreters_avma; /* of the pointer to the first interpreter */
         __u64 current_avma;      /* of the pointer to the state of the thread that has the lock; or 0 */
         __u64 gil_avma;          /* of the GIL; or 0: the interpreter has a pointer to it */

@@ -693,9 +693,16 @@ static int remove_jit_object(void *context, uint32_t pid, const struct jit_objec
         return object->was_code && writes_code(c, pid) ? code_images_add_parts(c, object, &change) : 0;
 }
 
-int code_images_note_file(struct code_images *c, uint32_t pid, const struct address_range *range)
+int code_images_note_file(struct code_images *c, uint32_t pid, const struct address_range *range,
+                          uint64_t mapped_ns)
 {
-        return landmark_files_note(&c->files, pid, range);
+        return landmark_files_note(&c->files, pid, range, mapped_ns);
+}
+
+int code_images_announce_file(struct code_images *c, uint32_t pid, const struct address_range *range,
+                              uint64_t mapped_ns)
+{
+        return landmark_files_announce(&c->files, pid, range, mapped_ns);
 }
 
 static int update_lists(struct code_images *c, const struct jit_lists_place *place)

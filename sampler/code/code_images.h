@@ -44,8 +44,13 @@ void code_images_free(struct code_images *c);
  */
 int code_images_look(struct code_images *c, const struct perf_record *record);
 
-/* A file is mapped in a process now: it may be that of a JIT.  Returns 0 or -ENOMEM. */
-int code_images_note_file(struct code_images *c, uint32_t pid, const struct address_range *range);
+/* A file is mapped in a process: it may be that of a JIT, or an interpreter.  Returns 0 or -ENOMEM. */
+int code_images_note_file(struct code_images *c, uint32_t pid, const struct address_range *range,
+                          uint64_t mapped_ns);
+
+/* The same ahead of the mapping's turn: see landmark_files_announce(). */
+int code_images_announce_file(struct code_images *c, uint32_t pid, const struct address_range *range,
+                              uint64_t mapped_ns);
 
 /* Records are about to be given back to the kernel: the mappings that they report are remembered. */
 void code_images_see_records(struct code_images *c);

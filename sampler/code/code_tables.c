@@ -299,6 +299,21 @@ void code_tables_release(struct code_tables *t)
         ask_queued(t);
 }
 
+/* By its name, for it is not read here: the file whose landmarks samples need, before any table. */
+static bool may_be_interpreter(const struct perf_mmap *mmap)
+{
+        static const char *const beginnings[] = { "python", "libpython" };
+        const char *slash = memrchr(mmap->path, '/', mmap->path_bytes);
+        const char *name = slash ? slash + 1 : mmap->path;
+        size_t n_bytes = mmap->path_bytes - (size_t)(name - mmap->path);
+
+        for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+                if (n_bytes >= strlen(beginnings[i]) &&
+                    memcmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+                        return true;
+        return false;
+}
+
 /*
  * Gets the table of a file on its way.
  * @fd:  taken; -1 = to be opened
@@ -324,7 +339,7 @@ static int code_tables_fetch(struct code_tables *t, uint32_t id, uint32_t pid, c
         }
         set_state(t, id, FILE_COMING);
         ask_queued(t);
-        if (fd >= 0 && t->first_queued == t->n_queued && !t->is_patient)
+        if (fd >= 0 && ((t->first_queued == t->n_queued && !t->is_patient) || may_be_interpreter(mmap)))
                 r = code_tables_ask(t, id, mmap, fd);
         if (r == -EAGAIN)
                 return add_queued(t, id, pid, mmap, fd < 0 ? -1 : fd);

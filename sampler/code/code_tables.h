@@ -64,7 +64,8 @@ int code_tables_want_image(struct code_tables *t, uint32_t module, int image_fd)
  * code_tables_set_patient() - tables are made only when they are needed
  * A table of a large program takes some 30 ms of a processor, which programs that end after as long lack.
  * So files wait, opened, for code_tables_release(), code_tables_wait() or code_tables_wait_next(), for the
- * end of the patience, or until they are many; then all of them are sent.
+ * end of the patience, or until they are many; then all of them are sent.  Only what its name makes an
+ * interpreter of Python is sent at once.
  */
 void code_tables_set_patient(struct code_tables *t, bool is_patient);
 

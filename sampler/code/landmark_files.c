@@ -17,6 +17,8 @@
 
 struct noted_file {
         uint32_t pid;
+        bool is_ahead; /* of its turn */
+        uint64_t mapped_ns;
         struct address_range range;
 };
 
@@ -32,33 +34,56 @@ static int landmark_files_decide_one(struct landmark_files *l, const struct note
 {
         const struct address_range *range = &file->range;
         const struct unwind_module *module;
+        struct python_mapping mapping = { .pid = file->pid,
+                                          .module = range->module,
+                                          .time_ns = file->mapped_ns };
         struct module_landmarks found;
-        uint64_t bias;
         int r = code_tables_find_landmarks(l->recording->tables, range->module, &found);
 
         if (r == -EAGAIN)
                 return 0;
         if (r != 1 || code_tables_find(l->recording->tables, range->module, &module) != CODE_TABLES_READY ||
             !unwind_module_find_bias(module, range->start_avma, range->file_offset_bytes,
-                                     range->end_avma - range->start_avma, &bias))
+                                     range->end_avma - range->start_avma, &mapping.bias))
                 return 1;
-        r = found.jit_svma != 0 ? jit_lists_follow(l->lists, file->pid, bias + found.jit_svma) : 0;
+        if (file->is_ahead) {
+                r = python_frames_announce(l->recording->python, &mapping, &found);
+                return r < 0 ? r : 1;
+        }
+        r = found.jit_svma != 0 ? jit_lists_follow(l->lists, file->pid, mapping.bias + found.jit_svma) : 0;
         if (r == 0)
-                r = python_frames_note(l->recording->python, file->pid, range->module, bias, &found);
+                r = python_frames_note(l->recording->python, &mapping, &found);
         return r < 0 ? r : 1;
 }
 
-int landmark_files_note(struct landmark_files *l, uint32_t pid, const struct address_range *range)
+static int landmark_files_add(struct landmark_files *l, const struct noted_file *file)
 {
-        struct noted_file file = { .pid = pid, .range = *range };
-        int r = l->recording->tables ? landmark_files_decide_one(l, &file) : 1;
+        int r = l->recording->tables ? landmark_files_decide_one(l, file) : 1;
 
         if (r != 0 || l->n_noted == NOTED_MAX)
                 return r < 0 ? r : 0;
         if (array_reserve(&l->noted, &l->capacity, l->n_noted + 1, sizeof(*l->noted)) < 0)
                 return -ENOMEM;
-        l->noted[l->n_noted++] = file;
+        l->noted[l->n_noted++] = *file;
         return 0;
+}
+
+int landmark_files_note(struct landmark_files *l, uint32_t pid, const struct address_range *range,
+                        uint64_t mapped_ns)
+{
+        const struct noted_file file = { .pid = pid, .mapped_ns = mapped_ns, .range = *range };
+
+        return landmark_files_add(l, &file);
+}
+
+int landmark_files_announce(struct landmark_files *l, uint32_t pid, const struct address_range *range,
+                            uint64_t mapped_ns)
+{
+        const struct noted_file file = {
+                .pid = pid, .is_ahead = true, .mapped_ns = mapped_ns, .range = *range
+        };
+
+        return landmark_files_add(l, &file);
 }
 
 int landmark_files_decide(struct landmark_files *l)

@@ -29,8 +29,16 @@ struct landmark_files {
 
 void landmark_files_deinit(struct landmark_files *l);
 
-/* A file is mapped in a process now.  Returns 0 or -ENOMEM. */
-int landmark_files_note(struct landmark_files *l, uint32_t pid, const struct address_range *range);
+/* A file is mapped in a process since @mapped_ns.  Returns 0 or -ENOMEM. */
+int landmark_files_note(struct landmark_files *l, uint32_t pid, const struct address_range *range,
+                        uint64_t mapped_ns);
+
+/*
+ * The same ahead of the mapping's turn, while older records of the process wait for theirs: an interpreter is
+ * announced to BPF, and nothing else happens.
+ */
+int landmark_files_announce(struct landmark_files *l, uint32_t pid, const struct address_range *range,
+                            uint64_t mapped_ns);
 
 /* Looks at those that wait again.  Returns 0 or -ENOMEM. */
 int landmark_files_decide(struct landmark_files *l);

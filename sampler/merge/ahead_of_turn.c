@@ -13,6 +13,7 @@
 #include "sampler/merge/kernel_side.h"
 #include "sampler/merge/mapped_modules.h"
 #include "sampler/stacks/stack_unwinder.h"
+#include "sampler/tracks/address_space.h"
 #include "sampler/tracks/recording.h"
 #include "sampler/zones/zone_source.h"
 
@@ -51,10 +52,14 @@ static bool may_matter(const struct kernel_side *s, const struct perf_record *re
         return m->executable || region_finder_is_region_name(m->path, m->path_bytes);
 }
 
-/* Ahead of its turn: its file may be gone by then.  A table that is full is no reason to stop. */
+/*
+ * Ahead of its turn: its file may be gone by then, and an interpreter is to be known while its program
+ * runs.  A table that is full is no reason to stop.
+ */
 static int want_file(struct kernel_side *s, const struct perf_record *rec)
 {
-        uint32_t module;
+        struct address_range range = { .start_avma = rec->mmap.start_avma,
+                                       .file_offset_bytes = rec->mmap.file_offset_bytes };
         int r;
 
         if (rec->mmap.executable && s->recording->jit &&
@@ -63,8 +68,10 @@ static int want_file(struct kernel_side *s, const struct perf_record *rec)
         if ((!s->recording->tables && !s->recording->keeper) || !rec->mmap.executable ||
             mapped_modules_kind(&rec->mmap) == TRACE_MODULE_ANONYMOUS)
                 return 0;
-        r = mapped_modules_add(s, 0, rec, &module);
+        r = mapped_modules_add(s, 0, rec, &range.module);
         opened_files_forget(s->recording->opened, rec->pid, &rec->mmap);
+        if (r == 0 && !__builtin_add_overflow(range.start_avma, rec->mmap.length_bytes, &range.end_avma))
+                r = code_images_announce_file(s->images, rec->pid, &range, rec->time_ns);
         return r == -EOVERFLOW ? 0 : r;
 }
 

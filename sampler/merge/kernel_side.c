@@ -179,7 +179,7 @@ static int take_mmap(struct kernel_side *s, const struct perf_record *rec)
         r = address_space_add(&process->space, &range);
         if (r != 0 || mapped_modules_kind(m) != TRACE_MODULE_FILE)
                 return r;
-        return code_images_note_file(s->images, process->pid, &range);
+        return code_images_note_file(s->images, process->pid, &range, rec->time_ns);
 }
 
 /*
@@ -243,7 +243,7 @@ static int take_exec(struct kernel_side *s, const struct perf_record *rec, struc
         int r = sample_stacks_close_all(s, thread->process);
 
         address_space_clear(&thread->process->space);
-        python_frames_forget(s->recording->python, rec->pid);
+        python_frames_forget(s->recording->python, rec->pid, rec->time_ns);
         python_gil_forget(s->recording->gil, rec->pid);
         code_images_forget(s->images, rec->pid, rec->time_ns);
         if (r == 0 && s->recording->jit)
@@ -290,7 +290,7 @@ static int kernel_side_take_fork(struct kernel_side *s, const struct perf_record
         if (r == 0)
                 thread->exits = false;
         if (r == 0 && parent_pid != 0)
-                r = python_frames_fork(s->recording->python, parent_pid, rec->pid);
+                r = python_frames_fork(s->recording->python, parent_pid, rec->pid, rec->time_ns);
         /* Later ones BPF has seen itself. */
         if (r == 0 && rec->time_ns <= s->bpf_follows_ns && parent_pid != 0)
                 (void)switch_source_add_process(s->recording->switches, rec->pid);
@@ -304,12 +304,12 @@ static int take_exit(struct kernel_side *s, const struct perf_record *rec)
         struct thread_track *thread = process_table_find_thread(s->recording->processes, rec->tid);
         int r;
 
+        if (rec->tid == rec->pid)
+                python_frames_forget(s->recording->python, rec->pid, rec->time_ns);
         if (!thread)
                 return 0;
-        if (rec->tid == rec->pid) {
+        if (rec->tid == rec->pid)
                 code_images_forget(s->images, rec->pid, rec->time_ns);
-                python_frames_forget(s->recording->python, rec->pid);
-        }
         r = python_gil_end(s->recording->gil, thread, rec->time_ns);
         if (rec->tid == rec->pid)
                 python_gil_forget(s->recording->gil, rec->pid);

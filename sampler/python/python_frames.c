@@ -78,16 +78,25 @@ static struct python_code_range code_range(uint64_t bias, uint64_t svma, uint64_
                          : (struct python_code_range){ 0, 0 };
 }
 
-int python_frames_note(struct python_frames *p, uint32_t pid, uint32_t module, uint64_t bias,
-                       const struct module_landmarks *found)
+static struct python_landmarks landmarks_of(const struct python_mapping *mapping,
+                                            const struct module_landmarks *found)
 {
-        const struct python_landmarks landmarks = {
+        uint64_t bias = mapping->bias;
+
+        return (struct python_landmarks){
                 .runtime_avma = bias + found->python_runtime_svma,
                 .version_avma = bias + found->python_version_svma,
                 .eval = { code_range(bias, found->python_eval_svma, found->python_eval_bytes),
                           code_range(bias, found->python_rest_svma, found->python_rest_bytes) },
-                .module = module
+                .mapped_ns = mapping->time_ns,
+                .module = mapping->module
         };
+}
+
+int python_frames_note(struct python_frames *p, const struct python_mapping *mapping,
+                       const struct module_landmarks *found)
+{
+        const struct python_landmarks landmarks = landmarks_of(mapping, found);
 
         if (!p)
                 return 0;
@@ -95,26 +104,40 @@ int python_frames_note(struct python_frames *p, uint32_t pid, uint32_t module, u
                 return python_interpreters_note_old(&p->interpreters);
         if (found->python_is_stripped)
                 return python_interpreters_note_stripped(&p->interpreters);
-        return found->python_runtime_svma != 0 ? python_interpreters_add(&p->interpreters, pid, &landmarks)
-                                               : 0;
+        return found->python_runtime_svma != 0
+                       ? python_interpreters_add(&p->interpreters, mapping->pid, &landmarks)
+                       : 0;
+}
+
+int python_frames_announce(struct python_frames *p, const struct python_mapping *mapping,
+                           const struct module_landmarks *found)
+{
+        const struct python_landmarks landmarks = landmarks_of(mapping, found);
+
+        return p && found->python_runtime_svma != 0
+                       ? python_interpreters_announce(&p->interpreters, mapping->pid, &landmarks)
+                       : 0;
 }
 
 void python_frames_look(struct python_frames *p)
 {
-        if (p && p->interpreters.n_items > 0)
+        if (p && p->interpreters.n_entered > 0)
                 python_source_look(p->recording->python_source);
 }
 
-int python_frames_fork(struct python_frames *p, uint32_t parent_pid, uint32_t pid)
+int python_frames_fork(struct python_frames *p, uint32_t parent_pid, uint32_t pid, uint64_t time_ns)
 {
-        return p ? python_interpreters_fork(&p->interpreters, parent_pid, pid) : 0;
+        return p ? python_interpreters_fork(&p->interpreters, parent_pid, pid, time_ns) : 0;
 }
 
-void python_frames_forget(struct python_frames *p, uint32_t pid)
+void python_frames_forget(struct python_frames *p, uint32_t pid, uint64_t time_ns)
 {
-        if (!p || !python_interpreters_find(&p->interpreters, pid))
+        bool has_frames = p && python_interpreters_find(&p->interpreters, pid);
+
+        if (p)
+                python_interpreters_forget(&p->interpreters, pid, time_ns);
+        if (!has_frames)
                 return;
-        python_interpreters_forget(&p->interpreters, pid);
         python_functions_forget(p->functions, pid);
         python_late_forget(p->late, pid);
 }

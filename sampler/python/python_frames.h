@@ -23,6 +23,14 @@ struct python_sample_key;
 struct raw_stack;
 struct recording;
 
+/* A file that is mapped in a process. */
+struct python_mapping {
+        uint32_t pid;
+        uint32_t module; /* its row in MODULES */
+        uint64_t bias;   /* address as mapped - address of the file */
+        uint64_t time_ns;
+};
+
 /*
  * @recording: borrowed; without a python_source, memory is read later.  @keep_c: nothing is folded.
  * Returns 0 or -ENOMEM.
@@ -34,19 +42,21 @@ void python_frames_free(struct python_frames *p);
 
 /*
  * python_frames_note() - a process has mapped a file with landmarks
- * @module: its row in MODULES
- * @bias:   address as mapped - address of the file
  * Nothing happens where the file has no interpreter.  Returns 0 or -ENOMEM.
  */
-int python_frames_note(struct python_frames *p, uint32_t pid, uint32_t module, uint64_t bias,
+int python_frames_note(struct python_frames *p, const struct python_mapping *mapping,
                        const struct module_landmarks *found);
+
+/* The same ahead of the mapping's turn: its frames are read from now on.  Returns 0 or -ENOMEM. */
+int python_frames_announce(struct python_frames *p, const struct python_mapping *mapping,
+                           const struct module_landmarks *found);
 
 /* Takes in what the kernel has put there, before samples up to now are taken. */
 void python_frames_look(struct python_frames *p);
 
 /* A child has its parent's memory; a process has ended, or runs another program.  Returns 0 or -ENOMEM. */
-int python_frames_fork(struct python_frames *p, uint32_t parent_pid, uint32_t pid);
-void python_frames_forget(struct python_frames *p, uint32_t pid);
+int python_frames_fork(struct python_frames *p, uint32_t parent_pid, uint32_t pid, uint64_t time_ns);
+void python_frames_forget(struct python_frames *p, uint32_t pid, uint64_t time_ns);
 
 /* Is memory read later, so that the rings are to be looked at every PYTHON_LATE_MS? */
 bool python_frames_are_late(const struct python_frames *p);

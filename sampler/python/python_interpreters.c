@@ -22,7 +22,17 @@ void python_interpreters_deinit(struct python_interpreters *p)
 static struct python_interpreter *interpreter_of(const struct python_interpreters *p, uint32_t pid)
 {
         for (size_t i = 0; i < p->n_items; i++)
-                if (p->items[i].pid == pid)
+                if (p->items[i].pid == pid && !p->items[i].is_announced)
+                        return &p->items[i];
+        return NULL;
+}
+
+static struct python_interpreter *find_announced(const struct python_interpreters *p, uint32_t pid,
+                                                 uint64_t mapped_ns)
+{
+        for (size_t i = 0; i < p->n_items; i++)
+                if (p->items[i].pid == pid && p->items[i].is_announced &&
+                    p->items[i].process.since_ns == mapped_ns)
                         return &p->items[i];
         return NULL;
 }
@@ -50,20 +60,23 @@ static struct python_process *slot_for(const struct python_interpreters *p, uint
         return may_be_free ? free_slot : NULL;
 }
 
-static void clear_slot(const struct python_interpreters *p, uint32_t pid)
+static void clear_slot(const struct python_interpreters *p, uint32_t pid, uint64_t time_ns)
 {
         struct python_process *slot = slot_for(p, pid, false);
 
-        if (slot)
+        if (slot && slot->since_ns <= time_ns)
                 __atomic_store_n(&slot->pid, 0, __ATOMIC_RELEASE);
 }
 
-/* Without a slot it has no Python frames, as without BPF. */
+/*
+ * Without a slot it has no Python frames, as without BPF.  A later program of the process, which was
+ * announced, stays.
+ */
 static void put_slot(struct python_interpreters *p, const struct python_process *process)
 {
         struct python_process *slot = slot_for(p, process->pid, true), copy = *process;
 
-        if (!slot)
+        if (!slot || (slot->pid == process->pid && slot->since_ns > process->since_ns))
                 return;
         __atomic_store_n(&slot->pid, 0, __ATOMIC_RELEASE);
         copy.pid = 0;
@@ -134,56 +147,96 @@ int python_interpreters_note_stripped(struct python_interpreters *p)
                 "its symbols _PyRuntime, Py_Version and _PyEval_EvalFrameDefault are stripped");
 }
 
+static int append_interpreter(struct python_interpreters *p, const struct python_interpreter *new)
+{
+        if (array_reserve(&p->items, &p->capacity, p->n_items + 1, sizeof(*p->items)) < 0)
+                return -ENOMEM;
+        p->items[p->n_items++] = *new;
+        return 0;
+}
+
 static int put_interpreter(struct python_interpreters *p, const struct python_interpreter *new)
 {
         struct python_interpreter *item = interpreter_of(p, new->pid);
 
-        if (!item) {
-                if (array_reserve(&p->items, &p->capacity, p->n_items + 1, sizeof(*p->items)) < 0)
-                        return -ENOMEM;
-                item = &p->items[p->n_items++];
-        }
+        if (!item)
+                return append_interpreter(p, new);
         *item = *new;
         return 0;
+}
+
+/* Returns 0, -ENOTSUP for a version that is not known, or -errno if it cannot be read. */
+static int read_interpreter(uint32_t pid, const struct python_landmarks *landmarks,
+                            struct python_interpreter *ret_interpreter, uint64_t *ret_version)
+{
+        const struct process_memory memory = process_memory_of(pid);
+        struct python_interpreter new = { .pid = pid, .module = landmarks->module };
+        struct python_process *process = &new.process;
+        uint8_t head[PYTHON_LAYOUT_HEAD_BYTES];
+
+        errno = EFAULT;
+        if (!process_memory_read_all(&memory, landmarks->version_avma, ret_version, sizeof(*ret_version)) ||
+            !process_memory_read_all(&memory, landmarks->runtime_avma, head, sizeof(head)))
+                return errno == EPERM ? -EPERM : -EFAULT;
+        if (python_layout_find(*ret_version, head, &new.layout) < 0)
+                return -ENOTSUP;
+        memcpy(new.eval, landmarks->eval, sizeof(new.eval));
+        process->pid = pid;
+        process->since_ns = landmarks->mapped_ns;
+        process->owner_entry = new.layout.owner_entry;
+        process->interpreters_avma = landmarks->runtime_avma + new.layout.interpreters;
+        process->current_avma = new.layout.current ? landmarks->runtime_avma + new.layout.current : 0;
+        process->gil_avma = new.layout.gil ? landmarks->runtime_avma + new.layout.gil : 0;
+        process->offsets = new.layout.walk;
+        process->objects = new.layout.objects;
+        if (!find_namespace(process))
+                return -ESRCH;
+        *ret_interpreter = new;
+        return 0;
+}
+
+int python_interpreters_announce(struct python_interpreters *p, uint32_t pid,
+                                 const struct python_landmarks *landmarks)
+{
+        struct python_interpreter new;
+        uint64_t version;
+
+        if (!p->table || p->n_items >= PYTHON_SLOTS || find_announced(p, pid, landmarks->mapped_ns) ||
+            read_interpreter(pid, landmarks, &new, &version) < 0)
+                return 0;
+        new.is_announced = true;
+        put_slot(p, &new.process);
+        return append_interpreter(p, &new);
 }
 
 int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
                             const struct python_landmarks *landmarks)
 {
-        const struct process_memory memory = process_memory_of(pid);
-        struct python_interpreter new = { .pid = pid, .module = landmarks->module };
-        struct python_process process = { .pid = pid };
-        uint8_t head[PYTHON_LAYOUT_HEAD_BYTES];
+        struct python_interpreter *announced = find_announced(p, pid, landmarks->mapped_ns), new;
         uint64_t version;
         int r;
 
-        errno = 0;
-        if (!process_memory_read_all(&memory, landmarks->version_avma, &version, sizeof(version)) ||
-            !process_memory_read_all(&memory, landmarks->runtime_avma, head, sizeof(head)))
-                return note_unreadable(p, errno);
-        memcpy(new.eval, landmarks->eval, sizeof(new.eval));
-        if (python_layout_find(version, head, &new.layout) < 0)
-                return note_unknown(p, version);
-        process.owner_entry = new.layout.owner_entry;
-        process.interpreters_avma = landmarks->runtime_avma + new.layout.interpreters;
-        process.current_avma = new.layout.current ? landmarks->runtime_avma + new.layout.current : 0;
-        process.gil_avma = new.layout.gil ? landmarks->runtime_avma + new.layout.gil : 0;
-        process.offsets = new.layout.walk;
-        process.objects = new.layout.objects;
-        if (!find_namespace(&process))
-                return 0;
-        new.process = process;
+        if (announced) { /* it is in the table, unless a later one is */
+                new = *announced;
+                new.is_announced = false;
+                *announced = p->items[--p->n_items];
+                return put_interpreter(p, &new);
+        }
+        r = read_interpreter(pid, landmarks, &new, &version);
+        if (r < 0)
+                return r == -ENOTSUP ? note_unknown(p, version) : note_unreadable(p, -r);
         r = put_interpreter(p, &new);
         if (r < 0)
                 return r;
-        put_slot(p, &process);
+        put_slot(p, &new.process);
         return p->table ? 0
                         : python_interpreters_note(
                                   p, TRACE_NOTICE_PYTHON_APPROXIMATE,
                                   "exact as root, or with CAP_BPF and CAP_PERFMON, on Linux 5.17 or later");
 }
 
-int python_interpreters_fork(struct python_interpreters *p, uint32_t parent_pid, uint32_t pid)
+int python_interpreters_fork(struct python_interpreters *p, uint32_t parent_pid, uint32_t pid,
+                             uint64_t time_ns)
 {
         const struct python_interpreter *parent = interpreter_of(p, parent_pid);
         struct python_interpreter child;
@@ -193,6 +246,7 @@ int python_interpreters_fork(struct python_interpreters *p, uint32_t parent_pid,
                 return 0;
         child = *parent;
         child.pid = child.process.pid = pid;
+        child.process.since_ns = time_ns;
         if (!find_namespace(&child.process))
                 return 0; /* it has ended */
         r = put_interpreter(p, &child);
@@ -201,11 +255,13 @@ int python_interpreters_fork(struct python_interpreters *p, uint32_t parent_pid,
         return r;
 }
 
-void python_interpreters_forget(struct python_interpreters *p, uint32_t pid)
+void python_interpreters_forget(struct python_interpreters *p, uint32_t pid, uint64_t time_ns)
 {
-        struct python_interpreter *item = interpreter_of(p, pid);
+        size_t n_kept = 0;
 
-        clear_slot(p, pid);
-        if (item)
-                *item = p->items[--p->n_items];
+        clear_slot(p, pid, time_ns);
+        for (size_t i = 0; i < p->n_items; i++)
+                if (p->items[i].pid != pid || p->items[i].process.since_ns > time_ns)
+                        p->items[n_kept++] = p->items[i];
+        p->n_items = n_kept;
 }

@@ -23,7 +23,8 @@ struct trace_dictionary;
 
 struct python_interpreter {
         uint32_t pid;
-        uint32_t module; /* row of MODULES: libpython, or the program that contains it */
+        uint32_t module;   /* row of MODULES: libpython, or the program that contains it */
+        bool is_announced; /* the turn of its mapping is still to come */
         struct python_code_range eval[PYTHON_EVAL_PARTS];
         struct python_layout layout;
         struct python_process process; /* as BPF knows it */
@@ -44,6 +45,7 @@ struct python_landmarks {
         uint64_t runtime_avma; /* of _PyRuntime */
         uint64_t version_avma; /* of Py_Version */
         struct python_code_range eval[PYTHON_EVAL_PARTS];
+        uint64_t mapped_ns;
         uint32_t module;
 };
 
@@ -57,15 +59,25 @@ void python_interpreters_deinit(struct python_interpreters *p);
 int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
                             const struct python_landmarks *landmarks);
 
+/*
+ * python_interpreters_announce() - the same ahead of the mapping's turn
+ * It is entered into the table, so that its frames are read from now on; python_interpreters_find() has it
+ * when it is added, even if the process has ended by then.  Nothing happens without a table.  Returns 0 or
+ * -ENOMEM.
+ */
+int python_interpreters_announce(struct python_interpreters *p, uint32_t pid,
+                                 const struct python_landmarks *landmarks);
+
 /* A file with an interpreter that cannot be read: there is a notice, once.  Returns 0 or -ENOMEM. */
 int python_interpreters_note_old(struct python_interpreters *p);
 int python_interpreters_note_stripped(struct python_interpreters *p);
 
 /* A child has its parent's memory.  Returns 0 or -ENOMEM. */
-int python_interpreters_fork(struct python_interpreters *p, uint32_t parent_pid, uint32_t pid);
+int python_interpreters_fork(struct python_interpreters *p, uint32_t parent_pid, uint32_t pid,
+                             uint64_t time_ns);
 
-/* The process has ended, or runs another program. */
-void python_interpreters_forget(struct python_interpreters *p, uint32_t pid);
+/* The process has ended, or runs another program, which may have been announced: it stays. */
+void python_interpreters_forget(struct python_interpreters *p, uint32_t pid, uint64_t time_ns);
 
 /* NULL = it runs no Python. */
 const struct python_interpreter *python_interpreters_find(const struct python_interpreters *p, uint32_t pid);

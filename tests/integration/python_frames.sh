@@ -4,7 +4,7 @@
 # all its threads, with C between them; and what only pretends to be Python does no harm
 set -eu
 . tests/tap.sh
-plan 23
+plan 25
 need_sampling
 python=/usr/bin/python3
 [ -x "$python" ] || skip_all "python3 is not installed"
@@ -133,6 +133,22 @@ record_once() {
 holds 'code that runs once is recorded' record_once
 stacks once
 holds 'and has its names' is_chain spin '<module>;run_all;<module>;spin'
+
+# ---- a short program after others: unwind tables are put off then, and made when it has ended
+cat >"$TMPDIR/short.py" <<'END'
+import time
+def brief(n):
+    total = 0
+    while total < n: total += 1
+while time.process_time() < 0.2: brief(20000)
+END
+record_short() {
+        rm -f "$TMPDIR/short.hyp"
+        record short -F 999 sh -c '/bin/true; /bin/true; /bin/true; exec "$@"' sh "$python" "$TMPDIR/short.py"
+}
+holds 'a short program of a shell script is recorded' record_short
+stacks short
+holds 'and its functions are there' grep -q ';<module>;brief' "$TMPDIR/folded"
 
 # ---- where threads wait
 cat >"$TMPDIR/wait.py" <<'END'

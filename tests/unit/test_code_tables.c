@@ -361,6 +361,41 @@ START_LOOP_TEST(test_patience, 0, 4)
 }
 END_TEST
 
+/* Samples of Python need the landmarks of its interpreter, whatever else is put off. */
+START_TEST(test_patience_does_not_hold_for_interpreters)
+{
+        static const char *const names[] = { "xpython3", "python3.11", "libpython3.so", "pytho" };
+        const uint32_t n_names = sizeof(names) / sizeof(names[0]);
+        char folder[] = "/tmp/hyprof-python-XXXXXX", path[64];
+        uint32_t n_sent = 0;
+
+        start(say_empty_module);
+        ck_assert_ptr_nonnull(mkdtemp(folder));
+        code_tables_set_patient(tables, true);
+        for (uint32_t i = 0; i < n_names; i++) {
+                struct perf_mmap m;
+                int fd;
+
+                (void)snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+                fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+                ck_assert_int_eq(write(fd, "x", 1), 1);
+                io_close(&fd);
+                m = mmap_of(path);
+                ck_assert_int_eq(want(i + 1, (uint32_t)getpid(), &m), 0);
+                n_sent += i == 1 || i == 2;
+                ck_assert_uint_eq(process.n_waiting, n_sent);
+        }
+        code_tables_release(tables);
+        for (uint32_t i = 0; i < n_names; i++) {
+                ck_assert_int_eq((int)find_at_last(i + 1), CODE_TABLES_READY);
+                (void)snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+                ck_assert_int_eq(unlink(path), 0);
+        }
+        ck_assert_int_eq(rmdir(folder), 0);
+        stop();
+}
+END_TEST
+
 /* More files than may be open at a time, and than the table process takes: all get their tables. */
 START_LOOP_TEST(test_many_files, 0, 2)
 {
