@@ -25,6 +25,9 @@ struct taken_frames {
         uint64_t time_ns;
         enum trace_loss_reason why; /* there are none */
         bool is_late;               /* read after the sample */
+        /* The interpreter's code: its process may have ended when the native stack is there. */
+        uint32_t module;
+        struct python_code_range eval[PYTHON_EVAL_PARTS];
         struct python_stack stack;
 };
 
@@ -244,6 +247,8 @@ int python_frames_take(struct python_frames *p, const struct python_sample_key *
         if (!interpreter)
                 return 0;
         p->taken.pid = key->pid;
+        p->taken.module = interpreter->module;
+        memcpy(p->taken.eval, interpreter->eval, sizeof(p->taken.eval));
         if (!read_frames(p, interpreter, key, flag, raw))
                 return p->copies_error;
         p->flags = p->read.sample.flags;
@@ -264,6 +269,8 @@ static void copy_taken(struct taken_frames *to, const struct taken_frames *from)
         to->time_ns = from->time_ns;
         to->why = from->why;
         to->is_late = from->is_late;
+        to->module = from->module;
+        memcpy(to->eval, from->eval, sizeof(to->eval));
         to->stack.n_frames = from->stack.n_frames;
         memcpy(to->stack.frames, from->stack.frames, from->stack.n_frames * sizeof(from->stack.frames[0]));
         memcpy(to->stack.is_entry, from->stack.is_entry,
@@ -305,16 +312,12 @@ void python_frames_merge(struct python_frames *p, const struct address_space *sp
         struct python_merge merge = { .space = space,
                                       .dictionary = p ? p->recording->dictionary : NULL,
                                       .keep_c = p && p->keep_c };
-        const struct python_interpreter *interpreter;
 
         if (!p || p->taken.pid == 0)
                 return;
-        interpreter = python_interpreters_find(&p->interpreters, p->taken.pid);
         p->taken.pid = 0;
-        if (!interpreter)
-                return;
-        merge.module = interpreter->module;
-        memcpy(merge.eval, interpreter->eval, sizeof(merge.eval));
+        merge.module = p->taken.module;
+        memcpy(merge.eval, p->taken.eval, sizeof(merge.eval));
         if (p->taken.is_late && p->taken.stack.n_frames > 0 &&
             !python_merge_fits(&merge, &p->taken.stack, chain))
                 p->taken.stack.n_frames = 0;
