@@ -104,7 +104,7 @@ static size_t unwind_module_find_code(const struct elf_image *image, const struc
         size_t n_found = 0;
 
         for (size_t i = 0; i < module->n_segments; i++) {
-                const struct unwind_module_segment *segment = &module->segments[i];
+                const struct elf_image_part *segment = &module->segments[i];
                 Elf_Data *data = unwind_module_read_chunk(image, segment->file_off, segment->file_bytes);
                 const uint8_t *at = data ? data->d_buf : NULL;
                 size_t left = data ? data->d_size : 0;
@@ -162,7 +162,7 @@ static int unwind_module_take_segments(struct source *s, const struct elf_image 
                     __builtin_add_overflow(from->svma, from->file_bytes, &range.end_svma))
                         continue;
                 s->code[s->table.n_code++] = range;
-                module->segments[module->n_segments++] = (struct unwind_module_segment){
+                module->segments[module->n_segments++] = (struct elf_image_part){
                         .file_off = from->file_off, .file_bytes = from->file_bytes, .svma = from->svma
                 };
         }
@@ -228,17 +228,9 @@ void unwind_module_free(struct unwind_module *module)
 bool unwind_module_find_bias(const struct unwind_module *module, uint64_t start_avma, uint64_t file_off,
                              uint64_t length_bytes, uint64_t *ret_bias)
 {
-        for (size_t i = 0; i < module->n_segments; i++) {
-                const struct unwind_module_segment *s = &module->segments[i];
-
-                /*
-                 * A mapping begins at a page, so before its segment or within it; never
-                 * compare addresses alone.
-                 */
-                if (file_off >= s->file_off + s->file_bytes || s->file_off >= file_off + length_bytes)
-                        continue;
-                *ret_bias = start_avma - (s->svma - s->file_off + file_off);
-                return true;
-        }
+        for (size_t i = 0; i < module->n_segments; i++)
+                if (elf_image_part_find_bias(&module->segments[i], start_avma, file_off, length_bytes,
+                                             ret_bias))
+                        return true;
         return false;
 }

@@ -18,17 +18,13 @@
 #define UNWIND_MODULE_SCAN_BYTES_MAX (UINT32_C(1) << 24) /* of code that is searched for signal trampolines */
 
 struct elf_image;
+struct elf_image_part;
 struct error;
 struct unwind_table;
 
-struct unwind_module_segment {
-        uint64_t file_off, file_bytes;
-        uint64_t svma;
-};
-
 struct unwind_module {
-        struct unwind_table *table;             /* owned; NULL = the file tells nothing */
-        struct unwind_module_segment *segments; /* heap, owned: the executable ones */
+        struct unwind_table *table;      /* owned; NULL = the file tells nothing */
+        struct elf_image_part *segments; /* heap, owned: the executable ones */
         size_t n_segments;
         size_t n_bytes; /* all of it in memory */
 };
@@ -44,13 +40,7 @@ int unwind_module_build(const struct elf_image *image, struct unwind_module **re
 /* NULL is fine. */
 void unwind_module_free(struct unwind_module *module);
 
-/*
- * unwind_module_find_bias() - address as mapped - address of the file
- * @start_avma:   of a mapping of the file,
- * @file_off:     of the byte that is mapped there, and
- * @length_bytes: the length of the mapping
- * Returns false if the mapping contains no executable segment.
- */
+/* As elf_image_part_find_bias(), false if the mapping contains no executable segment. */
 bool unwind_module_find_bias(const struct unwind_module *module, uint64_t start_avma, uint64_t file_off,
                              uint64_t length_bytes, uint64_t *ret_bias);
 

@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/large_memory.h"
+#include "symbolize/elf/elf_image.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_module.h"
 #include "unwind/unwind_table.h"
@@ -206,7 +207,7 @@ static int unwind_module_bytes_take_segments(struct byte_reader *in, struct unwi
         if (!module->segments)
                 return -ENOMEM;
         for (; module->n_segments < n; module->n_segments++) {
-                struct unwind_module_segment *s = &module->segments[module->n_segments];
+                struct elf_image_part *s = &module->segments[module->n_segments];
                 uint64_t end;
 
                 s->file_off = bytes_u64(in);

@@ -457,10 +457,8 @@ int code_tables_find_landmarks(const struct code_tables *t, uint32_t module,
 {
         const struct file *file = code_tables_find_file(t, module);
 
-        if (file && file->state == FILE_COMING)
-                return -EAGAIN;
         if (!file || !module_landmarks_are_there(&file->landmarks))
-                return 0;
+                return file && file->state == FILE_COMING ? -EAGAIN : 0;
         *ret_landmarks = file->landmarks;
         return 1;
 }
@@ -505,13 +503,15 @@ static int take_answer(struct code_tables *t, const struct table_answer *answer)
         int r;
 
         if (answer->id & JIT_TABLES_REQUEST)
-                return take_jit_answer(t, answer);
+                return answer->status == TABLE_STATUS_LANDMARKS ? 0 : take_jit_answer(t, answer);
         if (answer->id == 0 || answer->id > t->cache.keys.n_items ||
             file_of_id(t, answer->id)->state != FILE_COMING)
                 return 0; /* no stack waits for it */
         switch (answer->status) {
-        case TABLE_STATUS_BUILT:
+        case TABLE_STATUS_LANDMARKS:
                 file_of_id(t, answer->id)->landmarks = answer->landmarks;
+                return 0;
+        case TABLE_STATUS_BUILT:
                 r = unwind_module_decode(answer->bytes, answer->n_bytes, &module, NULL);
                 if (r == 0 && unwind_cache_put(&t->cache, answer->id, module) == 0)
                         set_state(t, answer->id, FILE_READY);

@@ -72,7 +72,10 @@ void code_tables_set_patient(struct code_tables *t, bool is_patient);
 /* Sends the files that wait. */
 void code_tables_release(struct code_tables *t);
 
-/* The module's landmarks.  Returns 1; 0 if it has none, -EAGAIN if that is not known yet. */
+/*
+ * The module's landmarks, which are known before its table is.  Returns 1; 0 if it has none, -EAGAIN if that
+ * is not known yet.
+ */
 int code_tables_find_landmarks(const struct code_tables *t, uint32_t module,
                                struct module_landmarks *ret_landmarks);
 

@@ -8,7 +8,6 @@
 #include "sampler/tracks/address_space.h"
 #include "sampler/tracks/recording.h"
 #include "symbolize/symbols/module_landmarks.h"
-#include "unwind/unwind_module.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +32,6 @@ void landmark_files_deinit(struct landmark_files *l)
 static int landmark_files_decide_one(struct landmark_files *l, const struct noted_file *file)
 {
         const struct address_range *range = &file->range;
-        const struct unwind_module *module;
         struct python_mapping mapping = { .pid = file->pid,
                                           .module = range->module,
                                           .time_ns = file->mapped_ns };
@@ -42,9 +40,8 @@ static int landmark_files_decide_one(struct landmark_files *l, const struct note
 
         if (r == -EAGAIN)
                 return 0;
-        if (r != 1 || code_tables_find(l->recording->tables, range->module, &module) != CODE_TABLES_READY ||
-            !unwind_module_find_bias(module, range->start_avma, range->file_offset_bytes,
-                                     range->end_avma - range->start_avma, &mapping.bias))
+        if (r != 1 || !elf_image_part_find_bias(&found.code, range->start_avma, range->file_offset_bytes,
+                                                range->end_avma - range->start_avma, &mapping.bias))
                 return 1;
         if (file->is_ahead) {
                 r = python_frames_announce(l->recording->python, &mapping, &found);

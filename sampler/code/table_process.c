@@ -48,7 +48,6 @@ struct packet {
         uint32_t id;      /* of the request; 0 = the child's word after its start */
         int32_t status;   /* enum table_status; after the start: 0 or -errno */
         uint64_t n_bytes; /* of the whole answer; what follows here is a part of it */
-        struct module_landmarks landmarks;
 };
 
 /* -------------------------------------------------------------- the grandchild */
@@ -70,31 +69,6 @@ static bool is_elf(int file_fd)
                memcmp(bytes, magic, sizeof(magic)) == 0;
 }
 
-static enum table_status table_process_build(const struct table_request *request, int file_fd,
-                                             struct byte_buffer *out, struct module_landmarks *ret_landmarks)
-{
-        enum table_status status = TABLE_STATUS_FAILED;
-        struct unwind_module *module = NULL;
-        struct elf_image *image = NULL;
-
-        if (!is_elf(file_fd))
-                return jit_frames_is_file(file_fd) ? jit_frames_build(file_fd, out) : TABLE_STATUS_NOTHING;
-        /* Not mapped: the program may cut its file while it is read. */
-        if (elf_image_open_unmapped(file_fd, &image, NULL) < 0)
-                return TABLE_STATUS_FAILED;
-        if (request->build_id_bytes > 0 && !table_process_has_build_id(image, request)) {
-                status = TABLE_STATUS_OTHER_FILE;
-        } else if (unwind_module_build(image, &module, NULL) == 0) {
-                status = module->table ? TABLE_STATUS_BUILT : TABLE_STATUS_NOTHING;
-                if (module->table)
-                        unwind_module_encode(module, out);
-                module_landmarks_find(image, ret_landmarks);
-        }
-        unwind_module_free(module);
-        elf_image_close(image);
-        return status;
-}
-
 static int send_packet(int fd, const struct packet *packet, void *bytes, size_t n_bytes)
 {
         struct packet copy = *packet;
@@ -109,11 +83,49 @@ static int send_packet(int fd, const struct packet *packet, void *bytes, size_t 
         return sent < 0 ? -errno : 0;
 }
 
-static int table_process_send_answer(int fd, uint32_t id, enum table_status status,
-                                     const struct byte_buffer *bytes,
-                                     const struct module_landmarks *landmarks)
+int table_reply_send_landmarks(const struct table_reply *reply, const struct module_landmarks *landmarks)
 {
-        struct packet packet = { .id = id, .status = (int32_t)status, .landmarks = *landmarks };
+        const struct packet packet = { .id = reply->id, .status = TABLE_STATUS_LANDMARKS };
+        struct module_landmarks copy = *landmarks;
+
+        return send_packet(reply->fd, &packet, &copy, sizeof(copy));
+}
+
+static enum table_status table_process_build(const struct table_request *request, int file_fd,
+                                             struct table_reply *reply)
+{
+        enum table_status status = TABLE_STATUS_FAILED;
+        struct unwind_module *module = NULL;
+        struct elf_image *image = NULL;
+        struct module_landmarks landmarks;
+
+        if (!is_elf(file_fd))
+                return jit_frames_is_file(file_fd) ? jit_frames_build(file_fd, &reply->bytes)
+                                                   : TABLE_STATUS_NOTHING;
+        /* Not mapped: the program may cut its file while it is read. */
+        if (elf_image_open_unmapped(file_fd, &image, NULL) < 0)
+                return TABLE_STATUS_FAILED;
+        if (request->build_id_bytes > 0 && !table_process_has_build_id(image, request)) {
+                elf_image_close(image);
+                return TABLE_STATUS_OTHER_FILE;
+        }
+        module_landmarks_find(image, &landmarks);
+        if (module_landmarks_are_there(&landmarks))
+                (void)table_reply_send_landmarks(reply, &landmarks);
+        if (unwind_module_build(image, &module, NULL) == 0) {
+                status = module->table ? TABLE_STATUS_BUILT : TABLE_STATUS_NOTHING;
+                if (module->table)
+                        unwind_module_encode(module, &reply->bytes);
+        }
+        unwind_module_free(module);
+        elf_image_close(image);
+        return status;
+}
+
+static int table_process_send_answer(int fd, uint32_t id, enum table_status status,
+                                     const struct byte_buffer *bytes)
+{
+        struct packet packet = { .id = id, .status = (int32_t)status };
         int r = 0;
 
         if (status != TABLE_STATUS_BUILT)
@@ -139,19 +151,18 @@ static void limit_time(void)
 static _Noreturn void run_grandchild(int fd, const struct table_request *request, int file_fd,
                                      table_process_task *task, pid_t parent)
 {
-        struct byte_buffer bytes = { .data = NULL };
+        struct table_reply reply = { .fd = fd, .id = request->id };
         enum table_status status;
-        struct module_landmarks landmarks = { .jit_svma = 0 };
 
         if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
                 _exit(EXIT_FAILURE);
         limit_time();
-        status = task(request, file_fd, &bytes, &landmarks);
-        if (status == TABLE_STATUS_BUILT && (bytes.failed || bytes.used_bytes == 0))
+        status = task(request, file_fd, &reply);
+        if (status == TABLE_STATUS_BUILT && (reply.bytes.failed || reply.bytes.used_bytes == 0))
                 status = TABLE_STATUS_FAILED;
         (void)alarm(0); /* the reader takes its time */
-        _exit(table_process_send_answer(fd, request->id, status, &bytes, &landmarks) < 0 ? EXIT_FAILURE
-                                                                                         : EXIT_SUCCESS);
+        _exit(table_process_send_answer(fd, request->id, status, &reply.bytes) < 0 ? EXIT_FAILURE
+                                                                                   : EXIT_SUCCESS);
 }
 
 /* ------------------------------------------------------------------- the child */
@@ -209,7 +220,6 @@ static bool wait_for_grandchild(int fd, pid_t pid)
 
 static int answer_requests(int fd, table_process_task *task)
 {
-        const struct module_landmarks nothing = { .jit_svma = 0 };
         struct table_request request;
         pid_t self = getpid();
         int file_fd = -1;
@@ -223,7 +233,7 @@ static int answer_requests(int fd, table_process_task *task)
                 io_close(&file_fd);
                 if (pid > 0 && wait_for_grandchild(fd, pid))
                         continue;
-                r = table_process_send_answer(fd, request.id, TABLE_STATUS_FAILED, NULL, &nothing);
+                r = table_process_send_answer(fd, request.id, TABLE_STATUS_FAILED, NULL);
                 if (r < 0)
                         return r;
         }
@@ -386,12 +396,25 @@ static int table_process_hand_out(struct table_process *p, enum table_status sta
         if (status == TABLE_STATUS_BUILT) {
                 ret_answer->bytes = p->received.data;
                 ret_answer->n_bytes = p->received.used_bytes;
-                ret_answer->landmarks = p->landmarks;
         }
         p->is_handed_out = true;
+        p->has_landmarks = false;
         p->answered = ret_answer->id;
         p->first_waiting = (p->first_waiting + 1) % TABLE_PROCESS_WAITING_MAX;
         p->n_waiting--;
+        return 1;
+}
+
+/* Landmarks come once, before all else of an answer.  Returns 1, -EBADMSG. */
+static int take_landmarks(struct table_process *p, size_t part_bytes, struct table_answer *ret_answer)
+{
+        struct table_answer answer = { .id = p->waiting[p->first_waiting], .status = TABLE_STATUS_LANDMARKS };
+
+        if (p->has_landmarks || p->answer_bytes > 0 || part_bytes != sizeof(answer.landmarks))
+                return -EBADMSG;
+        memcpy(&answer.landmarks, p->received.data, sizeof(answer.landmarks));
+        *ret_answer = answer;
+        p->has_landmarks = true;
         return 1;
 }
 
@@ -406,6 +429,8 @@ static int take_packet(struct table_process *p, const struct packet *packet, siz
         /* A grandchild that died after it had sent everything. */
         if (!is_expected)
                 return packet->id == p->answered && packet->status == TABLE_STATUS_FAILED ? 0 : -EBADMSG;
+        if (packet->status == TABLE_STATUS_LANDMARKS)
+                return take_landmarks(p, part_bytes, ret_answer);
         if (packet->status != TABLE_STATUS_BUILT) {
                 if (packet->status < 0 || packet->status > TABLE_STATUS_FAILED || part_bytes > 0)
                         return -EBADMSG;
@@ -416,7 +441,6 @@ static int take_packet(struct table_process *p, const struct packet *packet, siz
             part_bytes > packet->n_bytes - p->received.used_bytes)
                 return -EBADMSG;
         p->answer_bytes = (size_t)packet->n_bytes;
-        p->landmarks = packet->landmarks;
         p->received.used_bytes += part_bytes;
         return p->received.used_bytes == p->answer_bytes
                        ? table_process_hand_out(p, TABLE_STATUS_BUILT, ret_answer)

@@ -12,7 +12,8 @@
  * unwind_module_decode() checks as foreign bytes.  The recorder has threads by then and must not
  * fork itself.
  *
- * Requests are answered in their order, each exactly once, while the child lives.
+ * Requests are answered in their order, each exactly once, while the child lives.  The landmarks of a file
+ * come before its answer: to find them takes less than to build a table, and samples need them.
  */
 #ifndef SAMPLER_CODE_TABLE_PROCESS_H
 #define SAMPLER_CODE_TABLE_PROCESS_H
@@ -46,12 +47,14 @@ enum table_status {
         TABLE_STATUS_NOTHING,
         TABLE_STATUS_OTHER_FILE, /* another build-id than was expected */
         TABLE_STATUS_FAILED,     /* damaged, of another machine, or it killed the builder */
+        /* the file has some: they come ahead of its answer, which is one of those above */
+        TABLE_STATUS_LANDMARKS,
 };
 
 struct table_answer {
         uint32_t id;
         enum table_status status;
-        struct module_landmarks landmarks; /* BUILT: of the file */
+        struct module_landmarks landmarks; /* LANDMARKS */
         const uint8_t *bytes; /* BUILT: for unwind_module_decode(); borrowed until the next call */
         size_t n_bytes;
 };
@@ -64,8 +67,8 @@ struct table_process {
         bool is_handed_out;          /* the bytes in `received` */
         uint32_t waiting[TABLE_PROCESS_WAITING_MAX]; /* ids without an answer yet, a ring */
         uint32_t first_waiting, n_waiting;
-        uint32_t answered;                 /* the id that was answered last */
-        struct module_landmarks landmarks; /* of the answer that is coming */
+        uint32_t answered;  /* the id that was answered last */
+        bool has_landmarks; /* those of the answer that is coming were handed out */
 };
 
 /*
@@ -75,13 +78,19 @@ struct table_process {
  */
 int table_process_start(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid, struct error *err);
 
-/*
- * The work on a file there, in a process of its own: the module's bytes go into @out if it is BUILT, and
- * *@ret_landmarks, all 0 before, receives where its landmarks are.
- * Another one than table_process_start()'s is for tests.
- */
+/* The work on a file, in a process of its own, fills this. */
+struct table_reply {
+        int fd; /* socket to the recorder, borrowed */
+        uint32_t id;
+        struct byte_buffer bytes; /* of the module, if it is BUILT */
+};
+
+/* Sends them at once; one time at most.  Returns 0 or -errno. */
+int table_reply_send_landmarks(const struct table_reply *reply, const struct module_landmarks *landmarks);
+
+/* That work.  Another one than table_process_start()'s is for tests. */
 typedef enum table_status table_process_task(const struct table_request *request, int file_fd,
-                                             struct byte_buffer *out, struct module_landmarks *ret_landmarks);
+                                             struct table_reply *reply);
 int table_process_start_task(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid,
                              table_process_task *task, struct error *err);
 

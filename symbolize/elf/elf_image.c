@@ -322,3 +322,13 @@ bool elf_image_find_svma(const struct elf_image *image, uint64_t file_off, uint6
         *ret_svma = file_off - found->file_off + found->svma;
         return true;
 }
+
+/* A mapping begins at a page, so before its segment or within it; never compare addresses alone. */
+bool elf_image_part_find_bias(const struct elf_image_part *part, uint64_t start_avma, uint64_t file_off,
+                              uint64_t length_bytes, uint64_t *ret_bias)
+{
+        if (file_off >= part->file_off + part->file_bytes || part->file_off >= file_off + length_bytes)
+                return false;
+        *ret_bias = start_avma - (part->svma - part->file_off + file_off);
+        return true;
+}

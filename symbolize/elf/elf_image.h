@@ -32,6 +32,12 @@ struct elf_image_segment {
         bool writable;
 };
 
+/* Bytes of a file, and the address that they are loaded at. */
+struct elf_image_part {
+        uint64_t file_off, file_bytes;
+        uint64_t svma;
+};
+
 struct elf_image {
         Elf *elf;
         int fd;          /* borrowed; -1 for an image in memory, also for a file that was read into it */
@@ -70,5 +76,15 @@ void elf_image_close(struct elf_image *image);
  * Returns false if no segment holds it.
  */
 bool elf_image_find_svma(const struct elf_image *image, uint64_t file_off, uint64_t *ret_svma);
+
+/*
+ * elf_image_part_find_bias() - address as mapped - address of the file
+ * @start_avma:   of a mapping of the file,
+ * @file_off:     of the byte that is mapped there, and
+ * @length_bytes: the length of the mapping
+ * Returns false if the mapping contains nothing of the part.
+ */
+bool elf_image_part_find_bias(const struct elf_image_part *part, uint64_t start_avma, uint64_t file_off,
+                              uint64_t length_bytes, uint64_t *ret_bias);
 
 #endif /* SYMBOLIZE_ELF_ELF_IMAGE_H */

@@ -108,11 +108,21 @@ static void module_landmarks_find_python(const struct elf_image *image, struct m
         }
 }
 
+static struct elf_image_part first_code(const struct elf_image *image)
+{
+        for (size_t i = 0; i < image->n_segments; i++)
+                if (image->segments[i].executable)
+                        return (struct elf_image_part){ .file_off = image->segments[i].file_off,
+                                                        .file_bytes = image->segments[i].file_bytes,
+                                                        .svma = image->segments[i].svma };
+        return (struct elf_image_part){ .file_bytes = 0 };
+}
+
 void module_landmarks_find(const struct elf_image *image, struct module_landmarks *ret_landmarks)
 {
         GElf_Sym symbol;
 
-        *ret_landmarks = (struct module_landmarks){ .jit_svma = 0 };
+        *ret_landmarks = (struct module_landmarks){ .code = first_code(image) };
         if (module_landmarks_find_symbol(image, "__jit_debug_descriptor", &symbol))
                 ret_landmarks->jit_svma = symbol.st_value;
         module_landmarks_find_python(image, ret_landmarks);

@@ -14,13 +14,14 @@
 #ifndef SYMBOLIZE_SYMBOLS_MODULE_LANDMARKS_H
 #define SYMBOLIZE_SYMBOLS_MODULE_LANDMARKS_H
 
+#include "symbolize/elf/elf_image.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-struct elf_image;
-
 /* Addresses of the file; 0 = it has none. */
 struct module_landmarks {
+        struct elf_image_part code;   /* its first executable segment: tells where a mapping has them */
         uint64_t jit_svma;            /* of __jit_debug_descriptor */
         uint64_t python_runtime_svma; /* of _PyRuntime; the others of Python are there if this is */
         uint64_t python_version_svma; /* of Py_Version */

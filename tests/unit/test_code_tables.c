@@ -307,16 +307,15 @@ START_TEST(test_replaced_file)
 END_TEST
 
 static enum table_status say_empty_module(const struct table_request *request, int file_fd,
-                                          struct byte_buffer *out, struct module_landmarks *ret_landmarks)
+                                          struct table_reply *reply)
 {
-        (void)ret_landmarks;
         const struct unwind_module empty = { .n_bytes = 1 };
         char byte;
 
         (void)request;
         if (pread(file_fd, &byte, 1, 0) != 1)
                 return TABLE_STATUS_FAILED;
-        unwind_module_encode(&empty, out);
+        unwind_module_encode(&empty, &reply->bytes);
         return TABLE_STATUS_BUILT;
 }
 
@@ -357,6 +356,34 @@ START_LOOP_TEST(test_patience, 0, 4)
                 ck_assert_int_eq(want(2, self, &m), 0);
                 ck_assert_uint_eq(process.n_waiting, 0);
         }
+        stop();
+}
+END_TEST
+
+static enum table_status say_landmarks_alone(const struct table_request *request, int file_fd,
+                                             struct table_reply *reply)
+{
+        const struct module_landmarks landmarks = { .jit_svma = request->id };
+
+        (void)file_fd;
+        return table_reply_send_landmarks(reply, &landmarks) < 0 ? TABLE_STATUS_FAILED : TABLE_STATUS_NOTHING;
+}
+
+/* They do not depend on the table. */
+START_TEST(test_landmarks_of_a_file_without_a_table)
+{
+        struct module_landmarks found;
+        struct perf_mmap m;
+
+        start(say_landmarks_alone);
+        m = mmap_of_own();
+        code_tables_set_patient(tables, true);
+        ck_assert_int_eq(want(7, (uint32_t)getpid(), &m), 0);
+        ck_assert_int_eq(code_tables_find_landmarks(tables, 7, &found), -EAGAIN);
+        ck_assert_int_eq((int)find_at_last(7), CODE_TABLES_NONE);
+        ck_assert_int_eq(code_tables_find_landmarks(tables, 7, &found), 1);
+        ck_assert_uint_eq(found.jit_svma, 1);
+        ck_assert_int_eq(code_tables_find_landmarks(tables, 8, &found), 0);
         stop();
 }
 END_TEST
@@ -440,12 +467,11 @@ START_LOOP_TEST(test_many_files, 0, 2)
 END_TEST
 
 static enum table_status send_nonsense(const struct table_request *request, int file_fd,
-                                       struct byte_buffer *out, struct module_landmarks *ret_landmarks)
+                                       struct table_reply *reply)
 {
-        (void)ret_landmarks;
         (void)request;
         (void)file_fd;
-        byte_buffer_add_u64(out, 0x123456789);
+        byte_buffer_add_u64(&reply->bytes, 0x123456789);
         return TABLE_STATUS_BUILT;
 }
 
@@ -463,12 +489,11 @@ START_TEST(test_table_that_is_nonsense)
 END_TEST
 
 static enum table_status wait_for_ever(const struct table_request *request, int file_fd,
-                                       struct byte_buffer *out, struct module_landmarks *ret_landmarks)
+                                       struct table_reply *reply)
 {
-        (void)ret_landmarks;
         (void)request;
         (void)file_fd;
-        (void)out;
+        (void)reply;
         while (pause() < 0)
                 ;
         return TABLE_STATUS_FAILED;

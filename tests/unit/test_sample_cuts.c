@@ -12,6 +12,7 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
+#include "symbolize/elf/elf_image.h"
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/fake_code_tables.h"
 #include "tests/unit/fake_events.h"
@@ -35,7 +36,7 @@ static const uint32_t sample_events[] = { 1 };
 
 struct fixture {
         struct cfi_builder builder;
-        struct unwind_module_segment segment;
+        struct elf_image_part segment;
         struct unwind_module module;
         struct code_tables tables;
         struct event_set events;
@@ -97,7 +98,7 @@ static void set_up(struct fixture *f)
                             CFI_BYTES(0x0c, 7, 8, 0x90, 1));
         cfi_builder_add_fde(&f->builder, PLAIN, 0x40, CFI_BYTES(0x0e, 16));
         cfi_builder_add_fde(&f->builder, ROOT, 0x40, CFI_BYTES(0x07, 16));
-        f->segment = (struct unwind_module_segment){ .file_bytes = 0x100000 };
+        f->segment = (struct elf_image_part){ .file_bytes = 0x100000 };
         f->module = (struct unwind_module){ .table = cfi_builder_table(&f->builder, &unwind_machine_x86_64),
                                             .segments = &f->segment,
                                             .n_segments = 1 };

@@ -10,6 +10,7 @@
 #include "sampler/stacks/waiting_stacks.h"
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
+#include "symbolize/elf/elf_image.h"
 #include "tests/unit/cfi_builder.h"
 #include "tests/unit/fake_code_tables.h"
 #include "tests/unit/unit_test.h"
@@ -38,7 +39,7 @@
 
 struct fixture {
         struct cfi_builder builder;
-        struct unwind_module_segment segment;
+        struct elf_image_part segment;
         struct unwind_module module;
         struct code_tables tables;
         struct loss_counter losses;
@@ -85,7 +86,7 @@ static void set_up(struct fixture *f, enum unwind_mode mode)
         cfi_builder_add_fde(&f->builder, ROOT, 0x40, CFI_BYTES(0x07, 16));
         cfi_builder_add_fde(&f->builder, LARGE, 0x40, CFI_BYTES(0x0e, 0x80, 0x80, 0x40));
         cfi_builder_add_fde(&f->builder, WIDE, 0x40, CFI_BYTES(0x0e, 0x80, 0x02));
-        f->segment = (struct unwind_module_segment){ .file_bytes = 0x100000 };
+        f->segment = (struct elf_image_part){ .file_bytes = 0x100000 };
         f->module = (struct unwind_module){ .table = cfi_builder_table(&f->builder, &unwind_machine_x86_64),
                                             .segments = &f->segment,
                                             .n_segments = 1 };

@@ -197,20 +197,17 @@ START_TEST(test_file_that_was_cut)
 }
 END_TEST
 
-static enum table_status say_id(const struct table_request *request, int file_fd, struct byte_buffer *out,
-                                struct module_landmarks *ret_landmarks)
+static enum table_status say_id(const struct table_request *request, int file_fd, struct table_reply *reply)
 {
-        (void)ret_landmarks;
         (void)file_fd;
-        byte_buffer_add_u32(out, request->id);
+        byte_buffer_add_u32(&reply->bytes, request->id);
         return TABLE_STATUS_BUILT;
 }
 
 /* Dies in each way that a parser may, and answers everything else. */
 static enum table_status die_sometimes(const struct table_request *request, int file_fd,
-                                       struct byte_buffer *out, struct module_landmarks *ret_landmarks)
+                                       struct table_reply *reply)
 {
-        (void)ret_landmarks;
         struct rlimit none = { .rlim_cur = 0, .rlim_max = 0 };
 
         switch (request->id) {
@@ -221,15 +218,57 @@ static enum table_status die_sometimes(const struct table_request *request, int 
         case DIE_AT + 1:
                 _exit(1);
         case LARGE_AT:
-                (void)byte_buffer_reserve(out, LARGE_BYTES);
-                memset(out->data, 'x', LARGE_BYTES);
-                out->used_bytes = LARGE_BYTES;
+                (void)byte_buffer_reserve(&reply->bytes, LARGE_BYTES);
+                memset(reply->bytes.data, 'x', LARGE_BYTES);
+                reply->bytes.used_bytes = LARGE_BYTES;
                 return TABLE_STATUS_BUILT;
         default:
                 break;
         }
-        return say_id(request, file_fd, out, ret_landmarks);
+        return say_id(request, file_fd, reply);
 }
+
+/* The table takes until the file, a pipe, can be read; DIE_AT dies then, and LARGE_AT repeats itself. */
+static enum table_status say_landmarks(const struct table_request *request, int file_fd,
+                                       struct table_reply *reply)
+{
+        const struct module_landmarks landmarks = { .code = { .svma = 4096 }, .jit_svma = request->id };
+        char byte;
+
+        if (table_reply_send_landmarks(reply, &landmarks) < 0 ||
+            (request->id == LARGE_AT && table_reply_send_landmarks(reply, &landmarks) < 0) ||
+            read(file_fd, &byte, 1) != 1 || request->id == DIE_AT)
+                _exit(1);
+        return say_id(request, file_fd, reply);
+}
+
+/* Whatever a table takes: they come before it, and once. */
+START_TEST(test_landmarks_come_first)
+{
+        struct table_answer answer;
+        int fds[2];
+
+        ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+        start(say_landmarks);
+        for (uint32_t id = DIE_AT - 1; id <= LARGE_AT; id++)
+                ck_assert_int_eq(ask(id, fds[0]), 0);
+        for (uint32_t id = DIE_AT - 1; id < LARGE_AT; id++) {
+                ck_assert_int_eq(next(&answer), 1);
+                ck_assert_uint_eq(answer.id, id);
+                ck_assert_int_eq((int)answer.status, TABLE_STATUS_LANDMARKS);
+                ck_assert_uint_eq(answer.landmarks.jit_svma, id);
+                ck_assert_uint_eq(answer.landmarks.code.svma, 4096);
+                ck_assert_int_eq(table_process_next(&process, &answer), 0);
+                ck_assert_int_eq(write(fds[1], "x", 1), 1);
+                expect_answer(id, id == DIE_AT ? TABLE_STATUS_FAILED : TABLE_STATUS_BUILT);
+        }
+        expect_answer(LARGE_AT, TABLE_STATUS_LANDMARKS);
+        ck_assert_int_eq(next(&answer), -EBADMSG); /* a second time */
+        (void)close(fds[0]);
+        (void)close(fds[1]);
+        table_process_stop(&process);
+}
+END_TEST
 
 START_TEST(test_parser_that_is_killed)
 {
@@ -257,9 +296,8 @@ END_TEST
 
 /* Is killed when it has sent a part of its answer: its socket is the lowest descriptor that is a socket. */
 static enum table_status die_while_sending(const struct table_request *request, int file_fd,
-                                           struct byte_buffer *out, struct module_landmarks *ret_landmarks)
+                                           struct table_reply *reply)
 {
-        (void)ret_landmarks;
         struct {
                 uint32_t id;
                 int32_t status;
@@ -272,7 +310,7 @@ static enum table_status die_while_sending(const struct table_request *request, 
                 if (fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode) &&
                     send(fd, &packet, 16 + sizeof(packet.part), 0) > 0)
                         (void)raise(SIGKILL);
-        return say_id(request, file_fd, out, ret_landmarks);
+        return say_id(request, file_fd, reply);
 }
 
 START_TEST(test_parser_that_is_killed_while_it_sends)
@@ -308,10 +346,8 @@ static const struct {
         { 0, TABLE_STATUS_BUILT, 0, 15 },          /* cut off */
 };
 
-static enum table_status lie(const struct table_request *request, int file_fd, struct byte_buffer *out,
-                             struct module_landmarks *ret_landmarks)
+static enum table_status lie(const struct table_request *request, int file_fd, struct table_reply *reply)
 {
-        (void)ret_landmarks;
         struct {
                 uint32_t id;
                 int32_t status;
@@ -320,7 +356,7 @@ static enum table_status lie(const struct table_request *request, int file_fd, s
         } packet = { .n_bytes = 0 };
         struct stat status;
 
-        (void)out;
+        (void)reply;
         (void)file_fd;
         packet.id = request->id + lies[request->id - 1].id_plus;
         packet.status = lies[request->id - 1].status;
@@ -387,14 +423,13 @@ struct rights {
 };
 
 /* The rights of who parses: none. */
-static enum table_status say_rights(const struct table_request *request, int file_fd, struct byte_buffer *out,
-                                    struct module_landmarks *ret_landmarks)
+static enum table_status say_rights(const struct table_request *request, int file_fd,
+                                    struct table_reply *reply)
 {
         struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
         struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = { { 1, 1, 1 } };
-        struct rights *rights = (void *)byte_buffer_reserve(out, sizeof(*rights));
+        struct rights *rights = (void *)byte_buffer_reserve(&reply->bytes, sizeof(*rights));
 
-        (void)ret_landmarks;
         (void)request;
         (void)file_fd;
         if (syscall(SYS_capget, &header, sets) < 0)
@@ -406,7 +441,7 @@ static enum table_status say_rights(const struct table_request *request, int fil
                 rights->bound |= prctl(PR_CAPBSET_READ, i) == 1;
         rights->open_errno = open("/proc/self/status", O_RDONLY) < 0 ? errno : 0;
         rights->write_errno = open("/dev/null", O_WRONLY) < 0 ? errno : 0;
-        out->used_bytes += sizeof(*rights);
+        reply->bytes.used_bytes += sizeof(*rights);
         return TABLE_STATUS_BUILT;
 }
 
@@ -441,11 +476,10 @@ START_TEST_IF(geteuid() == 0, test_who_parses_has_no_rights)
 END_TEST
 
 static enum table_status wait_for_ever(const struct table_request *request, int file_fd,
-                                       struct byte_buffer *out, struct module_landmarks *ret_landmarks)
+                                       struct table_reply *reply)
 {
-        (void)ret_landmarks;
         (void)request;
-        (void)out;
+        (void)reply;
         (void)!write(file_fd, "x", 1);
         while (pause() < 0)
                 ;

@@ -54,7 +54,7 @@ static struct unwind_module *build_module(void)
         cfi_builder_deinit(&b);
         module->segments = calloc(1, sizeof(*module->segments));
         ck_assert_ptr_nonnull(module->segments);
-        module->segments[0] = (struct unwind_module_segment){ 0x1000, 0xff000, 0x1000 };
+        module->segments[0] = (struct elf_image_part){ 0x1000, 0xff000, 0x1000 };
         module->n_segments = 1;
         module->n_bytes = sizeof(*module) + sizeof(*module->segments) + module->table->n_bytes;
         return module;
