@@ -201,6 +201,8 @@ static __always_inline __u64 find_python_state(const struct python_process *p, _
         if (last && last->state_avma == 0)
                 known.first_ns = last->first_ns;
         begin_search(p, 0, at);
+        if (at->interpreter == 0) /* it is still to be made: a program was mapped just now */
+                return 0;
         known.state_avma = search_state(at);
         if (known.state_avma == 0)
                 known.state_avma = at->idle;
