@@ -9,7 +9,7 @@ need_sampling
 need jq gcc strip
 python=/usr/bin/python3
 [ -x "$python" ] || skip_all "python3 is not installed"
-"$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' || skip_all "python3 is none of 3.11 and 3.12"
+"$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' || skip_all "python3 is none of 3.11 to 3.14"
 
 cat >"$TMPDIR/work.py" <<'END'
 import ctypes, sys, threading, time
@@ -169,7 +169,9 @@ holds 'and its functions call those of Python' in_host
 
 # ---- an interpreter that another one calls, on the same thread
 cat >"$TMPDIR/two.py" <<'END'
-import time, _xxsubinterpreters as interpreters
+import time
+try: import _interpreters as interpreters
+except ModuleNotFoundError: import _xxsubinterpreters as interpreters
 code = '''
 def sub_leaf():
     n = 200000
