@@ -191,11 +191,26 @@ static int read_object(uint32_t pid, struct jit_object *object, struct byte_buff
 
 /* ---- changes ------------------------------------------------------------------------------------------- */
 
+/*
+ * The program's list is in the order of `objects`, or, where new ones are put at its begin, in the reverse:
+ * so the search begins beside the last one that was found, and goes on in both directions.
+ */
 static struct jit_object *jit_objects_find_object(struct jit_objects *list, const struct entry *entry)
 {
-        for (size_t i = 0; i < list->n_objects; i++)
-                if (list->objects[i].entry_avma == entry->avma)
-                        return &list->objects[i];
+        size_t place = list->place < list->n_objects ? list->place : list->n_objects;
+
+        for (size_t distance = 0; distance <= list->n_objects; distance++) {
+                size_t after = place + distance, before = place - distance;
+
+                if (after < list->n_objects && list->objects[after].entry_avma == entry->avma)
+                        list->place = after;
+                else if (distance <= place && before < list->n_objects &&
+                         list->objects[before].entry_avma == entry->avma)
+                        list->place = before;
+                else
+                        continue;
+                return &list->objects[list->place];
+        }
         return NULL;
 }
 
@@ -244,15 +259,25 @@ static bool jit_objects_is_same(uint32_t pid, const struct jit_object *object, c
                (place >= MARKED || object->mark == mark_of(pid, entry));
 }
 
+bool jit_objects_go_takes(struct jit_objects_go *go, uint64_t now_ns)
+{
+        uint64_t way_ns = now_ns - go->began_ns;
+
+        if (go->n_new == JIT_OBJECTS_AT_ONCE || (go->n_new > 0 && now_ns > go->until_ns))
+                return false;
+        if (go->n_new++ == 0)
+                go->until_ns = now_ns + (way_ns > JIT_OBJECTS_TIME_NS ? way_ns : JIT_OBJECTS_TIME_NS);
+        return true;
+}
+
 /*
  * Goes along the list.  Returns 1 at its end, 2 where it is too long, 0 if it was not read so far, -ENOMEM.
  */
 static int jit_objects_follow(struct jit_objects *list, uint64_t first_avma,
                               const struct jit_objects_sink *sink)
 {
-        uint64_t until_ns = clock_raw_ns() + JIT_OBJECTS_TIME_NS;
+        struct jit_objects_go go = { .began_ns = clock_raw_ns() };
         uint64_t at_avma = first_avma;
-        size_t n_new = 0;
         int r = 0;
 
         for (size_t i = 0; i < JIT_OBJECTS_MAX && at_avma != 0; i++) {
@@ -266,10 +291,9 @@ static int jit_objects_follow(struct jit_objects *list, uint64_t first_avma,
                         return 1; /* a circle */
                 if (known && jit_objects_is_same(list->pid, known, &entry, i)) {
                         known->is_seen = true;
-                } else if (n_new == JIT_OBJECTS_AT_ONCE || (n_new > 0 && clock_raw_ns() > until_ns)) {
+                } else if (!jit_objects_go_takes(&go, clock_raw_ns())) {
                         return 0;
                 } else {
-                        n_new++;
                         if (known)
                                 r = jit_objects_remove_object(list, known, sink);
                         if (r == 0)

@@ -21,7 +21,7 @@
 #define JIT_OBJECTS_MAX       4096 /* objects of one list that are followed, from its begin on */
 #define JIT_OBJECTS_AT_ONCE   256  /* new ones that are read in one go */
 #define JIT_OBJECTS_BYTES_MAX (UINT64_C(64) << 20) /* of one object */
-#define JIT_OBJECTS_TIME_NS   UINT64_C(20000000)   /* for the new ones of one go; one is read in any case */
+#define JIT_OBJECTS_TIME_NS   UINT64_C(20000000)   /* for the new ones of one go, at least */
 #define JIT_OBJECTS_PARTS_MAX 4096                 /* sections of code in one object */
 
 /* Where a section of code was put. */
@@ -45,8 +45,9 @@ struct jit_object {
 struct jit_objects {
         uint32_t pid;
         uint64_t descriptor_avma;
-        struct jit_object *objects; /* heap, owned */
+        struct jit_object *objects; /* heap, owned; in the order in which they were read, or nearly so */
         size_t n_objects, capacity;
+        size_t place; /* of the object that was looked up last: the next one is mostly beside it */
         /* of the descriptor and the first entry when they were last followed to the end; 0 = never */
         uint64_t mark;
 };
@@ -59,6 +60,20 @@ struct jit_objects_sink {
         int (*remove)(void *context, const struct jit_objects *list, const struct jit_object *object);
         void *context;
 };
+
+/*
+ * How many new objects one go along a list reads, so that the collector is back soon.  Each go passes all
+ * that are known before it meets the first new one: the new ones may take as long as that, or a slow machine
+ * would read a long list one by one.
+ */
+struct jit_objects_go {
+        uint64_t began_ns; /* CLOCK_MONOTONIC_RAW, as the next one */
+        uint64_t until_ns; /* set with the first new one */
+        size_t n_new;
+};
+
+/* Is one more new one read now?  The first one is in any case. */
+bool jit_objects_go_takes(struct jit_objects_go *go, uint64_t now_ns);
 
 void jit_objects_init(struct jit_objects *list, uint32_t pid, uint64_t descriptor_avma);
 void jit_objects_deinit(struct jit_objects *list);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of a JIT's objects is read as it changes, and does no harm whatever it says. */
+#include "base/clock.h"
 #include "sampler/code/jit_objects.h"
 #include "tests/unit/made_image.h"
 #include "tests/unit/unit_test.h"
@@ -180,6 +181,55 @@ START_TEST(a_list_has_an_end)
         update();
         ck_assert_uint_eq(n_added, JIT_OBJECTS_MAX);
         ck_assert_uint_eq(n_removed, 0);
+}
+END_TEST
+
+/* The list is linked anew: in reverse, without every second one, and from its middle on. */
+START_TEST(objects_are_known_in_any_order)
+{
+        enum { N = 60 };
+
+        chain(N);
+        for (int i = 0; i < N && n_added < N; i++)
+                update();
+        for (int i = 0; i < N; i++)
+                entries[i].next = i > 0 ? address_of(&entries[i - 1]) : 0;
+        descriptor.first = address_of(&entries[N - 1]);
+        update();
+        ck_assert_uint_eq(n_removed, 0);
+        for (int i = 2; i < N; i++)
+                entries[i].next = address_of(&entries[i - 2]);
+        descriptor.first = address_of(&entries[N - 2]);
+        entries[0].next = 0;
+        update();
+        ck_assert_uint_eq(n_removed, N / 2);
+        entries[N / 2].next = address_of(&entries[N - 2]);
+        descriptor.first = address_of(&entries[N / 2]);
+        entries[N - 2].next = 0;
+        update();
+        ck_assert_uint_eq(n_removed, N - 2);
+        ck_assert_uint_eq(n_added, N);
+}
+END_TEST
+
+/* A machine on which it takes a second to pass the known ones. */
+START_TEST(new_ones_take_as_long_as_the_way_to_them)
+{
+        const uint64_t first_ns = 5 * NS_PER_S;
+        struct jit_objects_go slow = { .began_ns = first_ns - NS_PER_S }, fast = { .began_ns = first_ns };
+        struct jit_objects_go many = { .began_ns = first_ns };
+
+        ck_assert(jit_objects_go_takes(&slow, first_ns));
+        ck_assert(jit_objects_go_takes(&slow, first_ns + NS_PER_S));
+        ck_assert(!jit_objects_go_takes(&slow, first_ns + NS_PER_S + 1));
+
+        ck_assert(jit_objects_go_takes(&fast, first_ns));
+        ck_assert(jit_objects_go_takes(&fast, first_ns + JIT_OBJECTS_TIME_NS));
+        ck_assert(!jit_objects_go_takes(&fast, first_ns + JIT_OBJECTS_TIME_NS + 1));
+
+        for (int i = 0; i < JIT_OBJECTS_AT_ONCE; i++)
+                ck_assert(jit_objects_go_takes(&many, first_ns));
+        ck_assert(!jit_objects_go_takes(&many, first_ns));
 }
 END_TEST
 
