@@ -43,6 +43,7 @@
 #define SOON_NS            (8 * NS_PER_MS)   /* after a JIT made executable memory its list is read each ms */
 #define EXPECTING_NS       (200 * NS_PER_MS) /* then as often as this: */
 #define PAUSE_MS           4
+#define SEARCH_NS          (20 * NS_PER_MS)     /* in all memory of a process */
 #define WANTED_MAX         4                    /* times that an image is handed to the keeper */
 #define HELD_BYTES_MAX     (UINT64_C(1) << 20)  /* of an image's mapped bytes: that much is read at once */
 #define WHOLE_BYTES_MAX    (UINT64_C(64) << 20) /* of an image that is looked for at once, ... */
@@ -447,7 +448,7 @@ static int code_images_find_image(struct code_images *c, struct memory_image_pla
                 return -ESTALE;
         if (!may_search(c, place->pid))
                 return 0;
-        place->searches = true;
+        place->search_ns = SEARCH_NS;
         return memory_image_find(place, &c->image);
 }
 

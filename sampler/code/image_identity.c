@@ -138,10 +138,10 @@ int image_identities_find(struct image_identities *ids, const struct image_ident
         return 0;
 }
 
-int image_copy_is_only(const struct image_copy *copy, const struct memory_image *image)
+int image_copy_is_only(const struct image_copy *copy, const struct memory_image *image, uint64_t search_ns)
 {
         const struct image_search_limits limits = { .bytes_max = IMAGE_IDENTITY_SEARCH_BYTES,
-                                                    .until_ns = clock_raw_ns() + IMAGE_IDENTITY_SEARCH_NS,
+                                                    .until_ns = clock_raw_ns() + search_ns,
                                                     .near_avma = copy->avma };
         struct byte_buffer bytes = { .data = NULL };
         uint64_t avma;

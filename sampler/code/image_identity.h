@@ -85,8 +85,8 @@ void image_identities_deinit(struct image_identities *ids);
 int image_identities_find(struct image_identities *ids, const struct image_identity_look *look,
                           struct byte_buffer *whole, struct image_identity *ret);
 
-/* Is no other whole of the same mapped bytes found within some milliseconds?  Returns 1, 0 or -ENOMEM. */
-int image_copy_is_only(const struct image_copy *copy, const struct memory_image *image);
+/* Is no other whole of the same mapped bytes found in that time?  Returns 1, 0 or -ENOMEM. */
+int image_copy_is_only(const struct image_copy *copy, const struct memory_image *image, uint64_t search_ns);
 
 /* Is the whole still there, and the same?  Returns 1, 0 or -ENOMEM. */
 int image_copy_is_unchanged(const struct image_copy *copy, const struct memory_image *image);

@@ -377,7 +377,7 @@ static bool take_hit(struct memory_image *image, const struct memory_image_place
 static int find_elsewhere(struct memory_image *image, const struct memory_image_place *place)
 {
         const struct image_search_limits limits = { .bytes_max = MEMORY_IMAGE_SEARCH_BYTES,
-                                                    .until_ns = clock_raw_ns() + MEMORY_IMAGE_SEARCH_NS };
+                                                    .until_ns = clock_raw_ns() + place->search_ns };
         uint8_t *scratch = malloc((size_t)2 * COMPARE_BYTES);
         struct image_search *search = NULL;
         struct image_search_hit hit;
@@ -435,7 +435,7 @@ static int find_once(const struct memory_image_place *place, struct memory_image
 
         *image = (struct memory_image){ .memory = process_memory_of(place->pid) };
         r = find_below(image, place);
-        if (r == 0 && place->searches)
+        if (r == 0 && place->search_ns > 0)
                 r = find_elsewhere(image, place);
         if (r != 1)
                 return r;

@@ -153,7 +153,9 @@ static int watched_image_is_there(struct watched_images *w, size_t i, bool searc
         if (!watched->copy.is_sought && !(searches && watched->copy.avma != 0))
                 return r; /* it is the next one's turn */
         w->searched_ns = now_ns;
-        return watched->copy.is_sought ? 2 : image_copy_is_only(&watched->copy, &watched->image);
+        return watched->copy.is_sought
+                       ? 2
+                       : image_copy_is_only(&watched->copy, &watched->image, IMAGE_IDENTITY_SEARCH_NS);
 }
 
 static int watched_images_check_rest(struct watched_images *w, size_t *at, bool searches,
