@@ -402,11 +402,11 @@ check-board: ## make board for each TARGET, and the test of what they are: it ru
 # A whole machine, emulated: its kernel, its disk, what hyprof is compiled with and its programs are Debian's packages.
 GUESTS      := check-guest test-riscv64 test-aarch64
 GUEST        = build/$(TARGET)-guest
-GUEST_PARTS  = basic traces addresses units iree
+GUEST_PARTS  = $(if $(TESTS),units,basic traces addresses units iree)
 GUEST_LIMIT_S = 14400
-GUEST_GOALS  = board-parts test-programs $(GUEST)/examples/hello_zones $(GUEST)/examples/kernel_pool
+GUEST_GOALS  = board-parts $(if $(TESTS),$(TESTS:%=$(GUEST)/tests/%),test-programs $(GUEST)/examples/hello_zones $(GUEST)/examples/kernel_pool)
 check-guest: ## record in an emulated RISC-V machine and read the traces here: minutes
-test-riscv64: ## the same with programs of all kinds, and the unit tests there: an hour
+test-riscv64: ## the same with programs of all kinds, and the unit tests there: an hour; TESTS=names: these unit tests alone
 test-aarch64: ## the same for AArch64
 check-guest: TARGET = riscv64
 check-guest: GUEST_PARTS = basic
@@ -424,7 +424,7 @@ $(GUESTS):
 	        tests/guests/image.sh $(TARGET) $(GUEST); }
 	$(Q)[ -z '$(IREE_SOURCE)' ] || [ '$(GUEST_PARTS)' = basic ] || [ -e build/guest/$(TARGET)/missing ] || \
 	        for mode in 1 2 3 4; do tests/iree/build.sh '$(IREE_SOURCE)' $$mode $(GUEST) $(TARGET) || exit 1; done
-	$(Q)GUEST=$(TARGET) HYPROF_GUEST_PARTS='$(GUEST_PARTS)' HYPROF_TRIES=1 HYPROF_LIMIT_S=$(GUEST_LIMIT_S) \
+	$(Q)GUEST=$(TARGET) HYPROF_GUEST_PARTS='$(GUEST_PARTS)' HYPROF_GUEST_TESTS='$(TESTS)' HYPROF_TRIES=1 HYPROF_LIMIT_S=$(GUEST_LIMIT_S) \
 	        tests/run_tests.sh $(B) tests/guests/machine.sh
 
 test-iree: ## IREE's own runtime with hyprof as its tracing provider, in each mode: IREE_SOURCE=DIR, its tree
