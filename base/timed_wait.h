@@ -4,8 +4,8 @@
  *
  * Way of the data:  clock -> [timed_wait] -> sampler
  *
- * A condition waits by CLOCK_REALTIME unless it is told otherwise: when the clock of a board is set back by
- * an hour, so long do its waits last.
+ * A condition waits by CLOCK_REALTIME unless it is told otherwise: if a board's clock is set back by an hour,
+ * such a wait lasts an hour longer.
  */
 #ifndef BASE_TIMED_WAIT_H
 #define BASE_TIMED_WAIT_H
