@@ -244,17 +244,22 @@ static bool own_place(int place_fd)
 
 static int refuse_shared_file(const struct capture *c)
 {
-        complain("error: %s: another capture writes it", c->path);
+        complain("error: %s: another capture is writing it", c->path);
         complain_try("hyprof capture -o FILE ..., with another FILE");
         return EXIT_STATUS_FAILED;
+}
+
+static bool cmd_capture_has_nothing(int fd)
+{
+        struct stat status;
+
+        return fstat(fd, &status) == 0 && status.st_size == 0;
 }
 
 /* Opens the files of an interrupted capture, if there is something to go on with. */
 static int find_rest(struct capture *c)
 {
-        uint8_t bytes[RELAY_PLACE_BYTES];
-        struct stat status = { .st_size = -1 };
-        size_t got = 0;
+        int r = -ENOENT;
 
         c->fds[FD_PLACE] = open(c->place_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
         if (c->fds[FD_PLACE] < 0)
@@ -262,17 +267,15 @@ static int find_rest(struct capture *c)
         if (!own_place(c->fds[FD_PLACE]))
                 return refuse_shared_file(c);
         c->fds[FD_FILE] = open(c->path, O_RDWR | O_CLOEXEC);
-        if (c->fds[FD_FILE] >= 0 && fstat(c->fds[FD_FILE], &status) == 0 &&
-            io_pread_full(c->fds[FD_PLACE], bytes, sizeof(bytes), 0, &got, NULL) == 0 &&
-            got == sizeof(bytes) && relay_place_decode(bytes, &c->place) == 0 && c->place.file_bytes > 0 &&
-            (uint64_t)status.st_size >= c->place.file_bytes)
+        if (c->fds[FD_FILE] >= 0)
+                r = relay_place_read(c->fds[FD_PLACE], c->fds[FD_FILE], &c->place);
+        if (r == 1)
                 return EXIT_STATUS_OK;
-        /* A capture was killed at once: its empty file is not to replace FILE.old. */
-        if (status.st_size == 0)
+        /* A capture was killed before a chunk was whole: its file is not to replace FILE.old. */
+        if (r == 0 || (r == -EBADMSG && cmd_capture_has_nothing(c->fds[FD_FILE])))
                 (void)unlink(c->path);
         io_close(&c->fds[FD_FILE]);
         io_close(&c->fds[FD_PLACE]);
-        c->place = (struct relay_place){ .recording = 0 };
         return EXIT_STATUS_OK;
 }
 
@@ -298,7 +301,9 @@ static int open_new_files(struct capture *c, struct error *err)
         if (c->fds[FD_FILE] < 0 || ftruncate(c->fds[FD_PLACE], 0) < 0)
                 return error_errno(err, "%s", c->path);
         io_close(&c->file.fd);
-        return 0;
+        /* From now on a part that cannot be gone on with is known as ours. */
+        c->place = (struct relay_place){ .file_id = relay_place_identify(c->fds[FD_FILE]) };
+        return relay_place_write(c->fds[FD_PLACE], &c->place, err);
 }
 
 static int make_files(struct capture *c)
@@ -406,14 +411,6 @@ static void hear_signal(struct capture *c)
         (void)shutdown(c->fds[FD_SOCKET], SHUT_RDWR);
 }
 
-/* It did not say how much it wrote. */
-static uint64_t count_file_bytes(int fd)
-{
-        struct stat status;
-
-        return fstat(fd, &status) == 0 ? (uint64_t)status.st_size : 0;
-}
-
 static void wait_for_outcome(struct capture *c, struct outcome *ret)
 {
         struct pollfd fds[2] = { { .fd = c->report_fd, .events = POLLIN },
@@ -431,7 +428,6 @@ static void wait_for_outcome(struct capture *c, struct outcome *ret)
                 if (!hear_child(c->report_fd, ret))
                         *ret = (struct outcome){ .has_ended = true,
                                                  .code = -EPROTO,
-                                                 .file_bytes = count_file_bytes(c->fds[FD_FILE]),
                                                  .words = "the process that takes the trace has died" };
                 ret->words[sizeof(ret->words) - 1] = '\0';
                 if (!ret->has_ended)
@@ -439,25 +435,35 @@ static void wait_for_outcome(struct capture *c, struct outcome *ret)
         }
 }
 
-static int take_trace(struct capture *c, struct outcome *ret)
+/* The trace does not begin to come. */
+static void fail_to_take(const char *what, struct outcome *ret)
+{
+        ret->code = -errno;
+        (void)snprintf(ret->words, sizeof(ret->words), "%s: %s", what, strerrordesc_np(-ret->code));
+}
+
+static void take_trace(struct capture *c, struct outcome *ret)
 {
         int report[2];
         pid_t parent = getpid(), pid;
 
-        if (pipe2(report, O_CLOEXEC) < 0)
-                return -errno;
+        if (pipe2(report, O_CLOEXEC) < 0) {
+                fail_to_take("a pipe to the process that takes the trace", ret);
+                return;
+        }
         c->fds[FD_REPORT] = report[1];
         c->report_fd = report[0];
         pid = fork();
         if (pid == 0)
                 take_in_child(c->fds, &c->place, parent);
+        if (pid < 0)
+                fail_to_take("a process that takes the trace", ret);
         io_close(&report[1]);
         if (pid > 0)
                 wait_for_outcome(c, ret);
         io_close(&c->report_fd);
         while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
                 ;
-        return pid < 0 ? -ENOMEM : 0;
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
@@ -468,28 +474,31 @@ static bool is_of_disk(int code)
         return code == -ENOSPC || code == -EDQUOT || code == -EFBIG || code == -EIO || code == -EROFS;
 }
 
-/* Whether there is something to go on with. */
-static bool leaves_rest(const struct outcome *o)
+/* Whether there is something to go on with: what find_rest() will find. */
+static bool leaves_rest(const struct capture *c, const struct outcome *o)
 {
-        return o->file_bytes > 0 && !o->is_complete;
+        struct relay_place place;
+
+        return !o->is_complete && relay_place_read(c->fds[FD_PLACE], c->fds[FD_FILE], &place) == 1;
 }
 
-static void cmd_capture_report(const struct outcome *o, const char *path, bool quiet)
+static void cmd_capture_report(const struct capture *c, const struct outcome *o)
 {
+        const char *path = c->path;
+
         if (!o->is_complete) {
                 complain("error: %s%s%s", is_of_disk(o->code) ? path : "", is_of_disk(o->code) ? ": " : "",
                          o->words[0] != '\0' ? o->words : "the recording has no end");
                 if (o->code == -ESTALE)
                         complain_try(
-                                "hyprof capture -o FILE ..., with another FILE, or without %s" RELAY_PLACE_ENDING
-                                ", which says how far it goes",
-                                path);
+                                "hyprof capture -o FILE ..., with another FILE; or remove %s to begin anew",
+                                c->place_path);
                 else if (o->code == -EACCES)
                         complain_try(
                                 "sudo hyprof capture ...; through ssh -L, log in there as the recorder's user");
                 else if (o->code == -EUSERS)
                         complain_try("the same command again: they are closed after 5 seconds");
-                else if (leaves_rest(o))
+                else if (leaves_rest(c, o))
                         complain_try("the same command again, to go on: %s has what came", path);
                 return;
         }
@@ -498,7 +507,7 @@ static void cmd_capture_report(const struct outcome *o, const char *path, bool q
                          " went to an earlier capture",
                          text_number_counted(o->n_dropped + o->n_taken, "events are").text, o->n_dropped,
                          o->n_taken);
-        if (!quiet)
+        if (!c->quiet)
                 complain("wrote %s (%s)%s", path, text_number_bytes(o->file_bytes).text,
                          o->is_resumed ? ", gone on with" : "");
 }
@@ -548,7 +557,7 @@ static int begin_capture(struct capture *c, bool waits)
 /* The next capture needs the file beside the trace.  Without a new trace an earlier one is put back. */
 static void tidy_up(struct capture *c, const struct outcome *outcome)
 {
-        if (leaves_rest(outcome))
+        if (leaves_rest(c, outcome))
                 return;
         (void)unlink(c->place_path);
         if (!outcome->is_complete)
@@ -561,12 +570,9 @@ static int cmd_capture_take(struct arguments *args, struct capture *c)
         struct outcome outcome = { .code = 0 };
         int status = begin_capture(c, args->waits);
 
-        if (status == EXIT_STATUS_OK && take_trace(c, &outcome) < 0) {
-                complain("error: fork: %s", strerrordesc_np(errno));
-                status = EXIT_STATUS_FAILED;
-        }
         if (status == EXIT_STATUS_OK) {
-                cmd_capture_report(&outcome, c->path, c->quiet);
+                take_trace(c, &outcome);
+                cmd_capture_report(c, &outcome);
                 tidy_up(c, &outcome);
         }
         for (int i = 0; i < FD_REPORT; i++)
@@ -640,6 +646,10 @@ static int cmd_capture_run(void *context, struct common_options *common)
         (void)sigaddset(&signals, SIGTERM);
         (void)pthread_sigmask(SIG_BLOCK, &signals, &c.mask);
         c.signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+        if (c.signal_fd < 0) {
+                complain("error: a descriptor for signals: %s", strerrordesc_np(errno));
+                return EXIT_STATUS_FAILED;
+        }
         status = cmd_capture_take_and_view(args, &c);
         unblock_signals(&c);
         io_close(&c.signal_fd);

@@ -2,7 +2,6 @@
 #include "sampler/relay/relay_intake.h"
 
 #include "base/bytes.h"
-#include "base/content_hash.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "format/event_decoder.h"
@@ -19,52 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PLACE_MAGIC UINT64_C(0x3143414c50505948) /* "HYPPLAC1" */
-#define ZONES_MAX   4096                         /* nested: as deep as a recorder follows them */
-
-/* ---- the place ----------------------------------------------------------------------------------------- */
-
-int relay_place_decode(const uint8_t bytes[RELAY_PLACE_BYTES], struct relay_place *ret)
-{
-        struct byte_reader in = byte_reader_of(bytes, RELAY_PLACE_BYTES);
-        uint64_t magic = bytes_u64(&in);
-
-        ret->recording = bytes_u64(&in);
-        ret->generation = bytes_u32(&in);
-        ret->n_loss_rows = bytes_u32(&in);
-        ret->n_own_rows = bytes_u32(&in);
-        ret->reopens = bytes_u32(&in);
-        ret->position = bytes_u64(&in);
-        ret->file_bytes = bytes_u64(&in);
-        (void)bytes_u64(&in);
-        return magic == PLACE_MAGIC && bytes_u64(&in) == content_hash(bytes, RELAY_PLACE_BYTES - 8)
-                       ? 0
-                       : -EBADMSG;
-}
-
-/* After the file's bytes: who is killed between both leaves a file that is longer, and is cut back. */
-static int keep_place(struct relay_intake *t, struct error *err)
-{
-        const struct relay_place *p = &t->place;
-
-        byte_buffer_clear(&t->body);
-        byte_buffer_add_u64(&t->body, PLACE_MAGIC);
-        byte_buffer_add_u64(&t->body, p->recording);
-        byte_buffer_add_u32(&t->body, p->generation);
-        byte_buffer_add_u32(&t->body, p->n_loss_rows);
-        byte_buffer_add_u32(&t->body, p->n_own_rows);
-        byte_buffer_add_u32(&t->body, p->reopens);
-        byte_buffer_add_u64(&t->body, p->position);
-        byte_buffer_add_u64(&t->body, p->file_bytes);
-        byte_buffer_add_u64(&t->body, 0);
-        if (t->body.failed)
-                return error_set(err, -ENOMEM, "no memory");
-        byte_buffer_add_u64(&t->body, content_hash(t->body.data, t->body.used_bytes));
-        if (t->place_fd >= 0 &&
-            pwrite(t->place_fd, t->body.data, t->body.used_bytes, 0) != (ssize_t)t->body.used_bytes)
-                return error_errno(err, "the file beside the trace");
-        return 0;
-}
+#define ZONES_MAX 4096 /* nested: as deep as a recorder follows them */
 
 /* ---- the other side ------------------------------------------------------------------------------------ */
 
@@ -320,7 +274,7 @@ static int next_chunk(struct relay_intake *t, struct error *err)
         t->in.used_bytes += header.stored_bytes;
         r = trace_chunk_decode_body(&header, t->in.data, t->in.data + TRACE_CHUNK_HEADER_BYTES, &t->raw, err);
         if (r < 0)
-                return error_prefix(err, r, "what came is damaged");
+                return error_prefix(err, r, "the received data is damaged");
         r = take_chunk(t, &header, err);
         t->n_chunks += r == 0;
         return r;
@@ -333,10 +287,11 @@ static int adopt_file(struct relay_intake *t, struct error *err)
 {
         uint8_t bytes[TRACE_CHUNK_HEADER_BYTES];
         struct trace_chunk_header header = { .stored_bytes = 0 };
+        uint64_t at;
         size_t got;
         int r;
 
-        for (uint64_t at = 0; at < t->place.file_bytes;
+        for (at = 0; at < t->place.file_bytes;
              at += TRACE_CHUNK_HEADER_BYTES + (uint64_t)header.stored_bytes) {
                 r = io_pread_full(t->file_fd, bytes, sizeof(bytes), at, &got, err);
                 if (r < 0)
@@ -346,6 +301,8 @@ static int adopt_file(struct relay_intake *t, struct error *err)
                         return r;
                 trace_writer_adopt(t->writer, &header);
         }
+        if (at != t->place.file_bytes)
+                return error_set(err, -EBADMSG, "the trace does not end with a chunk where it was left");
         if (ftruncate(t->file_fd, (off_t)t->place.file_bytes) < 0 ||
             lseek(t->file_fd, (off_t)t->place.file_bytes, SEEK_SET) < 0)
                 return error_errno(err, "the trace");
@@ -425,7 +382,8 @@ int relay_intake_next(struct relay_intake *t, struct error *err)
         if (r < 0 || t->has_gap)
                 return r < 0 ? r : 1;
         t->place.file_bytes = trace_writer_count_bytes(t->writer);
-        r = keep_place(t, err);
+        /* After the file's bytes: who is killed between both leaves a longer file, which is cut back. */
+        r = relay_place_write(t->place_fd, &t->place, err);
         if (r == 0)
                 send_position(t);
         if (t->is_complete)

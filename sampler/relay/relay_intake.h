@@ -13,6 +13,7 @@
 #define SAMPLER_RELAY_RELAY_INTAKE_H
 
 #include "base/byte_buffer.h"
+#include "sampler/relay/relay_place.h"
 #include "sampler/relay/relay_wire.h"
 
 #include <stdbool.h>
@@ -22,20 +23,6 @@
 struct error;
 struct trace_chunk_header;
 struct trace_writer;
-
-#define RELAY_PLACE_BYTES  64
-#define RELAY_PLACE_ENDING ".taking" /* of the name of the small file */
-
-/* How far a file goes. */
-struct relay_place {
-        uint64_t recording;
-        uint32_t generation;
-        uint32_t n_loss_rows; /* in the file, and how many of them are ours */
-        uint32_t n_own_rows;
-        uint32_t reopens;    /* 1 = after a gap: the next STATES chunk says what is open */
-        uint64_t position;   /* in the recorder's stream */
-        uint64_t file_bytes; /* the file's length then */
-};
 
 struct relay_intake {
         int socket_fd, file_fd, place_fd; /* borrowed */
@@ -50,9 +37,6 @@ struct relay_intake {
         uint64_t n_dropped, n_taken; /* events that are not in the file */
         uint64_t wire_bytes, n_chunks;
 };
-
-/* Returns 0, or -EBADMSG if the bytes are no place. */
-int relay_place_decode(const uint8_t bytes[RELAY_PLACE_BYTES], struct relay_place *ret);
 
 /*
  * relay_intake_ask() - tells the recorder what there is

@@ -3,8 +3,8 @@
 # A full disk, of the capture's side or of the recorder's: the program goes on, one line says so, and nothing is missing when there is room again
 set -eu
 . tests/tap.sh
-plan 14
-need jq
+plan 18
+need jq python3
 need_sampling
 mkdir -m 700 "$TMPDIR/run" "$TMPDIR/full"
 export XDG_RUNTIME_DIR=$TMPDIR/run
@@ -80,3 +80,39 @@ holds "own file: the capture has all of it" ended 0 "$taker"
 holds "own file: with every zone" same 601502 "$(zones "$TMPDIR/t.hyp")"
 holds "own file: one warning" same 1 "$(grep -c "warning: $TMPDIR/full/own.hyp: No space left on device; the rest was kept in memory" "$TMPDIR/own.err")"
 holds "own file: nothing says that it was written" same 0 "$(grep -c 'wrote' "$TMPDIR/own.err")"
+
+# ---- a disk with room for a few pages: what came is gone on with, or the earlier trace has its name again
+rm -f "$TMPDIR/full"/* "$socket"
+trace=tests/golden/v1.5.hyp
+peer() { # how: a recorder that sends a part, $peer
+        rm -f "$socket"
+        python3 tests/tools/relay_peer.py recorder "$socket" "$1" "$trace" >"$TMPDIR/peer" 2>&1 &
+        peer=$!
+        programs+=("$peer")
+        listening
+}
+few_pages() { # how many
+        local full=$TMPDIR/full
+        rm -f "$full"/*
+        mount -o remount,size=96k "$full"
+        cp "$trace" "$full/t.hyp"
+        head -c 96k /dev/zero >"$full/rest" 2>/dev/null || true
+        truncate -s "-$((4096 * $1))" "$full/rest"
+        peer half
+        ends_with 1 "$HYPROF" capture "$socket" --no-symbolize -o "$full/t.hyp" || return 1
+        wait "$peer" || true
+        cat "$TMPDIR/err"
+        if grep -q 'to go on' "$TMPDIR/err"; then
+                rm "$full/rest"
+                peer rest
+                ends_with 0 "$HYPROF" capture "$socket" --no-symbolize -o "$full/t.hyp" || return 1
+                wait "$peer" || true
+        else
+                rm "$full/rest"
+                same "$full/t.hyp" "$(echo "$full"/*)" || return 1
+        fi
+        cmp "$trace" "$full/t.hyp"
+}
+for n in 0 1 2 3; do
+        holds "room for $n pages" few_pages "$n"
+done
