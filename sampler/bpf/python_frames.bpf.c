@@ -53,9 +53,10 @@ struct {
         __type(value, struct known_thread);
 } threads SEC(".maps");
 
-/* A frame's bytes, in memory that may be read at an offset. */
+/* A frame's bytes, in memory that may be read at an offset; and what tells its code object apart. */
 struct frame_bytes {
         __u8 bytes[128];
+        __u64 code[PYTHON_CODE_WORDS], path[PYTHON_PATH_WORDS];
         __u64 is_busy; /* a sample may come while a switch is at work: by an NMI */
 };
 
@@ -283,16 +284,46 @@ static __always_inline bool is_new(const struct python_process *p, const struct 
         return last && frame->identity != 0 && *last != seen_as(p, frame);
 }
 
-static __always_inline void put_frame(const struct python_process *p, const struct frame_bytes *bytes,
+/* The path of a code object whose words are read. */
+static __always_inline bool read_path(const struct python_process *p, struct frame_bytes *bytes)
+{
+        __u64 file = (p->objects.code_file - python_identity_off(&p->objects)) / sizeof(__u64);
+        __u64 *path = bytes->path, text, off, n_bytes;
+        struct python_text_head head;
+
+        if (file >= PYTHON_CODE_WORDS)
+                return false;
+        text = bytes->code[file];
+        if (bpf_probe_read_user(&head, sizeof(head), (const void *)(text + p->objects.text_length)) < 0)
+                return false;
+        path[0] = head.length;
+        for (__u32 i = 1; i < PYTHON_PATH_WORDS; i++)
+                path[i] = 0;
+        n_bytes = python_path_end(&p->objects, &head, &off);
+        if (n_bytes > PYTHON_PATH_BYTES)
+                return false;
+        return n_bytes == 0 || bpf_probe_read_user(path + 1, n_bytes, (const void *)(text + off)) == 0;
+}
+
+static __always_inline __u64 identify(const struct python_process *p, struct frame_bytes *bytes, __u64 code)
+{
+        __u64 avma = code + python_identity_off(&p->objects), identity;
+
+        if (bpf_probe_read_user(bytes->code, sizeof(bytes->code), (const void *)avma) < 0)
+                return 0;
+        identity = python_identity_add(0, bytes->code, PYTHON_CODE_WORDS);
+        if (p->objects.code_is_numbered)
+                return python_identity_end(identity);
+        return read_path(p, bytes)
+                       ? python_identity_end(python_identity_add(identity, bytes->path, PYTHON_PATH_WORDS))
+                       : 0;
+}
+
+static __always_inline void put_frame(const struct python_process *p, struct frame_bytes *bytes,
                                       struct python_raw_frame *frame)
 {
-        __u64 words[2];
-
         frame->code = word_at(bytes, p->offsets.frame_code) & ~(__u64)PYTHON_CODE_BITS;
-        frame->identity = bpf_probe_read_user(words, sizeof(words),
-                                              (const void *)(frame->code + p->offsets.code_identity)) < 0
-                                  ? 0
-                                  : python_identity(words);
+        frame->identity = identify(p, bytes, frame->code);
         frame->instruction = instruction_at(p, bytes, frame->code);
         if (p->offsets.frame_is_entry != PYTHON_NO_OFFSET && byte_at(bytes, p->offsets.frame_is_entry) != 0)
                 frame->code |= PYTHON_CODE_ENTRY;

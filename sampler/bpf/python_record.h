@@ -28,6 +28,9 @@
 #define PYTHON_CODE_BYTES    384   /* of a code object before its instructions, at most */
 #define PYTHON_TEXT_BYTES    2048  /* of a name or a path that is copied; the rest is left out */
 #define PYTHON_LINES_BYTES   8192  /* of a table of lines, likewise */
+#define PYTHON_CODE_WORDS    9     /* of a code object that tell it apart: the last is its table of lines */
+#define PYTHON_PATH_WORDS    9     /* of its path, likewise: its length and its last bytes */
+#define PYTHON_PATH_BYTES    64ULL /* at most */
 
 /*
  * A member that this version does not have: PYTHON_NO_OFFSET.  All others are below
@@ -43,8 +46,7 @@ struct python_offsets {
         __u16 interpreter_gil; /* of an interpreter: the pointer to its GIL */
         /* In the GIL: the thread that took it last, whether it is held, how often its holder changed. */
         __u16 gil_holder, gil_locked, gil_switches;
-        __u16 gil_bytes;     /* 0 = there is none */
-        __u16 code_identity; /* of a code object: two words, its name and its lines */
+        __u16 gil_bytes; /* 0 = there is none */
         /*
          * A frame's int: which copy of the instructions it runs; or none.  A code object's pointer to the
          * copies, which follow their number, and its own instructions, which are copy 0.
@@ -57,6 +59,7 @@ struct python_objects {
         __u16 code_file, code_name, code_lines, code_first_line, code_instructions; /* of a code object */
         __u16 bytes_length, bytes_data;
         __u16 text_length, text_state, text_ascii, text_wide; /* data of a str: of ASCII, of any other */
+        __u16 code_is_numbered; /* each has another number, before its lines (co_version): from 3.12 on */
 };
 
 /* A process that runs Python.  `pid` is written last, and is 0 while the rest changes. */
@@ -89,10 +92,30 @@ struct python_raw_frame {
         __u64 identity;    /* as python_identity(); 0 = it could not be read */
 };
 
-/* @words: the two of a code object.  Another one that takes its place has another identity.  Never 0. */
-static inline __u64 python_identity(const __u64 *words)
+/*
+ * The identity of a code object: of its PYTHON_CODE_WORDS, and where it has no number, of PYTHON_PATH_WORDS,
+ * as python_path_end() says; then python_identity_end().  Another one that takes its place has its name, path
+ * and lines at the same addresses as often as not.
+ */
+static inline __u64 python_identity_add(__u64 identity, const __u64 *words, __u32 n_words)
 {
-        return (words[0] * 31 + words[1]) | 1;
+        for (__u32 i = 0; i < n_words; i++) {
+                identity = (identity ^ words[i]) * 0x9e3779b97f4a7c15ULL;
+                identity ^= identity >> 32;
+        }
+        return identity;
+}
+
+/* Never 0. */
+static inline __u64 python_identity_end(__u64 identity)
+{
+        return identity | 1;
+}
+
+/* From the beginning of a code object to the words that tell it apart. */
+static inline __u64 python_identity_off(const struct python_objects *objects)
+{
+        return objects->code_lines - (PYTHON_CODE_WORDS - 1) * sizeof(__u64);
 }
 
 /*
@@ -132,6 +155,30 @@ static inline __u32 python_text_kind(__u32 state)
 #define PYTHON_TEXT_WIDTH(kind) ((kind) >> 2 & 7)
 #define PYTHON_TEXT_COMPACT     32
 #define PYTHON_TEXT_ASCII       64
+
+/* Members of a str of 3.11, from its length on. */
+struct python_text_head {
+        __u64 length, hash;
+        __u32 state, reserved;
+};
+
+/*
+ * The last bytes of a path that tell code objects apart, of those that are copied.  Returns how many they
+ * are; @ret_off: of the str.
+ */
+static inline __u64 python_path_end(const struct python_objects *objects, const struct python_text_head *head,
+                                    __u64 *ret_off)
+{
+        __u32 kind = python_text_kind(head->state);
+        __u64 start = (kind & PYTHON_TEXT_ASCII) != 0 ? objects->text_ascii : objects->text_wide, end;
+
+        end = start +
+              (head->length < PYTHON_TEXT_BYTES ? head->length : PYTHON_TEXT_BYTES) * PYTHON_TEXT_WIDTH(kind);
+        if (end > PYTHON_TEXT_BYTES)
+                end = PYTHON_TEXT_BYTES;
+        *ret_off = end > start + PYTHON_PATH_BYTES ? end - PYTHON_PATH_BYTES : start;
+        return end > *ret_off ? end - *ret_off : 0;
+}
 
 /* As struct switch_record_head: a multiple of 8 bytes, the length first.  Pieces follow the frames. */
 struct python_record {

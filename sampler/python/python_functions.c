@@ -157,12 +157,6 @@ static int read_references(struct python_functions *f, const struct python_reade
         return r < 0 ? r : 0;
 }
 
-static bool is_same_code(const struct python_code *a, const struct python_code *b)
-{
-        return a->identity == b->identity && a->file_avma == b->file_avma && a->name_avma == b->name_avma &&
-               a->lines_avma == b->lines_avma && a->first_line == b->first_line;
-}
-
 /*
  * Reads it, or looks whether it is still the same.  One that is gone keeps what it was: it ran a
  * moment ago.
@@ -176,7 +170,7 @@ static int refresh(struct python_functions *f, const struct python_place *place,
 
         f->work_bytes += READ_BYTES;
         entry->checked_ns = now_ns;
-        if (r < 0 || (was_read && entry->function != 0 && is_same_code(&code, &entry->code)))
+        if (r < 0 || (was_read && entry->function != 0 && code.identity == entry->code.identity))
                 return 0;
         f->lines_bytes -= entry->lines_bytes;
         free(entry->lines);
@@ -198,7 +192,7 @@ static int complete_lines(struct python_functions *f, const struct python_place 
         int r = python_code_read(&reader, place->objects, place->code_avma, &code);
 
         f->work_bytes += READ_BYTES;
-        if (r < 0 || !is_same_code(&code, &entry->code))
+        if (r < 0 || code.identity != entry->code.identity)
                 return 0;
         r = python_bytes_read(&reader, place->objects, code.lines_avma, &lines, &n_bytes);
         if (r < 0)

@@ -24,6 +24,12 @@ struct late_thread {
         uint64_t first_ns, looked_ns; /* without a state: it was looked for since then, and last */
 };
 
+/* Reads of a stack's objects, one after the other. */
+struct late_gather {
+        struct iovec there[PYTHON_FRAMES_MAX]; /* address 0 = it was not read */
+        uint8_t bytes[sizeof(uint64_t) * PYTHON_CODE_WORDS * PYTHON_FRAMES_MAX];
+};
+
 struct python_late {
         struct late_thread known[KNOWN_THREADS];
         dev_t namespace_device; /* of our own PID namespace */
@@ -34,6 +40,7 @@ struct python_late {
         size_t window_bytes;
         uint32_t n_windows; /* of the walk that is under way */
         uint8_t window[PAGE_BYTES + PYTHON_FRAME_BYTES];
+        struct late_gather gather; /* scratch */
 };
 
 int python_late_new(struct python_late **ret_late)
@@ -298,30 +305,105 @@ static void walk_late_callers(struct python_late *l, const struct process_memory
         }
 }
 
-/* The kernel stops at the first one that is not there: it is passed over, as often as CALLS_MAX allows. */
-static void read_identities(const struct python_process *p, struct python_sample *sample)
+static struct iovec late_piece(uint64_t avma, size_t n_bytes)
 {
-        __u64 words[PYTHON_FRAMES_MAX][2];
-        struct iovec there[PYTHON_FRAMES_MAX], here;
+        /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address elsewhere is a number */
+        return (struct iovec){ .iov_base = (void *)(uintptr_t)avma, .iov_len = n_bytes };
+}
+
+/* The kernel stops at the first one that is not there: it is passed over, as often as CALLS_MAX allows. */
+static void gather_pieces(struct late_gather *g, uint32_t pid, uint32_t n)
+{
+        size_t at = 0;
         uint32_t i = 0;
 
-        for (uint32_t n = 0; n < sample->n_frames; n++) {
-                uint64_t avma = (sample->frames[n].code & ~UINT64_C(1)) + p->offsets.code_identity;
+        for (unsigned n_calls = 0; i < n && n_calls < CALLS_MAX; n_calls++) {
+                struct iovec here = { .iov_base = g->bytes + at, .iov_len = sizeof(g->bytes) - at };
+                ssize_t r = process_vm_readv((pid_t)pid, &here, 1, g->there + i, n - i, 0);
+                size_t n_left = r > 0 ? (size_t)r : 0;
 
-                /* NOLINTNEXTLINE(performance-no-int-to-ptr): an address elsewhere is a number */
-                there[n] = (struct iovec){ .iov_base = (void *)(uintptr_t)avma, .iov_len = sizeof(words[0]) };
+                for (; i < n && g->there[i].iov_len <= n_left; i++) {
+                        n_left -= g->there[i].iov_len;
+                        at += g->there[i].iov_len;
+                }
+                if (i < n) {
+                        at += g->there[i].iov_len;
+                        g->there[i++].iov_base = NULL;
+                }
         }
-        for (unsigned n_calls = 0; i < sample->n_frames && n_calls < CALLS_MAX; n_calls++) {
-                size_t n_left = sample->n_frames - i;
-                ssize_t n_bytes;
+        for (; i < n; i++)
+                g->there[i].iov_base = NULL;
+}
 
-                here = (struct iovec){ .iov_base = words[i], .iov_len = n_left * sizeof(words[0]) };
-                n_bytes = process_vm_readv((pid_t)p->pid, &here, 1, there + i, n_left, 0);
-                for (uint32_t end = i + (n_bytes > 0 ? (uint32_t)((size_t)n_bytes / sizeof(words[0])) : 0);
-                     i < end; i++)
-                        sample->frames[i].identity = python_identity(words[i]);
-                i++;
+/* Returns 0 if they were not read, or those before. */
+static uint64_t add_identity_words(uint64_t identity, const struct iovec *piece, const __u64 *words,
+                                   uint32_t n_words)
+{
+        return identity != 0 && piece->iov_base ? python_identity_add(identity, words, n_words) : 0;
+}
+
+/* From their code objects' words.  @ret_files: addresses of their paths */
+static void read_code_words(struct python_late *l, const struct python_process *p,
+                            struct python_sample *sample, uint64_t *ret_files)
+{
+        const uint64_t off = python_identity_off(&p->objects);
+        const size_t file = (p->objects.code_file - off) / sizeof(uint64_t);
+        struct late_gather *g = &l->gather;
+        __u64 words[PYTHON_CODE_WORDS];
+
+        for (uint32_t i = 0; i < sample->n_frames; i++)
+                g->there[i] = late_piece((sample->frames[i].code & ~UINT64_C(1)) + off, sizeof(words));
+        gather_pieces(g, p->pid, sample->n_frames);
+        for (uint32_t i = 0; i < sample->n_frames; i++) {
+                memcpy(words, g->bytes + i * sizeof(words), sizeof(words));
+                ret_files[i] = file < PYTHON_CODE_WORDS ? words[file] : 0;
+                sample->frames[i].identity = g->there[i].iov_base
+                                                     ? python_identity_add(0, words, PYTHON_CODE_WORDS)
+                                                     : 0;
         }
+}
+
+/* From their paths as well: first their lengths, then their ends. */
+static void read_paths(struct python_late *l, const struct python_process *p, struct python_sample *sample,
+                       const uint64_t *files)
+{
+        struct late_gather *g = &l->gather;
+        const uint8_t *from = g->bytes;
+        struct python_text_head head;
+        __u64 path[PYTHON_PATH_WORDS - 1], off, n_bytes;
+
+        for (uint32_t i = 0; i < sample->n_frames; i++)
+                g->there[i] = late_piece(files[i] + p->objects.text_length, sizeof(head));
+        gather_pieces(g, p->pid, sample->n_frames);
+        for (uint32_t i = 0; i < sample->n_frames; i++) {
+                __u64 *identity = &sample->frames[i].identity;
+
+                memcpy(&head, g->bytes + i * sizeof(head), sizeof(head));
+                *identity = add_identity_words(*identity, &g->there[i], &head.length, 1);
+                n_bytes = *identity != 0 ? python_path_end(&p->objects, &head, &off) : 0;
+                g->there[i] = n_bytes > 0 ? late_piece(files[i] + off, n_bytes) : late_piece(files[i], 0);
+        }
+        gather_pieces(g, p->pid, sample->n_frames);
+        for (uint32_t i = 0; i < sample->n_frames; from += g->there[i++].iov_len) {
+                __u64 *identity = &sample->frames[i].identity;
+
+                memset(path, 0, sizeof(path));
+                memcpy(path, from, g->there[i].iov_len);
+                *identity = add_identity_words(*identity, &g->there[i], path, PYTHON_PATH_WORDS - 1);
+        }
+}
+
+static void read_identities(struct python_late *l, const struct python_process *p,
+                            struct python_sample *sample)
+{
+        uint64_t files[PYTHON_FRAMES_MAX];
+
+        read_code_words(l, p, sample, files);
+        if (!p->objects.code_is_numbered)
+                read_paths(l, p, sample, files);
+        for (uint32_t i = 0; i < sample->n_frames; i++)
+                if (sample->frames[i].identity != 0)
+                        sample->frames[i].identity = python_identity_end(sample->frames[i].identity);
 }
 
 int python_late_read(struct python_late *l, const struct python_process *process, uint32_t tid,
@@ -339,7 +421,7 @@ int python_late_read(struct python_late *l, const struct python_process *process
         walk_late_frames(l, &memory, process, late_innermost(&memory, process, state), ret_sample);
         if (has_several_late(&memory, process) && may_search_threads(l, now_ns))
                 walk_late_callers(l, &memory, process, state, ret_sample);
-        read_identities(process, &ret_sample->sample);
+        read_identities(l, process, &ret_sample->sample);
         return ret_sample->sample.n_frames > 0;
 }
 

@@ -26,8 +26,7 @@ static const struct python_layout layout_of_3_11 = {
                   .gil_holder = 8,
                   .gil_locked = 16,
                   .gil_switches = 24,
-                  .gil_bytes = GIL_BYTES,
-                  .code_identity = 128 },
+                  .gil_bytes = GIL_BYTES },
         .owner_entry = 255,
         .interpreters = 40,
         .current = 576,
@@ -62,8 +61,7 @@ static const struct python_layout layout_of_3_12 = {
                   .gil_holder = 8,
                   .gil_locked = 16,
                   .gil_switches = 24,
-                  .gil_bytes = GIL_BYTES,
-                  .code_identity = 128 },
+                  .gil_bytes = GIL_BYTES },
         .owner_entry = 3,
         .interpreters = 40,
         .objects = { .code_file = 112,
@@ -76,7 +74,8 @@ static const struct python_layout layout_of_3_12 = {
                      .text_length = 16,
                      .text_state = 32,
                      .text_ascii = 40,
-                     .text_wide = 56 },
+                     .text_wide = 56,
+                     .code_is_numbered = 1 },
 };
 
 /* The words of struct _Py_DebugOffsets that are used. */
@@ -191,7 +190,6 @@ static void set_walk(struct debug_offsets *d, struct python_offsets *walk)
         walk->frame_owner = offset_at(d, WORD_FRAME_OWNER, frame_max);
         walk->frame_is_entry = PYTHON_NO_OFFSET;
         walk->frame_copy = optional_offset_at(d, WORD_FRAME_COPY, frame_max);
-        walk->code_identity = offset_at(d, WORD_CODE_NAME, OFFSET_MAX);
         walk->code_copies = optional_offset_at(d, WORD_CODE_COPIES, OFFSET_MAX);
         walk->code_instructions = offset_at(d, WORD_CODE_INSTRUCTIONS, OFFSET_MAX);
 }
@@ -229,6 +227,7 @@ static int read_debug_offsets(const uint8_t *head, const uint8_t *numbers, struc
         l->objects.text_length = offset_at(&d, WORD_TEXT_LENGTH, OFFSET_MAX);
         l->objects.text_ascii = offset_at(&d, WORD_TEXT_ASCII, OFFSET_MAX);
         l->objects.text_wide = (uint16_t)(l->objects.text_ascii + WIDE_EXTRA_BYTES);
+        l->objects.code_is_numbered = 1;
         return d.wrong ? -EBADMSG : 0;
 }
 

@@ -28,24 +28,47 @@ static uint32_t half_of(const uint8_t *bytes, size_t offset)
         return half;
 }
 
+/* Returns false if it cannot be read. */
+static bool read_code_path(const struct python_reader *reader, const struct python_objects *objects,
+                           uint64_t avma, __u64 path[PYTHON_PATH_WORDS])
+{
+        struct python_text_head head;
+        __u64 off;
+        size_t n_bytes;
+
+        if (!python_reader_read_all(reader, avma + objects->text_length, &head, sizeof(head)))
+                return false;
+        memset(path, 0, PYTHON_PATH_WORDS * sizeof(*path));
+        path[0] = head.length;
+        n_bytes = python_path_end(objects, &head, &off);
+        return n_bytes == 0 || python_reader_read_all(reader, avma + off, path + 1, n_bytes);
+}
+
 int python_code_read(const struct python_reader *reader, const struct python_objects *objects, uint64_t avma,
                      struct python_code *ret_code)
 {
         uint8_t bytes[PYTHON_CODE_BYTES];
-        __u64 words[2];
+        __u64 words[PYTHON_CODE_WORDS], path[PYTHON_PATH_WORDS], identity;
         size_t n_bytes = objects->code_instructions;
 
         if (n_bytes > sizeof(bytes) || objects->code_file + sizeof(uint64_t) > n_bytes ||
-            objects->code_name + 2 * sizeof(uint64_t) > n_bytes ||
+            objects->code_name + sizeof(uint64_t) > n_bytes ||
             objects->code_lines + sizeof(uint64_t) > n_bytes ||
+            objects->code_lines + sizeof(uint64_t) < sizeof(words) ||
             objects->code_first_line + sizeof(uint32_t) > n_bytes ||
             !python_reader_read_all(reader, avma, bytes, n_bytes))
                 return -EFAULT;
-        memcpy(words, bytes + objects->code_name, sizeof(words));
+        memcpy(words, bytes + python_identity_off(objects), sizeof(words));
+        identity = python_identity_add(0, words, PYTHON_CODE_WORDS);
+        if (!objects->code_is_numbered) {
+                if (!read_code_path(reader, objects, word_of(bytes, objects->code_file), path))
+                        return -EFAULT;
+                identity = python_identity_add(identity, path, PYTHON_PATH_WORDS);
+        }
         *ret_code = (struct python_code){ .file_avma = word_of(bytes, objects->code_file),
                                           .name_avma = word_of(bytes, objects->code_name),
                                           .lines_avma = word_of(bytes, objects->code_lines),
-                                          .identity = python_identity(words),
+                                          .identity = python_identity_end(identity),
                                           .instructions_avma = avma + objects->code_instructions,
                                           .first_line = half_of(bytes, objects->code_first_line) };
         return 0;

@@ -4,7 +4,7 @@
 # all its threads, with C between them; and what only pretends to be Python does no harm
 set -eu
 . tests/tap.sh
-plan 25
+plan 26
 need_sampling
 python=/usr/bin/python3
 [ -x "$python" ] || skip_all "python3 is not installed"
@@ -119,20 +119,43 @@ import time
 def spin():
     n = 0
     while n < 20000: n += 1
-def run_all(until):
-    i = 0
-    while time.monotonic() < until:
-        exec(compile("spin()", f"once{i}.py", "exec"))
-        i += 1
-run_all(time.monotonic() + 1.5)
+until = time.monotonic() + 1.5
+i = 0
+while time.monotonic() < until:
+    exec(compile("spin()", f"once{i}.py", "exec"))
+    i += 1
+print(i)
+END
+# Each module lies where one before lay: the numbers of those that samples are in may only rise.
+cat >"$TMPDIR/in_order.py" <<'END'
+import re, sqlite3, sys
+db, n_run = sqlite3.connect(sys.argv[1]), int(open(sys.argv[2]).read())
+parents = {i: (parent, frame) for i, parent, frame in db.execute('SELECT id, parent, frame FROM stacks')}
+files = dict(db.execute('SELECT frame, file FROM symbols WHERE level = 0'))
+def number_of(stack):
+    while stack is not None:
+        stack, frame = parents[stack]
+        found = re.fullmatch(r'once(\d+)\.py', files.get(frame) or '')
+        if found: return int(found[1])
+stacks = db.execute('SELECT stack FROM samples ORDER BY time_ns')
+numbers = [n for n in (number_of(stack) for stack, in stacks) if n is not None]
+n_wrong = sum(later < earlier for earlier, later in zip(numbers, numbers[1:]))
+print(f'{len(numbers)} samples in {len(set(numbers))} of {n_run} modules, {n_wrong} in one that had ended')
+sys.exit(n_wrong > 0 or not n_run / 2 < numbers[-1] < n_run)
 END
 record_once() {
         rm -f "$TMPDIR/once.hyp"
         record once -F 4999 "$python" "$TMPDIR/once.py"
 }
+is_in_order() {
+        rm -f "$TMPDIR/once.db"
+        "$HYPROF" query -q --sqlite "$TMPDIR/once.db" "$TMPDIR/once.hyp" &&
+                "$python" "$TMPDIR/in_order.py" "$TMPDIR/once.db" "$TMPDIR/once.out"
+}
 holds 'code that runs once is recorded' record_once
 stacks once
-holds 'and has its names' is_chain spin '<module>;run_all;<module>;spin'
+holds 'and has its names' is_chain spin '<module>;<module>;spin'
+holds 'each module its own' is_in_order
 
 # ---- a short program after others: unwind tables are put off then, and made when it has ended
 cat >"$TMPDIR/short.py" <<'END'

@@ -8,6 +8,7 @@
 #include "sampler/python/python_functions.h"
 #include "sampler/python/python_layout.h"
 #include "sampler/python/python_objects.h"
+#include "sampler/python/python_reader.h"
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define VERSION_3_11 0x030b02f0
+#define VERSION_3_12 0x030c01f0
 #define SECOND_NS    UINT64_C(1000000000)
 
 /* As CPython 3.11 lays them out. */
@@ -86,9 +88,14 @@ static void fixture_free(struct fixture *f)
         free(f);
 }
 
+/* As it is now. */
 static uint64_t identity_of(const struct fixture *f)
 {
-        return python_identity((const __u64 *)f->code.words + f->layout.walk.code_identity / 8);
+        const struct python_reader reader = python_reader_of((uint32_t)getpid());
+        struct python_code code;
+
+        ck_assert_int_eq(python_code_read(&reader, &f->layout.objects, (uintptr_t)&f->code, &code), 0);
+        return code.identity;
 }
 
 /* At a sample at which the object was that of @identity; 0 = not known. */
@@ -221,6 +228,45 @@ START_TEST(test_an_identity_tells_objects_apart_at_once)
         ck_assert_uint_eq(find_that(f, 4, SECOND_NS + 3, first), 0); /* it is gone */
         ck_assert_uint_eq(find_that(f, 0, 5 * SECOND_NS, identity_of(f)), after);
         free(other);
+        fixture_free(f);
+}
+END_TEST
+
+/* The memory of a module is often used again by the next one, for each of its parts. */
+START_TEST(test_a_path_tells_modules_apart)
+{
+        struct fixture *f = fixture_new();
+        uint64_t first = identity_of(f), second;
+        uint32_t before = find_that(f, 0, SECOND_NS, first), after;
+
+        set_ascii(&f->file, "/srv/set.py");
+        second = identity_of(f);
+        ck_assert_uint_ne(first, second);
+        after = find_that(f, 0, SECOND_NS + 1, second);
+        ck_assert_uint_ne(before, after);
+        check_text(f, symbol_of(f, after)->file, "/srv/set.py");
+        ck_assert_uint_eq(find_that(f, 4, SECOND_NS + 2, first), 0);
+        set_ascii(&f->file, "/srv/set.p");
+        ck_assert_uint_ne(identity_of(f), second);
+        fixture_free(f);
+}
+END_TEST
+
+/* From 3.12 on code objects have a number, and their paths are not looked at. */
+START_TEST(test_a_number_tells_code_apart)
+{
+        static const uint8_t head[PYTHON_LAYOUT_HEAD_BYTES];
+        struct fixture *f = fixture_new();
+        uint32_t version = 7;
+        uint64_t first;
+
+        ck_assert_int_eq(python_layout_find(VERSION_3_12, head, &f->layout), 0);
+        first = identity_of(f);
+        memcpy((char *)f->code.words + 92, &version, sizeof(version)); /* co_version */
+        ck_assert_uint_ne(identity_of(f), first);
+        first = identity_of(f);
+        set_ascii(&f->file, "/srv/set.py");
+        ck_assert_uint_eq(identity_of(f), first);
         fixture_free(f);
 }
 END_TEST
@@ -461,7 +507,7 @@ START_TEST(test_the_offsets_of_3_14)
         ck_assert_uint_eq(l.walk.interpreter_gil, 16);
         ck_assert_uint_eq(l.walk.gil_bytes, 208);
         ck_assert_uint_eq(l.walk.gil_locked, 16);
-        ck_assert_uint_eq(l.walk.code_identity, 128);
+        ck_assert_uint_eq(l.objects.code_is_numbered, 1);
         ck_assert_uint_eq(l.objects.code_file, 112);
         ck_assert_uint_eq(l.objects.code_lines, 136);
         ck_assert_uint_eq(l.objects.code_first_line, 68);

@@ -6,6 +6,8 @@
 #include "sampler/kernel/raw_stack.h"
 #include "sampler/python/python_late.h"
 #include "sampler/python/python_layout.h"
+#include "sampler/python/python_objects.h"
+#include "sampler/python/python_reader.h"
 #include "tests/unit/unit_test.h"
 
 #include <string.h>
@@ -38,6 +40,7 @@ struct fixture {
         uint64_t first_interpreter, interpreter[16], other[32], thread[32], link[4];
         uint64_t frames[N_FRAMES][FRAME_WORDS];
         uint64_t code[N_FRAMES][24]; /* of every other frame; the others' cannot be read */
+        uint64_t path[N_FRAMES][16];
 };
 
 static uint64_t avma_of(const void *at)
@@ -61,7 +64,8 @@ static void fixture_open(struct fixture *f)
                                               .interpreters_avma = avma_of(&f->first_interpreter),
                                               .namespace_device = status.st_dev,
                                               .namespace_inode = status.st_ino,
-                                              .offsets = layout.walk };
+                                              .offsets = layout.walk,
+                                              .objects = layout.objects };
         f->first_interpreter = avma_of(f->interpreter);
         f->interpreter[THREADS] = avma_of(f->other);
         f->other[NEXT] = avma_of(f->thread);
@@ -70,8 +74,10 @@ static void fixture_open(struct fixture *f)
         f->thread[CFRAME] = avma_of(f->link);
         f->link[LINK] = avma_of(f->frames[N_FRAMES - 1]);
         for (size_t i = 0; i < N_FRAMES; i++) {
-                f->code[i][layout.walk.code_identity / 8] = 3 * i;
-                f->code[i][layout.walk.code_identity / 8 + 1] = 5 * i;
+                f->code[i][layout.objects.code_file / 8] = avma_of(f->path[i]);
+                f->path[i][layout.objects.text_length / 8] = 8 + i;
+                f->path[i][layout.objects.text_state / 8] = 1 << 2 | 1 << 5 | 1 << 6;
+                f->path[i][layout.objects.text_ascii / 8] = 3 * i;
                 f->frames[i][CODE] = i % 2 == 0 ? avma_of(f->code[i]) : 0x1000 + 16 * i;
                 f->frames[i][INSTRUCTION] = 0x2000 + i;
                 f->frames[i][PREVIOUS] = i > 0 ? avma_of(f->frames[i - 1]) : 0;
@@ -81,6 +87,16 @@ static void fixture_open(struct fixture *f)
                         memcpy((char *)f->frames[i] + layout.walk.frame_is_entry, &yes, sizeof(yes));
                 }
         }
+}
+
+/* As python_functions.c finds it. */
+static uint64_t identity_of(const struct fixture *f, uint32_t number)
+{
+        const struct python_reader reader = python_reader_of((uint32_t)getpid());
+        struct python_code code;
+
+        ck_assert_int_eq(python_code_read(&reader, &f->process.objects, avma_of(f->code[number]), &code), 0);
+        return code.identity;
 }
 
 static int read_frames(struct fixture *f, uint32_t tid, uint64_t now_ns)
@@ -104,11 +120,9 @@ START_TEST(test_a_thread_has_its_frames)
                 ck_assert_uint_eq(f.read.sample.frames[i].instruction, 0x2000 + number);
         }
         for (uint32_t i = 0; i < N_FRAMES; i++) {
-                const __u64 words[2] = { 3 * (__u64)(N_FRAMES - 1 - i), 5 * (__u64)(N_FRAMES - 1 - i) };
-
                 /* After a few that cannot be read no more are tried. */
                 ck_assert_uint_eq(f.read.sample.frames[i].identity,
-                                  i % 2 == 1 && i < 6 ? python_identity(words) : 0);
+                                  i % 2 == 1 && i < 6 ? identity_of(&f, N_FRAMES - 1 - i) : 0);
         }
         python_late_free(f.late);
 }
