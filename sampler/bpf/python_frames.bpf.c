@@ -491,9 +491,13 @@ static long copy_step(__u32 i, struct copying *copying)
         return 0;
 }
 
-/* Those of which there was none yet.  Returns the length of the record; what has no room has to wait. */
-static __always_inline __u64 copy_new(const struct walk *w, __u64 free_bytes)
+/*
+ * Those of which there was none yet.  Copies fill half of the ring at most: the frames of the next samples
+ * need the rest, and what has no room is copied at a later sample.  Returns the length of the record.
+ */
+static __always_inline __u64 copy_new(const struct walk *w, __u64 used_bytes)
 {
+        __u64 free_bytes = used_bytes < settings.ring_bytes / 2 ? settings.ring_bytes / 2 - used_bytes : 0;
         struct copying copying = { .position = w->position,
                                    .n_bytes = sizeof(struct python_record) +
                                               w->n * sizeof(struct python_raw_frame),
@@ -535,7 +539,7 @@ static __always_inline void put_python_frames(const struct python_process *p, __
         record = record_at(w.position);
         if (!record)
                 return;
-        record->n_bytes = copy_new(&w, settings.ring_bytes - used_bytes);
+        record->n_bytes = copy_new(&w, used_bytes);
         record->tid = tid;
         record->time_ns = now_ns;
         record->n_frames = w.n;

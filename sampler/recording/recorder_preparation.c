@@ -113,8 +113,8 @@ static size_t choose_ring_bytes(const struct recorder *r, size_t tracker_bytes)
         return r->access.locks_memory ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
 }
 
-#define PYTHON_RING_BYTES \
-        (UINT32_C(1) << 21) /* of all CPUs: the Python frames of samples since the last look */
+/* All CPUs' rings: the Python frames of samples since the last look; up to half of it, copies of code. */
+#define PYTHON_RING_BYTES (UINT32_C(1) << 21)
 
 /* Their interpreters are found when unwind tables are made. */
 static bool wants_python(const struct recorder *r)

@@ -254,3 +254,27 @@ START_TEST(test_code_in_the_place_of_other_code_is_copied)
         ck_assert_uint_eq(wake_and_take(), 0);
 }
 END_TEST
+
+/* The frames of the samples until the ring is read are more important than names, which can be read later. */
+START_TEST(test_copies_leave_half_of_the_ring_to_frames)
+{
+        uint64_t n_lost = python_source_count_lost(source);
+        uint32_t n_first;
+
+        for (uint32_t i = 0; i < FRAMES_MAX; i++)
+                put_code(i, memory + i * sizeof(struct fake_code));
+        for (int i = 0; i < 8; i++) {
+                process->serial++;
+                wake();
+        }
+        ck_assert_uint_eq(python_source_count_lost(source), n_lost);
+        n_first = take_copies();
+        ck_assert_uint_gt(n_first, 0);
+        ck_assert_uint_lt(n_first, 8 * FRAMES_MAX);
+        for (uint32_t n = 0, i = 0; n < FRAMES_MAX; i++) { /* the rest comes later */
+                ck_assert_uint_lt(i, 8);
+                process->serial += i == 0;
+                n += wake_and_take();
+        }
+}
+END_TEST
