@@ -67,12 +67,16 @@ struct {
         __type(value, struct frame_bytes);
 } scratch SEC(".maps");
 
-/* The code object that was copied last, of those that share a place: as seen_as(). */
+/* The code objects that were copied last, of those that share a slot, the last one first: as seen_as(). */
+struct seen_slot {
+        __u64 ways[PYTHON_SEEN_WAYS];
+};
+
 struct {
         __uint(type, BPF_MAP_TYPE_ARRAY);
         __uint(max_entries, PYTHON_SEEN_SLOTS);
         __type(key, __u32);
-        __type(value, __u64);
+        __type(value, struct seen_slot);
 } seen SEC(".maps");
 
 char license_name[] SEC("license") = "Dual MIT/GPL";
@@ -269,19 +273,20 @@ static __always_inline __u64 seen_as(const struct python_process *p, const struc
         return (frame->identity * 31 + (frame->code & ~(__u64)PYTHON_CODE_BITS)) * 31 + p->serial;
 }
 
-static __always_inline __u64 *find_seen(const struct python_process *p, const struct python_raw_frame *frame)
+static __always_inline struct seen_slot *find_seen(const struct python_process *p,
+                                                   const struct python_raw_frame *frame)
 {
-        __u64 mixed = ((frame->code & ~(__u64)PYTHON_CODE_BITS) + p->serial) * 0x9e3779b97f4a7c15ULL;
-        __u32 slot = mixed >> 32 & (PYTHON_SEEN_SLOTS - 1);
+        __u32 slot = python_seen_slot(frame->code, p->serial);
 
         return bpf_map_lookup_elem(&seen, &slot);
 }
 
 static __always_inline bool is_new(const struct python_process *p, const struct python_raw_frame *frame)
 {
-        const __u64 *last = find_seen(p, frame);
+        const struct seen_slot *slot = find_seen(p, frame);
+        __u64 as = seen_as(p, frame);
 
-        return last && frame->identity != 0 && *last != seen_as(p, frame);
+        return slot && frame->identity != 0 && slot->ways[0] != as && slot->ways[1] != as;
 }
 
 /* The path of a code object whose words are read. */
@@ -469,8 +474,9 @@ static long copy_step(__u32 i, struct copying *copying)
 {
         const struct python_process *p = find_process(copying->pid);
         struct python_record *record = record_at(copying->position);
-        __u64 n_before = copying->n_bytes, *last;
+        __u64 n_before = copying->n_bytes;
         struct python_raw_frame *frame;
+        struct seen_slot *slot;
         int r;
 
         if (!p || !record || i >= PYTHON_FRAMES_MAX || i >= copying->n_frames)
@@ -485,9 +491,11 @@ static long copy_step(__u32 i, struct copying *copying)
                 return 1;
         if (r == 0)
                 frame->code |= PYTHON_CODE_COPIED;
-        last = find_seen(p, frame);
-        if (last)
-                *last = seen_as(p, frame);
+        slot = find_seen(p, frame);
+        if (slot) {
+                slot->ways[1] = slot->ways[0];
+                slot->ways[0] = seen_as(p, frame);
+        }
         return 0;
 }
 

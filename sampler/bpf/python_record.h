@@ -24,7 +24,8 @@
 #define PYTHON_NESTED_MAX    2         /* interpreters on a stack that called the one that runs */
 #define PYTHON_NO_OFFSET     0xffff
 #define PYTHON_COPIES_MAX    65536 /* of a function's instructions: about as many as threads */
-#define PYTHON_SEEN_SLOTS    16384 /* code objects that are remembered as copied; a power of two */
+#define PYTHON_SEEN_SLOTS    8192  /* of code objects that are remembered as copied; a power of two */
+#define PYTHON_SEEN_WAYS     2     /* of them in a slot */
 #define PYTHON_CODE_BYTES    384   /* of a code object before its instructions, at most */
 #define PYTHON_TEXT_BYTES    2048  /* of a name or a path that is copied; the rest is left out */
 #define PYTHON_LINES_BYTES   8192  /* of a table of lines, likewise */
@@ -110,6 +111,13 @@ static inline __u64 python_identity_add(__u64 identity, const __u64 *words, __u3
 static inline __u64 python_identity_end(__u64 identity)
 {
         return identity | 1;
+}
+
+/* Where it is remembered that a code object was copied. */
+static inline __u32 python_seen_slot(__u64 code, __u64 serial)
+{
+        return ((code & ~(__u64)PYTHON_CODE_BITS) + serial) * 0x9e3779b97f4a7c15ULL >> 32 &
+               (PYTHON_SEEN_SLOTS - 1);
 }
 
 /* From the beginning of a code object to the words that tell it apart. */

@@ -278,3 +278,17 @@ START_TEST(test_copies_leave_half_of_the_ring_to_frames)
         }
 }
 END_TEST
+
+START_TEST(test_two_code_objects_may_share_a_slot)
+{
+        uint32_t slot = python_seen_slot(avma_of(memory), process->serial);
+        uint8_t *other = memory + sizeof(struct fake_code);
+
+        while (python_seen_slot(avma_of(other), process->serial) != slot)
+                ck_assert((other += 8) < memory + MEMORY_BYTES - sizeof(struct fake_code));
+        put_code(0, memory);
+        put_code(1, other);
+        ck_assert_uint_eq(wake_and_take(), 2);
+        ck_assert_uint_eq(wake_and_take(), 0);
+}
+END_TEST
