@@ -359,9 +359,8 @@ enum trace_clock_kind {
           "images in memory that can be written, without names: too many or too large to be read in each cycle") \
         X(57, THREAD_UNKNOWN, "events of threads that the kernel did not report, left out")                      \
         X(58, PYTHON_GONE,                                                                                       \
-          "call stacks without some Python functions: the code was gone before it was read")                     \
-        X(59, PYTHON_TOO_MANY,                                                                                   \
-          "call stacks without some Python functions: more new ones at once than are read")
+          "call stacks without some Python functions: the code was gone, or made no sense, when it was read")    \
+        X(59, PYTHON_TOO_MANY, "call stacks without some Python functions: too many new code objects at once")
 
 #define TRACE_LOSS_COUNT 60 /* ids below this are known */
 

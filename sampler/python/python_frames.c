@@ -203,12 +203,26 @@ static bool read_frames(struct python_frames *p, const struct python_interpreter
         return python_source_find(p->recording->python_source, key, flag, &sink, &p->read.sample) == 1;
 }
 
+_Static_assert(TRACE_LOSS_COUNT <= 64, "reasons are bits of a word");
+
+static enum trace_loss_reason why_no_function(int error)
+{
+        switch (error) {
+        case -EAGAIN:
+                return TRACE_LOSS_PYTHON_TOO_MANY;
+        case -EOVERFLOW:
+                return TRACE_LOSS_NAMES_FULL;
+        default:
+                return TRACE_LOSS_PYTHON_GONE;
+        }
+}
+
 /* The functions of the frames that were read.  Those that are missing are counted. */
 static int name_frames(struct python_frames *p, const struct python_interpreter *interpreter, uint64_t now_ns)
 {
         const struct python_sample *sample = &p->read.sample;
         struct python_place place = { .pid = interpreter->pid, .objects = &interpreter->layout.objects };
-        bool is_gone = false, are_too_many = false;
+        uint64_t missing = 0; /* bits of the reasons */
         int r = p->copies_error;
 
         for (uint32_t i = 0; r == 0 && i < sample->n_frames; i++) {
@@ -219,17 +233,17 @@ static int name_frames(struct python_frames *p, const struct python_interpreter 
                 place.identity = frame->identity;
                 p->taken.stack.is_entry[i] = (frame->code & PYTHON_CODE_ENTRY) != 0;
                 r = python_functions_find(p->functions, &place, now_ns, &p->taken.stack.frames[i]);
-                is_gone = is_gone || r == -ENOENT;
-                are_too_many = are_too_many || r == -EAGAIN;
-                if (r != -ENOMEM)
+                if (r < 0 && r != -ENOMEM) {
+                        missing |= UINT64_C(1) << why_no_function(r);
                         r = 0;
+                }
         }
         if (r < 0)
                 return r;
         p->taken.stack.n_frames = sample->n_frames;
         loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_CUT, (sample->flags & PYTHON_FLAG_CUT) != 0);
-        loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_GONE, is_gone);
-        loss_counter_add(p->recording->losses, TRACE_LOSS_PYTHON_TOO_MANY, are_too_many);
+        for (; missing != 0; missing &= missing - 1)
+                loss_counter_add(p->recording->losses, (enum trace_loss_reason)__builtin_ctzll(missing), 1);
         return 0;
 }
 

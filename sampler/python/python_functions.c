@@ -28,7 +28,8 @@ struct code_entry {
         uint64_t checked_ns;
         uint8_t *lines; /* heap, owned */
         size_t lines_bytes;
-        uint32_t module, function; /* rows and number; 0 = it could not be read */
+        uint32_t module, function; /* rows and number; 0 = there is none */
+        int why;                   /* there is none: as python_functions_find() */
         uint32_t name, file;       /* strings */
         uint32_t version;          /* how often another was there */
         bool lines_are_cut;
@@ -132,6 +133,13 @@ static int add_module(struct python_functions *f, uint32_t file, uint32_t *ret_m
         return trace_dictionary_add(f->dictionary, TRACE_TABLE_MODULES, &row, ret_module);
 }
 
+/* Copies cost no reads, and the rings bound how many there are. */
+static void add_work(struct python_functions *f, const struct python_reader *reader, size_t n_bytes)
+{
+        if (!reader->pieces)
+                f->work_bytes += n_bytes;
+}
+
 /* Fills what `code` refers to.  Returns 0, or -errno: then `function` is 0. */
 static int read_references(struct python_functions *f, const struct python_reader *reader,
                            const struct python_objects *objects, struct code_entry *entry)
@@ -148,7 +156,7 @@ static int read_references(struct python_functions *f, const struct python_reade
         if (r >= 0)
                 r = add_module(f, entry->file, &entry->module);
         f->lines_bytes += entry->lines_bytes;
-        f->work_bytes += entry->lines_bytes;
+        add_work(f, reader, entry->lines_bytes);
         if (r < 0)
                 return r;
         key.module = entry->module;
@@ -168,7 +176,7 @@ static int refresh(struct python_functions *f, const struct python_place *place,
         struct python_code code;
         int r = python_code_read(reader, place->objects, place->code_avma, &code);
 
-        f->work_bytes += READ_BYTES;
+        add_work(f, reader, READ_BYTES);
         entry->checked_ns = now_ns;
         if (r < 0 || (was_read && entry->function != 0 && code.identity == entry->code.identity))
                 return 0;
@@ -176,8 +184,10 @@ static int refresh(struct python_functions *f, const struct python_place *place,
         free(entry->lines);
         *entry = (struct code_entry){ .code = code, .checked_ns = now_ns, .version = entry->version + 1 };
         r = read_references(f, reader, place->objects, entry);
-        if (r < 0)
+        if (r < 0) {
                 entry->function = 0;
+                entry->why = r == -EFAULT ? -ENOENT : r;
+        }
         return r == -ENOMEM ? r : 0;
 }
 
@@ -215,7 +225,7 @@ static bool is_stale(const struct code_entry *entry, const struct python_place *
                                     : now_ns - entry->checked_ns > PYTHON_FUNCTIONS_FRESH_NS;
 }
 
-/* Returns 0, -EAGAIN if there is no room, or -ENOMEM. */
+/* Returns 0, -EOVERFLOW or -ENOMEM. */
 static int get_entry(struct python_functions *f, const struct python_place *place, uint32_t *ret_entry)
 {
         const struct code_key key = { .avma = place->code_avma, .pid = place->pid };
@@ -226,17 +236,17 @@ static int get_entry(struct python_functions *f, const struct python_place *plac
                 forget_all(f);
         r = intern_add(&f->keys, &key, sizeof(key), &id);
         if (r < 0)
-                return r == -EOVERFLOW ? -EAGAIN : r;
+                return r;
         if (r == 1) {
                 if (array_reserve(&f->entries, &f->capacity, id, sizeof(*f->entries)) < 0)
                         return -ENOMEM;
-                f->entries[id - 1] = (struct code_entry){ .checked_ns = 0 };
+                f->entries[id - 1] = (struct code_entry){ .why = -ENOENT };
         }
         *ret_entry = id - 1;
         return 0;
 }
 
-/* The entry of a code object that was read.  Returns 0, -ENOENT, -EAGAIN or -ENOMEM. */
+/* The entry of a code object that was read.  Returns as python_functions_find(). */
 static int find_code(struct python_functions *f, const struct python_place *place, uint64_t now_ns,
                      uint32_t *ret_entry)
 {
@@ -254,9 +264,9 @@ static int find_code(struct python_functions *f, const struct python_place *plac
         }
         if (r < 0)
                 return r;
-        return entry->function != 0 && (place->identity == 0 || entry->code.identity == place->identity)
-                       ? 0
-                       : -ENOENT;
+        if (place->identity != 0 && entry->code.identity != place->identity)
+                return -ENOENT;
+        return entry->function != 0 ? 0 : entry->why;
 }
 
 int python_functions_learn(struct python_functions *f, const struct python_place *place,
@@ -267,16 +277,18 @@ int python_functions_learn(struct python_functions *f, const struct python_place
         uint32_t id;
         int r;
 
-        if (place->identity == 0 || !may_work(f, now_ns))
+        if (place->identity == 0)
                 return 0;
         r = get_entry(f, place, &id);
         if (r < 0)
-                return r == -EAGAIN ? 0 : r;
+                return r == -ENOMEM ? r : 0;
         entry = &f->entries[id];
         r = refresh(f, place, &reader, entry, now_ns);
         if (r == 0 && entry->function == 0)
                 entry->checked_ns = 0; /* it may be read while it is there */
-        return r == 0 && entry->function != 0 && entry->lines_are_cut ? complete_lines(f, place, entry) : r;
+        return r == 0 && entry->function != 0 && entry->lines_are_cut && may_work(f, now_ns)
+                       ? complete_lines(f, place, entry)
+                       : r;
 }
 
 /* ---- frames -------------------------------------------------------------------------------------------- */
@@ -349,7 +361,7 @@ int python_functions_find(struct python_functions *f, const struct python_place 
         r = add_python_frame(f, entry, line_of(entry, place->instruction_avma), ret_frame);
         if (r < 0) {
                 *ret_frame = 0;
-                return r == -EOVERFLOW ? -EAGAIN : r;
+                return r;
         }
         *cached = (struct cached_place){ .code_avma = place->code_avma,
                                          .instruction_avma = place->instruction_avma,

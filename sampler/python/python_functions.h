@@ -56,8 +56,9 @@ struct python_place {
 /*
  * python_functions_find() - the row of FRAMES of a place
  * @ret_frame:  its id; 0 if there is none
- * Returns 0; -ENOENT if its code object cannot be read; -EAGAIN if the tables are full, or there was too much
- * work; -ENOMEM.  About 50 ns; some microseconds for a code object that is new.
+ * Returns 0; -ENOENT if its code object was gone before it was read; -EBADMSG if that makes no sense; -EAGAIN
+ * if there was too much work; -EOVERFLOW if the trace has no room for its names; -ENOMEM.  About 50 ns; some
+ * microseconds for a code object that is new.
  */
 int python_functions_find(struct python_functions *f, const struct python_place *place, uint64_t now_ns,
                           uint32_t *ret_frame);

@@ -12,6 +12,7 @@
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -109,8 +110,20 @@ static uint32_t find_that(struct fixture *f, uint64_t code_off, uint64_t now_ns,
         uint32_t frame = 0;
         int r = python_functions_find(f->functions, &place, now_ns, &frame);
 
-        ck_assert(frame != 0 ? r == 0 : r == -ENOENT || r == -EAGAIN);
+        ck_assert(frame != 0 ? r == 0 : r == -ENOENT || r == -EAGAIN || r == -EBADMSG);
         return frame;
+}
+
+/* Why there is none. */
+static int fail_to_find(struct fixture *f, uint64_t now_ns, uint64_t identity)
+{
+        const struct python_place place = { .pid = (uint32_t)getpid(),
+                                            .code_avma = (uintptr_t)&f->code,
+                                            .identity = identity,
+                                            .objects = &f->layout.objects };
+        uint32_t frame;
+
+        return python_functions_find(f->functions, &place, now_ns, &frame);
 }
 
 static uint32_t find(struct fixture *f, uint64_t code_off, uint64_t now_ns)
@@ -297,6 +310,7 @@ START_TEST(test_what_makes_no_sense_has_no_frame)
         ck_assert_uint_eq(frame, 0);
         f->name.state = 0; /* not a string of this layout */
         ck_assert_uint_eq(find(f, 0, SECOND_NS), 0);
+        ck_assert_int_eq(fail_to_find(f, SECOND_NS, identity_of(f)), -EBADMSG);
         f->name.state = 1 << 2 | 1 << 5 | 1 << 6;
         f->lines.length = UINT64_MAX;
         ck_assert_uint_eq(find(f, 0, 3 * SECOND_NS), 0);
@@ -357,6 +371,48 @@ START_TEST(test_a_copied_object_may_be_gone)
         check_text(f, symbol_of(f, frame)->function, "Net.forward");
         check_text(f, symbol_of(f, frame)->file, "/srv/net.py");
         ck_assert_uint_eq(symbol_of(f, frame)->line, 12);
+        fixture_free(f);
+}
+END_TEST
+
+/* Why a copy was of no use is still known when its object is gone. */
+START_TEST(test_why_a_copy_was_of_no_use)
+{
+        struct fixture *f = fixture_new();
+        uint64_t identity = identity_of(f);
+        struct pieces pieces;
+
+        f->name.state = 0; /* not a string of this layout */
+        copy_all(f, f->lines.length, &pieces);
+        learn(f, &pieces, identity);
+        memset(&f->code, 0xff, sizeof(f->code));
+        ck_assert_int_eq(fail_to_find(f, SECOND_NS + 1, identity), -EBADMSG);
+        ck_assert_int_eq(fail_to_find(f, SECOND_NS + 2, identity + 2), -ENOENT);
+        fixture_free(f);
+}
+END_TEST
+
+START_TEST(test_a_full_table_of_names_is_not_gone_code)
+{
+        struct fixture *f = fixture_new();
+        uint64_t identity = identity_of(f);
+        struct pieces pieces;
+        char name[24];
+        uint32_t id;
+        int r = 0;
+
+        copy_all(f, f->lines.length, &pieces);
+        trace_dictionary_deinit(&f->dictionary);
+        trace_dictionary_init(&f->dictionary, 64);
+        for (uint32_t i = 0; r == 0; i++) {
+                int n_bytes = snprintf(name, sizeof(name), "%u", i);
+
+                r = trace_dictionary_add_program_string(&f->dictionary, name, (size_t)n_bytes, &id);
+        }
+        ck_assert_int_eq(r, -EOVERFLOW);
+        learn(f, &pieces, identity);
+        memset(&f->code, 0xff, sizeof(f->code));
+        ck_assert_int_eq(fail_to_find(f, SECOND_NS + 1, identity), -EOVERFLOW);
         fixture_free(f);
 }
 END_TEST
@@ -441,6 +497,28 @@ START_TEST(test_the_work_is_bounded)
         ck_assert_uint_ne(find_that(f, 0, SECOND_NS + PYTHON_FUNCTIONS_WORK_NS, identity_of(f)), 0);
         free(lines);
         free(names);
+        fixture_free(f);
+}
+END_TEST
+
+/* It cost no reads, and comes once. */
+START_TEST(test_a_copy_is_kept_however_much_work_there_is)
+{
+        struct fixture *f = fixture_new();
+        struct pieces pieces;
+        uint64_t identity;
+        uint32_t line = 0;
+
+        do {
+                memcpy((char *)f->code.words + f->layout.objects.code_first_line, &line, sizeof(line));
+                line++;
+        } while (find_that(f, 0, SECOND_NS, identity_of(f)) != 0);
+        ck_assert_int_eq(fail_to_find(f, SECOND_NS, identity_of(f)), -EAGAIN);
+        identity = identity_of(f);
+        copy_all(f, f->lines.length, &pieces);
+        learn(f, &pieces, identity);
+        memset(&f->code, 0xff, sizeof(f->code));
+        ck_assert_uint_ne(find_that(f, 0, SECOND_NS + PYTHON_FUNCTIONS_WORK_NS, identity), 0);
         fixture_free(f);
 }
 END_TEST
