@@ -169,5 +169,10 @@ int python_bytes_read(const struct python_reader *reader, const struct python_ob
         }
         *ret_bytes = bytes;
         *ret_n_bytes = n_read;
-        return n_read < length;
+        if (n_read == length)
+                return 0;
+        bytes = realloc(bytes, n_read); /* callers bound what is kept by what was read */
+        if (bytes)
+                *ret_bytes = bytes;
+        return 1;
 }

@@ -12,6 +12,7 @@
 #include "tests/unit/unit_test.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -425,6 +426,27 @@ START_TEST(test_a_long_table_of_lines_is_read_while_its_object_is_there)
         copy_all(f, 3, &pieces); /* of the first four bytes of code */
         learn(f, &pieces, identity_of(f));
         ck_assert_uint_eq(symbol_of(f, find_that(f, 4, SECOND_NS + 1, identity_of(f)))->line, 12);
+        fixture_free(f);
+}
+END_TEST
+
+/* A program may claim any length. */
+START_TEST(test_a_cut_table_takes_the_memory_that_it_has)
+{
+        struct fixture *f = fixture_new();
+        struct pieces pieces = { .n_bytes = 0 };
+        struct python_reader reader = { .pieces = pieces.bytes };
+        uint8_t *lines;
+        size_t n_bytes;
+
+        f->lines.length = PYTHON_LINES_MAX;
+        put_piece(&pieces, &f->lines, f->layout.objects.bytes_data + 16);
+        reader.n_bytes = pieces.n_bytes;
+        ck_assert_int_eq(
+                python_bytes_read(&reader, &f->layout.objects, (uintptr_t)&f->lines, &lines, &n_bytes), 1);
+        ck_assert_uint_eq(n_bytes, 16);
+        ck_assert_uint_lt(malloc_usable_size(lines), 65536);
+        free(lines);
         fixture_free(f);
 }
 END_TEST
