@@ -207,12 +207,16 @@ static int complete_lines(struct python_functions *f, const struct python_place 
         r = python_bytes_read(&reader, place->objects, code.lines_avma, &lines, &n_bytes);
         if (r < 0)
                 return r == -ENOMEM ? r : 0;
-        f->lines_bytes += n_bytes - entry->lines_bytes;
         f->work_bytes += n_bytes;
+        if (r == 1 && n_bytes <= entry->lines_bytes) {
+                free(lines);
+                return 0;
+        }
+        f->lines_bytes += n_bytes - entry->lines_bytes;
         free(entry->lines);
         entry->lines = lines;
         entry->lines_bytes = n_bytes;
-        entry->lines_are_cut = false;
+        entry->lines_are_cut = r == 1;
         return 0;
 }
 

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define VERSION_3_11 0x030b02f0
@@ -426,6 +427,35 @@ START_TEST(test_a_long_table_of_lines_is_read_while_its_object_is_there)
         copy_all(f, 3, &pieces); /* of the first four bytes of code */
         learn(f, &pieces, identity_of(f));
         ck_assert_uint_eq(symbol_of(f, find_that(f, 4, SECOND_NS + 1, identity_of(f)))->line, 12);
+        fixture_free(f);
+}
+END_TEST
+
+/* Its pages may be gone while its code object is there. */
+START_TEST(test_a_copy_is_kept_if_less_can_be_read)
+{
+        const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+        struct fixture *f = fixture_new();
+        struct pieces pieces;
+        uint8_t *pages = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                              0);
+        uint8_t *lines = pages + page_bytes - f->layout.objects.bytes_data - 3;
+        uint64_t identity;
+
+        ck_assert(pages != MAP_FAILED);
+        f->lines.length += 64; /* the copy is cut as well */
+        memcpy(lines, &f->lines, f->layout.objects.bytes_data + 6);
+        f->code.words[f->layout.objects.code_lines / 8] = (uintptr_t)lines;
+        identity = identity_of(f);
+        pieces.n_bytes = 0;
+        put_piece(&pieces, &f->code, f->layout.objects.code_instructions);
+        put_piece(&pieces, &f->name, f->layout.objects.text_ascii + f->name.length);
+        put_piece(&pieces, &f->file, f->layout.objects.text_ascii + f->file.length);
+        put_piece(&pieces, lines, f->layout.objects.bytes_data + 6);
+        ck_assert_int_eq(mprotect(pages + page_bytes, page_bytes, PROT_NONE), 0);
+        learn(f, &pieces, identity);
+        ck_assert_uint_eq(symbol_of(f, find_that(f, 4, SECOND_NS + 1, identity))->line, 12);
+        ck_assert_int_eq(munmap(pages, 2 * page_bytes), 0);
         fixture_free(f);
 }
 END_TEST
