@@ -106,6 +106,16 @@ n_events() { # name, condition
         awk -F '\t' "$columns $2 { n++ } END { print n + 0 }" "$TMPDIR/$1.events"
 }
 
+# For `holds`, on NAME.events: so many percent of the events that one condition is true for have another one as well, and
+# there are enough of them.  The script has its own output at descriptor 3, where the counts are printed.
+has_share() { # name, condition, the other one, percent, least number of events, words
+        local n right
+        n=$(n_events "$1" "$2")
+        right=$(n_events "$1" "($2) && ($3)")
+        figure "$1: $right of $n $6" >&3
+        compare "$n" ">=" "$5" && compare "100 * $right" ">=" "$4 * $n"
+}
+
 # How many different values a column has among the events that awk's condition is true for.
 n_different() { # name, condition, column
         awk -F '\t' "$columns $2 { seen[$3] = 1 } END { for (one in seen) n++; print n + 0 }" "$TMPDIR/$1.events"
@@ -123,6 +133,11 @@ lost() { # name
                 select(.code != "CLOCK_CORRECTED" and .code != "SWITCHES_UNSEEN") |
                 select((.code | startswith("STACK_") | not) or .code == "STACK_TABLE_FULL") |
                 "\(.code) \(.count)"'
+}
+
+# The same but for samples and waits, which a slow machine may lose: what programs said.
+lost_events() { # name
+        lost "$1" | grep -Ev '^(THROTTLED|KERNEL_RING_FULL|SAMPLES_LOST|SWITCHES_LOST) ' || true
 }
 
 # The same without call stacks that are cut: records of the kernel that were not taken.

@@ -23,10 +23,10 @@ iree_runtime() { # mode
         holds "mode $1: IREE's test of its executor" iree_executor
 }
 
-# Samples may be lost on a slow machine, and code that lives briefly.
+# Code that lives briefly may be lost on a slow machine, too.
 iree_nothing_lost() { # name
         "$HYPROF" report --json --limit 0 "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json" || return 1
-        same "" "$(lost "$1" | grep -Ev '^(THROTTLED|KERNEL_RING_FULL|SAMPLES_LOST|SWITCHES_LOST|CODE_TOO_LATE) ')" &&
+        same "" "$(lost_events "$1" | grep -v '^CODE_TOO_LATE ')" &&
                 same 0 "$(reported "$1" '.n_unclosed // 0')"
 }
 iree_n_zones() { # name, zone
@@ -45,12 +45,9 @@ iree_zones() {
         same 500 "$(iree_n_zones "$name" iree_hal_device_queue_execute)" && compare "$n" ">=" 500 && compare "$n % 500" "==" 0
 }
 iree_kernel() {
-        local n named
         read_trace "$name"
-        n=$(n_events "$name" 'kind == "sample" && module ~ /^\[image/')
-        named=$(n_events "$name" 'kind == "sample" && self == "multiply" && source_line ~ /\/kernel\.c:[1-9]/')
-        figure "$name: $named of $n samples in the kernel have its name and line" >&3
-        compare "$n" ">=" 10 && compare "$named" "==" "$n"
+        has_share "$name" 'kind == "sample" && module ~ /^\[image/' 'self == "multiply" && source_line ~ /\/kernel\.c:[1-9]/' \
+                100 10 "samples in the kernel have its name and line"
 }
 iree_memory() { # mode
         local wanted="true 0"
