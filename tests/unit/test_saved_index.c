@@ -82,7 +82,7 @@ START_TEST(test_round_trip)
 
         find_code();
         ck_assert(saved_index_open(&index, image, saved.data, saved.used_bytes));
-        for (uint64_t svma = code_start - 16; svma < code_end + 16; svma++) {
+        for (uint64_t svma = code_start < 16 ? 0 : code_start - 16; svma < code_end + 16; svma++) {
                 const struct symbol *x, *y;
                 struct function_range rx = { 0, 0 }, ry = { 0, 0 };
                 uint32_t n = module_symbols_find(module, svma, &x);
