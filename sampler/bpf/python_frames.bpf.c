@@ -313,11 +313,13 @@ static __always_inline bool read_path(const struct python_process *p, struct fra
 static __always_inline __u64 identify(const struct python_process *p, struct frame_bytes *bytes, __u64 code)
 {
         __u64 avma = code + python_identity_off(&p->objects), identity;
+        bool needs_path;
 
         if (bpf_probe_read_user(bytes->code, sizeof(bytes->code), (const void *)avma) < 0)
                 return 0;
+        needs_path = python_needs_path(&p->objects, &bytes->code[0]);
         identity = python_identity_add(0, bytes->code, PYTHON_CODE_WORDS);
-        if (p->objects.code_is_numbered)
+        if (!needs_path)
                 return python_identity_end(identity);
         return read_path(p, bytes)
                        ? python_identity_end(python_identity_add(identity, bytes->path, PYTHON_PATH_WORDS))

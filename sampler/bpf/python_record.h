@@ -29,7 +29,8 @@
 #define PYTHON_CODE_BYTES    384   /* of a code object before its instructions, at most */
 #define PYTHON_TEXT_BYTES    2048  /* of a name or a path that is copied; the rest is left out */
 #define PYTHON_LINES_BYTES   8192  /* of a table of lines, likewise */
-#define PYTHON_CODE_WORDS    9     /* of a code object that tell it apart: the last is its table of lines */
+#define PYTHON_CODE_WORDS    12    /* of a code object that tell it apart: its flags to its table of lines */
+#define PYTHON_CODE_FUNCTION 1     /* a bit of its flags: it is of a function (CO_OPTIMIZED) */
 #define PYTHON_PATH_WORDS    9     /* of its path, likewise: its length and its last bytes */
 #define PYTHON_PATH_BYTES    64ULL /* at most */
 
@@ -118,6 +119,16 @@ static inline __u32 python_seen_slot(__u64 code, __u64 serial)
 {
         return ((code & ~(__u64)PYTHON_CODE_BITS) + serial) * 0x9e3779b97f4a7c15ULL >> 32 &
                (PYTHON_SEEN_SLOTS - 1);
+}
+
+/*
+ * Whether a path is needed to tell a code object apart: not of functions, as to read it for each frame of a
+ * stack takes too long.  @flags: the first of its words, whose upper half changes while it runs
+ */
+static inline int python_needs_path(const struct python_objects *objects, __u64 *flags)
+{
+        *flags &= 0xffffffff;
+        return !objects->code_is_numbered && (*flags & PYTHON_CODE_FUNCTION) == 0;
 }
 
 /* From the beginning of a code object to the words that tell it apart. */

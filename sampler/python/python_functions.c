@@ -178,7 +178,8 @@ static int refresh(struct python_functions *f, const struct python_place *place,
 
         add_work(f, reader, READ_BYTES);
         entry->checked_ns = now_ns;
-        if (r < 0 || (was_read && entry->function != 0 && code.identity == entry->code.identity))
+        if (r < 0 || (place->identity != 0 && code.identity != place->identity) ||
+            (was_read && entry->function != 0 && code.identity == entry->code.identity))
                 return 0;
         f->lines_bytes -= entry->lines_bytes;
         free(entry->lines);

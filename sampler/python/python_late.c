@@ -342,7 +342,7 @@ static uint64_t add_identity_words(uint64_t identity, const struct iovec *piece,
         return identity != 0 && piece->iov_base ? python_identity_add(identity, words, n_words) : 0;
 }
 
-/* From their code objects' words.  @ret_files: addresses of their paths */
+/* From their code objects' words.  @ret_files: addresses of the paths that are needed; or 0 */
 static void read_code_words(struct python_late *l, const struct python_process *p,
                             struct python_sample *sample, uint64_t *ret_files)
 {
@@ -356,37 +356,46 @@ static void read_code_words(struct python_late *l, const struct python_process *
         gather_pieces(g, p->pid, sample->n_frames);
         for (uint32_t i = 0; i < sample->n_frames; i++) {
                 memcpy(words, g->bytes + i * sizeof(words), sizeof(words));
-                ret_files[i] = file < PYTHON_CODE_WORDS ? words[file] : 0;
+                ret_files[i] = python_needs_path(&p->objects, &words[0]) && file < PYTHON_CODE_WORDS
+                                       ? words[file]
+                                       : 0;
                 sample->frames[i].identity = g->there[i].iov_base
                                                      ? python_identity_add(0, words, PYTHON_CODE_WORDS)
                                                      : 0;
         }
 }
 
-/* From their paths as well: first their lengths, then their ends. */
+/* From the paths that are needed as well: first their lengths, then their ends. */
 static void read_paths(struct python_late *l, const struct python_process *p, struct python_sample *sample,
                        const uint64_t *files)
 {
         struct late_gather *g = &l->gather;
         const uint8_t *from = g->bytes;
         struct python_text_head head;
-        __u64 path[PYTHON_PATH_WORDS - 1], off, n_bytes;
+        __u64 path[PYTHON_PATH_WORDS - 1], off = 0, n_bytes;
 
         for (uint32_t i = 0; i < sample->n_frames; i++)
-                g->there[i] = late_piece(files[i] + p->objects.text_length, sizeof(head));
+                g->there[i] = late_piece(files[i] + p->objects.text_length, files[i] ? sizeof(head) : 0);
         gather_pieces(g, p->pid, sample->n_frames);
         for (uint32_t i = 0; i < sample->n_frames; i++) {
                 __u64 *identity = &sample->frames[i].identity;
 
-                memcpy(&head, g->bytes + i * sizeof(head), sizeof(head));
-                *identity = add_identity_words(*identity, &g->there[i], &head.length, 1);
-                n_bytes = *identity != 0 ? python_path_end(&p->objects, &head, &off) : 0;
-                g->there[i] = n_bytes > 0 ? late_piece(files[i] + off, n_bytes) : late_piece(files[i], 0);
+                n_bytes = 0;
+                if (files[i] != 0) {
+                        memcpy(&head, from, sizeof(head));
+                        from += sizeof(head);
+                        *identity = add_identity_words(*identity, &g->there[i], &head.length, 1);
+                        n_bytes = *identity != 0 ? python_path_end(&p->objects, &head, &off) : 0;
+                }
+                g->there[i] = late_piece(files[i] + off, n_bytes);
         }
         gather_pieces(g, p->pid, sample->n_frames);
+        from = g->bytes;
         for (uint32_t i = 0; i < sample->n_frames; from += g->there[i++].iov_len) {
                 __u64 *identity = &sample->frames[i].identity;
 
+                if (files[i] == 0)
+                        continue;
                 memset(path, 0, sizeof(path));
                 memcpy(path, from, g->there[i].iov_len);
                 *identity = add_identity_words(*identity, &g->there[i], path, PYTHON_PATH_WORDS - 1);

@@ -50,6 +50,7 @@ int python_code_read(const struct python_reader *reader, const struct python_obj
         uint8_t bytes[PYTHON_CODE_BYTES];
         __u64 words[PYTHON_CODE_WORDS], path[PYTHON_PATH_WORDS], identity;
         size_t n_bytes = objects->code_instructions;
+        bool needs_path;
 
         if (n_bytes > sizeof(bytes) || objects->code_file + sizeof(uint64_t) > n_bytes ||
             objects->code_name + sizeof(uint64_t) > n_bytes ||
@@ -59,8 +60,9 @@ int python_code_read(const struct python_reader *reader, const struct python_obj
             !python_reader_read_all(reader, avma, bytes, n_bytes))
                 return -EFAULT;
         memcpy(words, bytes + python_identity_off(objects), sizeof(words));
+        needs_path = python_needs_path(objects, &words[0]);
         identity = python_identity_add(0, words, PYTHON_CODE_WORDS);
-        if (!objects->code_is_numbered) {
+        if (needs_path) {
                 if (!read_code_path(reader, objects, word_of(bytes, objects->code_file), path))
                         return -EFAULT;
                 identity = python_identity_add(identity, path, PYTHON_PATH_WORDS);

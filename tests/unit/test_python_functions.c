@@ -263,6 +263,12 @@ START_TEST(test_a_path_tells_modules_apart)
         ck_assert_uint_eq(find_that(f, 4, SECOND_NS + 2, first), 0);
         set_ascii(&f->file, "/srv/set.p");
         ck_assert_uint_ne(identity_of(f), second);
+        f->code.words[6] = PYTHON_CODE_FUNCTION; /* its flags: the paths of functions are not looked at */
+        first = identity_of(f);
+        set_ascii(&f->file, "/srv/net.py");
+        ck_assert_uint_eq(identity_of(f), first);
+        f->code.words[6] |= UINT64_C(7) << 32; /* how often it ran */
+        ck_assert_uint_eq(identity_of(f), first);
         fixture_free(f);
 }
 END_TEST

@@ -14,7 +14,7 @@
 
 #define RING_BYTES   (UINT32_C(1) << 21)
 #define MAPS_MAX     16
-#define VERIFIED_MAX 10000 /* some 6,100; 30,000 if what follows a search is verified for each end */
+#define VERIFIED_MAX 10000 /* some 6,200; 30,000 if what follows a search is verified for each end */
 
 static struct python_source *source;
 
