@@ -44,8 +44,11 @@ __asm__(".text\n"
         "nop\n"
         ".text\n");
 
+/* On AArch64 the assembler gives all local symbols of a section one entry in the table of addresses. */
+#pragma GCC visibility push(hidden)
 extern const char split_hot[], split_hot_end[], split_whole[], split_whole_end[], split_cold[],
         split_cold_end[], __executable_start[];
+#pragma GCC visibility pop
 
 static uint64_t svma_of(const char *at)
 {
