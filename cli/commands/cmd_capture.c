@@ -282,6 +282,7 @@ static int find_rest(struct capture *c)
 /* The file beside the trace, and then a new trace, readable as well.  Returns 0, -EBUSY or -errno. */
 static int open_new_files(struct capture *c, struct error *err)
 {
+        struct error why = ERROR_NONE;
         struct stat status;
         char own[32];
         int r;
@@ -303,7 +304,8 @@ static int open_new_files(struct capture *c, struct error *err)
         io_close(&c->file.fd);
         /* From now on a part that cannot be gone on with is known as ours. */
         c->place = (struct relay_place){ .file_id = relay_place_identify(c->fds[FD_FILE]) };
-        return relay_place_write(c->fds[FD_PLACE], &c->place, err);
+        r = relay_place_write(c->fds[FD_PLACE], &c->place, &why);
+        return r < 0 ? error_set(err, r, "%s: %s", c->place_path, why.text) : 0;
 }
 
 static int make_files(struct capture *c)

@@ -212,17 +212,18 @@ int python_interpreters_announce(struct python_interpreters *p, uint32_t pid,
 int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
                             const struct python_landmarks *landmarks)
 {
-        struct python_interpreter *announced = find_announced(p, pid, landmarks->mapped_ns), new;
+        struct python_interpreter *announced = find_announced(p, pid, landmarks->mapped_ns), known, new;
         uint64_t version;
-        int r;
+        int r = read_interpreter(pid, landmarks, &new, &version);
 
-        if (announced) { /* it is in the table, unless a later one is */
-                new = *announced;
-                new.is_announced = false;
+        if (announced) {
+                known = *announced;
+                known.is_announced = false;
                 *announced = p->items[--p->n_items];
-                return put_interpreter(p, &new);
+                if (r != -ENOTSUP) /* it is in the table, unless a later one is; it may have ended by now */
+                        return put_interpreter(p, &known);
+                clear_slot(p, pid, landmarks->mapped_ns);
         }
-        r = read_interpreter(pid, landmarks, &new, &version);
         if (r < 0)
                 return r == -ENOTSUP ? note_unknown(p, version) : note_unreadable(p, -r);
         r = put_interpreter(p, &new);

@@ -137,6 +137,22 @@ START_TEST(test_announced_interpreter_of_a_process_that_has_ended)
 }
 END_TEST
 
+/* Before its program ran, its memory was not yet what it is. */
+START_TEST(test_announced_interpreter_of_another_version)
+{
+        static const uint64_t unknown_version = UINT64_C(0x036300f0);
+        const uint32_t pid = (uint32_t)child;
+        struct python_landmarks landmarks = landmarks_at(MAP_NS);
+
+        announce(pid, MAP_NS);
+        landmarks.version_avma = (uintptr_t)&unknown_version;
+        ck_assert_int_eq(python_interpreters_add(&interpreters, pid, &landmarks), 0);
+        ck_assert(!is_known(pid));
+        ck_assert_uint_eq(entered(pid).pid, 0);
+        ck_assert_uint_eq(trace_dictionary_count(&dictionary, TRACE_TABLE_NOTICES), 1);
+}
+END_TEST
+
 /* The one before it is known until the announced one has its turn. */
 START_TEST(test_next_program_of_a_process)
 {
