@@ -173,7 +173,7 @@ static struct fake_code *put_code(uint32_t i, void *at)
 /* A wake-up.  Others, by interrupts, may come before and after, but the stack does not change meanwhile. */
 static void wake(void)
 {
-        LIBBPF_OPTS(bpf_test_run_opts, options);
+        struct bpf_test_run_opts options = { .sz = sizeof(options) };
 
         __atomic_store_n(&process->pid, (uint32_t)getpid(), __ATOMIC_RELEASE);
         ck_assert_int_eq(bpf_prog_test_run_opts(program_fd, &options), 0);
