@@ -8,16 +8,17 @@
 # shellcheck disable=SC2154 # of tests/kernels.sh
 set -eu
 . tests/tap.sh
-plan 95
+plan 96
 . tests/kernels.sh
 need cc jq
 need_sampling
 
 # ---- kernel_pool, in all its variants
 # "most": each lives for a few milliseconds in memory that is used again.  On a machine with more to do than processors some
-# are gone when they are looked at; those are counted, and no sample has the name of another one.
+# are gone when they are looked at; those are counted, and no sample has the name of another one.  An image whose rest is
+# not found in time has its functions' bounds ("[image 0]+0x1100") or exported names alone, and no lines.
 pool() { # name, lines ("c", "mlir" or "none"), names ("all", "most" or "exported"), options...
-        local n late=0 allowed=0 seen=$in_kernel
+        local n late=0 allowed=0 seen=$in_kernel lined=$in_kernel
         mkdir -p "$TMPDIR/home/tmp"
         cp "$EXAMPLES/kernel_pool" "$TMPDIR/home/"
         holds "$1: is recorded" env TMPDIR="$TMPDIR/home/tmp" "$HYPROF" record -q --no-symbolize -o "$TMPDIR/$1.hyp" -- \
@@ -30,12 +31,16 @@ pool() { # name, lines ("c", "mlir" or "none"), names ("all", "most" or "exporte
         holds "$1: kernels were sampled" compare "$n" ">" 20
         if [ "$3" = most ]; then
                 late=$(lost "$1" | sed -n 's/^CODE_TOO_LATE //p')
-                seen="$in_kernel && self != \"?\""
+                seen="$in_kernel && self != \"?\" && self !~ /[+]0x/"
+                lined="$in_kernel && source_line ~ /:[1-9]/"
                 allowed="0.01 * $n + 4 * ${late:-0} * $n / $(n_events "$1" 'kind == "zone_begin" && zone == "batch"')"
+                # On a busy machine the search for the rest of an image in memory comes too late more often.
+                [[ $1 != memory-* ]] || allowed+=" + 0.12 * $n"
         fi
         if [ "$3" = most ]; then
                 holds "$1: what has a name has the right one" none "$1" "$seen && !($named)"
                 holds "$1: as good as all have their own" compare "$n - $(n_events "$1" "$seen")" "<=" "$allowed"
+                [ "$2" = none ] || holds "$1: and lines" compare "$n - $(n_events "$1" "$lined")" "<=" "$allowed"
         elif [ "$3" = all ]; then
                 holds "$1: every sample of a kernel has the name of its function" none "$1" "$in_kernel && !($named)"
         else
@@ -46,7 +51,7 @@ pool() { # name, lines ("c", "mlir" or "none"), names ("all", "most" or "exporte
                 holds "$1: there are no lines" none "$1" "$in_kernel && source_line ~ /:[1-9]/"
         else
                 holds "$1: and its line" none "$1" \
-                        "$seen && source_line !~ (\"/\" substr(path, 7) \"_[0-9]+[.]$2:[1-9][0-9]*\$\")"
+                        "$lined && source_line !~ (\"/\" substr(path, 7) \"_[0-9]+[.]$2:[1-9][0-9]*\$\")"
         fi
         holds "$1: nothing was left out" same "" "$(lost "$1" | grep -E '^(CODE|JIT)_' | sed "${late:+/^CODE_TOO_LATE $late\$/d}" || true)"
         [ "$3" = exported ] || holds "$1: its hot loop is shown by the instruction" annotates "$1" matmul_64_row "$hot_float"
