@@ -11,10 +11,15 @@ need_sampling
 # measures rates; here each count has room for chance, and a method without one of its guards exceeds it by far.
 units=800
 
+# Zones take longer while others have the processor, which is a true difference, but not one of the program's: where it is
+# permitted, the program is not preempted by them.
+program=("$WORKLOADS/w_diff_containers" "$units")
+! chrt -r 1 true 2>/dev/null || program=(chrt -r 1 "${program[@]}")
+
 for i in 1 2 3 4 5 6; do
         # In turns, so that a change of the machine meets both.
-        record "a$i" -F 5000 "$WORKLOADS/w_diff_containers" $units
-        [ "$i" = 6 ] || record "b$i" -F 5000 "$WORKLOADS/w_diff_containers" $units 60
+        record "a$i" -F 5000 "${program[@]}"
+        [ "$i" = 6 ] || record "b$i" -F 5000 "${program[@]}" 60
 done
 
 verdict() { # arguments of hyprof diff
@@ -58,8 +63,12 @@ holds "of $n_sets ways to split six runs in two sets at most three differ ($n_fa
 
 mapfile -t slower < <(set_of --before a1 a2 a3 a4 a5 && set_of --after b1 b2 b3 b4 b5)
 mapfile -t faster < <(set_of --before b1 b2 b3 b4 b5 && set_of --after a1 a2 a3 a4 a5)
-figure "$(verdict "${slower[@]}" | cut -c 1-150)"
+# The zone of a function may come before the function itself.
+said=$(verdict "${slower[@]}")
+figure "${said:0:150}"
 holds "60% more work in a function: found" ends_with 1 "$HYPROF" diff --fail-above 20% "${slower[@]}"
-holds "60% more work in a function: it is named first" grep -q '^slower: .*score_rows' <(head -n 1 "$TMPDIR/out")
+holds "60% more work in a function: it is named among the first" grep -q '^changed: slower: .*score_rows' <<<"$said"
+said=$(verdict "${faster[@]}")
+figure "${said:0:150}"
 holds "less work in a function: no failure" ends_with 0 "$HYPROF" diff --fail-above 20% "${faster[@]}"
-holds "less work in a function: found" grep -q 'faster: .*score_rows' <(head -n 1 "$TMPDIR/out")
+holds "less work in a function: found" grep -q '^changed: faster: .*score_rows' <<<"$said"
