@@ -41,7 +41,7 @@ static bool begin_call(PyCodeObject *code, int co_flags)
         return true;
 }
 
-/* False: the code is left out, or it is over and nothing is open. */
+/* False: the code is left out. */
 static bool end_call(PyCodeObject *code)
 {
         struct strand_thread *t = strand_thread_self;
@@ -56,7 +56,13 @@ static bool end_call(PyCodeObject *code)
                 return false;
         if (t)
                 (void)strand_leave(t->current, code, code->co_flags);
-        return is_on;
+        return true;
+}
+
+/* DISABLE is for all threads, and in another one a call of this code may be open. */
+static bool is_end_wanted(const PyCodeObject *code)
+{
+        return is_on || strand_is_call_open(code);
 }
 
 static PyCodeObject *monitoring_hooks_code_of(PyObject *const *args, Py_ssize_t n_args)
@@ -95,7 +101,7 @@ static PyObject *monitoring_hooks_on_return(PyObject *module, PyObject *const *a
         PyCodeObject *code = monitoring_hooks_code_of(args, n_args);
 
         (void)module;
-        return Py_NewRef(code && end_call(code) ? Py_None : disable);
+        return Py_NewRef(code && end_call(code) && is_end_wanted(code) ? Py_None : disable);
 }
 
 static PyObject *on_unwind(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
@@ -152,7 +158,7 @@ static PyObject *monitoring_hooks_stop(PyObject *module, PyObject *unused)
         is_on = false;
         if (strand_thread_self)
                 strand_end_calls(strand_thread_self->current);
-        Py_RETURN_NONE;
+        return PyBool_FromLong(strand_is_call_open(NULL));
 }
 
 static PyMethodDef methods[] = {

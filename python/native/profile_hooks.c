@@ -6,7 +6,8 @@
  * makes, before it runs its first line: its state is made by the caller, who still holds the GIL then.
  * Threads that C code made are found by looking through all of them once in a while.
  *
- * When it is over, a thread keeps its function until its last call that is a zone has returned.
+ * When it is over, a thread keeps its function until its last call that is a zone has returned, and until
+ * those of tasks and greenlets have, which may go on in any thread.
  */
 #include "call_hooks.h"
 
@@ -24,6 +25,7 @@
 /* Guarded by the GIL. */
 static struct {
         bool is_on;
+        bool are_fibers_open; /* it is over, but calls of tasks or greenlets are open */
         uint32_t n_calls;
 } hooks;
 
@@ -74,6 +76,29 @@ static void profile_hooks_on_return(PyFrameObject *frame)
         strand_end(t->current, frame);
 }
 
+/* Whether a return on this thread may be that of a call that is a zone. */
+static bool are_returns_wanted(void)
+{
+        const struct strand_thread *t = strand_thread_self;
+
+        if (hooks.is_on || hooks.are_fibers_open)
+                return true;
+        return t && (strand_has_call(t->current) || strand_has_call(&t->own));
+}
+
+/* A return when it is over. */
+static void end_late(PyFrameObject *frame)
+{
+        struct strand_thread *t = strand_thread_self;
+        uint32_t n_entries = t ? t->current->n_entries : 0;
+
+        profile_hooks_on_return(frame);
+        if (t && t->current->fiber && t->current->n_entries != n_entries)
+                hooks.are_fibers_open = strand_is_fiber_call_open();
+        if (!are_returns_wanted())
+                profile_chain_leave_profile(PyThreadState_Get());
+}
+
 static int on_profile(PyObject *self, PyFrameObject *frame, int event, PyObject *value)
 {
         (void)self;
@@ -82,13 +107,12 @@ static int on_profile(PyObject *self, PyFrameObject *frame, int event, PyObject 
                 profile_chain_is_disturbed = false;
                 hook_threads();
         }
-        if (event == PyTrace_RETURN) {
+        if (event == PyTrace_RETURN && hooks.is_on)
                 profile_hooks_on_return(frame);
-                if (!hooks.is_on && (!strand_thread_self || strand_thread_self->current->n_entries == 0))
-                        profile_chain_leave_profile(PyThreadState_Get());
-        } else if (event == PyTrace_CALL && hooks.is_on) {
+        else if (event == PyTrace_RETURN)
+                end_late(frame);
+        else if (event == PyTrace_CALL && hooks.is_on)
                 on_call(frame);
-        }
         return 0;
 }
 
@@ -157,10 +181,12 @@ static PyObject *profile_hooks_stop(PyObject *module, PyObject *unused)
         profile_chain_stop();
         for (; thread; thread = PyThreadState_Next(thread))
                 profile_chain_leave_trace(thread);
-        profile_chain_leave_profile(self);
         if (strand_thread_self)
                 strand_end_calls(strand_thread_self->current);
-        Py_RETURN_NONE;
+        hooks.are_fibers_open = strand_is_fiber_call_open();
+        if (!are_returns_wanted())
+                profile_chain_leave_profile(self);
+        return PyBool_FromLong(strand_is_call_open(NULL));
 }
 
 /*

@@ -4,6 +4,7 @@
 #include "fiber_name.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #define ENTRIES_FIRST 64
@@ -14,19 +15,82 @@ static pthread_key_t end_key;
 static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 static bool has_end_key;
 
-/* The interpreter may have gone by then: nothing of it is used. */
-static void free_thread(void *p)
+static struct strand *strands;
+
+static void strand_link(struct strand *s)
+{
+        s->previous = NULL;
+        s->next = strands;
+        if (strands)
+                strands->previous = s;
+        strands = s;
+}
+
+static void strand_unlink(struct strand *s)
+{
+        if (s->next)
+                s->next->previous = s->previous;
+        if (s->previous)
+                s->previous->next = s->next;
+        else
+                strands = s->next;
+}
+
+/* The thread whose own strand it is, or NULL. */
+static struct strand_thread *own_thread_of(struct strand *s)
+{
+        return s->fiber ? NULL
+                        : (struct strand_thread *)(void *)((char *)s - offsetof(struct strand_thread, own));
+}
+
+static bool is_of_ended_thread(struct strand *s)
+{
+        struct strand_thread *t = own_thread_of(s);
+
+        /* pairs with the release in mark_ended() */
+        return t && atomic_load_explicit(&t->has_ended, memory_order_acquire);
+}
+
+/* The interpreter may have gone by then, and others read the list: nothing of both is used. */
+static void mark_ended(void *p)
 {
         struct strand_thread *t = p;
 
         strand_thread_self = NULL;
-        free(t->own.entries);
-        free(t);
+        /* pairs with the acquire in is_of_ended_thread() */
+        atomic_store_explicit(&t->has_ended, true, memory_order_release);
+}
+
+static void free_ended_threads(void)
+{
+        struct strand *next;
+
+        for (struct strand *s = strands; s; s = next) {
+                next = s->next;
+                if (!is_of_ended_thread(s))
+                        continue;
+                strand_unlink(s);
+                free(s->entries);
+                free(own_thread_of(s));
+        }
+}
+
+/* In a child of fork() no thread but the one that runs ends anything. */
+static void forget_other_threads(void)
+{
+        struct strand *next;
+
+        for (struct strand *s = strands; s; s = next) {
+                next = s->next;
+                if (own_thread_of(s) && own_thread_of(s) != strand_thread_self)
+                        strand_unlink(s);
+        }
 }
 
 static void make_end_key(void)
 {
-        has_end_key = pthread_key_create(&end_key, free_thread) == 0;
+        has_end_key = pthread_key_create(&end_key, mark_ended) == 0 &&
+                      pthread_atfork(NULL, NULL, forget_other_threads) == 0;
 }
 
 struct strand_thread *strand_thread_make(void)
@@ -34,6 +98,7 @@ struct strand_thread *strand_thread_make(void)
         struct strand_thread *t;
 
         (void)pthread_once(&end_once, make_end_key);
+        free_ended_threads();
         t = has_end_key ? calloc(1, sizeof(*t)) : NULL;
         if (!t)
                 return NULL;
@@ -42,6 +107,7 @@ struct strand_thread *strand_thread_make(void)
                 return NULL;
         }
         t->current = &t->own;
+        strand_link(&t->own);
         strand_thread_self = t;
         return t;
 }
@@ -57,11 +123,13 @@ struct strand *strand_new(const char *base)
                 free(s);
                 return NULL;
         }
+        strand_link(s);
         return s;
 }
 
 void strand_free(struct strand *s)
 {
+        strand_unlink(s);
         fiber_name_give_back(s->fiber, s->n_entries == 0);
         free(s->entries);
         free(s);
@@ -107,14 +175,22 @@ bool strand_end_outer(struct strand *s, const void *key)
         return false;
 }
 
-/* The innermost call with this key that runs; the number of entries up to it, 0 = there is none. */
-static uint32_t find_running(const struct strand *s, const void *key)
+/*
+ * The innermost call with this key that runs, else that waits; the number of entries up to it, 0 = there is
+ * none.
+ */
+static uint32_t find_call_of(const struct strand *s, const void *key)
 {
-        uint32_t n = s->n_entries;
+        uint32_t n_waiting = 0;
 
-        while (n > 0 && (s->entries[n - 1].key != key || s->entries[n - 1].is_suspended))
-                n--;
-        return n;
+        for (uint32_t n = s->n_entries; n > 0; n--) {
+                if (s->entries[n - 1].key != key)
+                        continue;
+                if (!s->entries[n - 1].is_suspended)
+                        return n;
+                n_waiting = n_waiting ? n_waiting : n;
+        }
+        return n_waiting;
 }
 
 /* Coroutines outside of a task may be those of several tasks of a loop that is not asyncio's. */
@@ -125,7 +201,7 @@ static bool goes_on_later(const struct strand *s, int co_flags)
 
 bool strand_leave(struct strand *s, const void *key, int co_flags)
 {
-        uint32_t n = goes_on_later(s, co_flags) ? find_running(s, key) : 0;
+        uint32_t n = goes_on_later(s, co_flags) ? find_call_of(s, key) : 0;
 
         for (uint32_t i = n; n > 0 && i < s->n_entries; i++) {
                 if (s->entries[i].is_call)
@@ -164,10 +240,42 @@ bool strand_find_suspended(struct strand *s, const void *key, int co_flags)
 
 void strand_end_calls(struct strand *s)
 {
-        uint32_t n_kept = 0;
-
-        while (n_kept < s->n_entries && !s->entries[n_kept].is_call)
-                n_kept++;
-        for (; s->n_entries > n_kept; s->n_entries--)
+        for (; s->n_entries > 0 && s->entries[s->n_entries - 1].is_call; s->n_entries--)
                 hyprof_zone_end(s->entries[s->n_entries - 1].zone);
+}
+
+bool strand_has_call(const struct strand *s)
+{
+        for (uint32_t i = 0; i < s->n_entries; i++) {
+                if (s->entries[i].is_call)
+                        return true;
+        }
+        return false;
+}
+
+static bool has_call_with(const struct strand *s, const void *key)
+{
+        for (uint32_t i = 0; i < s->n_entries; i++) {
+                if (s->entries[i].key == key)
+                        return true;
+        }
+        return false;
+}
+
+bool strand_is_call_open(const void *key)
+{
+        for (struct strand *s = strands; s; s = s->next) {
+                if (!is_of_ended_thread(s) && (key ? has_call_with(s, key) : strand_has_call(s)))
+                        return true;
+        }
+        return false;
+}
+
+bool strand_is_fiber_call_open(void)
+{
+        for (struct strand *s = strands; s; s = s->next) {
+                if (s->fiber && strand_has_call(s))
+                        return true;
+        }
+        return false;
 }

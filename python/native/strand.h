@@ -11,7 +11,8 @@
  * A strand that is not a thread is a fiber of libhyprof, under a name that is used again once the strand has
  * gone, so that a server with a task for each request has as many names as tasks at once.
  *
- * All belongs to the thread that runs the strand.  Nothing here runs code of the program.
+ * All belongs to the thread that runs the strand, and is guarded by the GIL.  Nothing here runs code of the
+ * program.
  */
 #ifndef PYTHON_NATIVE_STRAND_H
 #define PYTHON_NATIVE_STRAND_H
@@ -19,6 +20,7 @@
 #include "python_api.h"
 
 #include <hyprof/hyprof.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,7 +37,8 @@ struct strand_entry {
 };
 
 struct strand {
-        struct strand_entry *entries; /* owned */
+        struct strand *next, *previous; /* in the list of all */
+        struct strand_entry *entries;   /* owned */
         uint32_t n_entries;
         uint32_t n_allocated;
         struct fiber_name *fiber; /* NULL = a thread's own strand */
@@ -50,6 +53,7 @@ struct strand_thread {
         PyObject *task;         /* borrowed: the task of asyncio whose step runs, if it has no strand yet */
         bool is_in_step;        /* its loop has told which task runs */
         bool watches_greenlets;
+        atomic_bool has_ended; /* set without the GIL; freed when another thread begins */
 };
 
 extern __thread struct strand_thread *strand_thread_self __attribute__((tls_model("initial-exec")));
@@ -78,8 +82,16 @@ bool strand_grow(struct strand *s);
 /* The slow half of strand_end(). */
 bool strand_end_outer(struct strand *s, const void *key);
 
-/* Ends all calls, and what is inside of them. */
+/* Ends the innermost calls; those with a zone of the program inside stay open until they return. */
 void strand_end_calls(struct strand *s);
+
+bool strand_has_call(const struct strand *s); /* that is open */
+
+/* A call with this key is open on some strand; NULL = a call with any key. */
+bool strand_is_call_open(const void *key);
+
+/* A call is open on a strand that is not a thread. */
+bool strand_is_fiber_call_open(void);
 
 /* A zone of @location, NULL = it is not recorded, but its end is expected.  Returns its handle. */
 static inline hyprof_zone strand_begin(struct strand *s, const void *key, struct hyprof_location *location,
@@ -112,7 +124,8 @@ static inline bool strand_end(struct strand *s, const void *key)
  * always say which
  * @co_flags:  of its code
  * Ends it as strand_end() does, but for one in which a zone of the program is open, if it is a generator, or
- * a coroutine or asynchronous generator of a task: that one goes on later.  False: there is no such call.
+ * a coroutine or asynchronous generator of a task: that one goes on later.  So does one that waited already,
+ * if nothing reported that it went on.  False: there is no such call.
  */
 bool strand_leave(struct strand *s, const void *key, int co_flags);
 

@@ -2,6 +2,7 @@
 """Each call of a Python function as a zone: from when to when, of which code, in all threads."""
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import warnings
@@ -17,9 +18,13 @@ _MONITORING_NAME = "hyprof"
 
 
 class _Calls:
-    """One for the process.  All that begins and ends it goes through here."""
+    """One for the process.  All that begins and ends it goes through here.
+
+    start() and stop() are not for two threads at once: who calls them holds the lock.
+    """
 
     def __init__(self) -> None:
+        self.lock = threading.RLock()  # a signal handler may enable a Profiler as well
         self.filter: Optional[Filter] = None  # made when it is first needed
         self.with_lines = False
         self.is_on = False
@@ -52,10 +57,10 @@ class _Calls:
             return
         self.is_on = False
         _garbage.stop()
-        _native.calls_stop()
+        are_open = _native.calls_stop()
         _native.task_steps_set_all(False)
         if _native.HAS_MONITORING:
-            self._stop_monitoring()
+            self._stop_monitoring(are_open)
 
     def _decide(self, code: Any, names: Optional[dict[str, Any]]) -> bool:
         self._watch()
@@ -107,8 +112,9 @@ class _Calls:
             ):
                 monitoring.register_callback(self.tool, event, function)
         _native.calls_start()
-        monitoring.set_events(self.tool, self._begins(monitoring) | self._ends(monitoring))
+        # First: another thread may run in between, and a call must not begin where its end is disabled.
         monitoring.restart_events()
+        monitoring.set_events(self.tool, self._begins(monitoring) | self._ends(monitoring))
 
     def _begins(self, monitoring: Any) -> int:
         events = monitoring.events
@@ -120,13 +126,12 @@ class _Calls:
         events = monitoring.events
         return int(events.PY_RETURN | events.PY_YIELD | events.PY_UNWIND)
 
-    def _stop_monitoring(self) -> None:
-        """Other threads may have calls open, whose ends are still wanted."""
+    def _stop_monitoring(self, are_open: bool) -> None:
+        """Other threads and tasks may have calls open, whose ends are still wanted."""
         if self.tool is None:
             return
         monitoring: Any = getattr(sys, "monitoring")
-        wanted = self._ends(monitoring) if threading.active_count() > 1 else 0
-        monitoring.set_events(self.tool, wanted)
+        monitoring.set_events(self.tool, self._ends(monitoring) if are_open else 0)
 
 
 def _take_tool(monitoring: Any) -> Optional[int]:
@@ -167,6 +172,14 @@ def _hook_new_threads() -> None:
 calls = _Calls()
 
 
+def _renew_lock() -> None:
+    """In a child of fork(), the thread that held it may be gone."""
+    calls.lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
+
+
 class Profiler:
     """Bounds of what is recorded: calls between enable() and disable() are zones.
 
@@ -179,22 +192,24 @@ class Profiler:
 
     def enable(self) -> None:
         """From here on, calls in all threads are zones."""
-        if self in calls.enabled or calls.is_whole:
-            return
-        self._was_enabled = True
-        calls.enabled.append(self)
-        calls.start()
+        with calls.lock:
+            if self in calls.enabled or calls.is_whole:
+                return
+            self._was_enabled = True
+            calls.enabled.append(self)
+            calls.start()
 
     def disable(self) -> None:
         """Up to here.  An object that was never enabled ends what the last enable() of another one began."""
-        if self in calls.enabled:
-            calls.enabled.remove(self)
-        elif calls.enabled and not self._was_enabled:
-            calls.enabled.pop()
-        else:
-            return
-        if not calls.enabled:
-            calls.stop()
+        with calls.lock:
+            if self in calls.enabled:
+                calls.enabled.remove(self)
+            elif calls.enabled and not self._was_enabled:
+                calls.enabled.pop()
+            else:
+                return
+            if not calls.enabled:
+                calls.stop()
 
     def __enter__(self) -> Profiler:
         self.enable()
@@ -212,7 +227,9 @@ class Profiler:
 def pass_signpost(header: str, mark: Callable[[], None]) -> None:
     """A signpost lies inside of what it bounds."""
     if header == calls.start_signpost:
-        calls.start()
+        with calls.lock:
+            calls.start()
     mark()
     if header == calls.end_signpost:
-        calls.stop()
+        with calls.lock:
+            calls.stop()

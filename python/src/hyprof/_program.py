@@ -114,7 +114,8 @@ def _prepare(options: optparse.Values, args: Sequence[str]) -> None:
 
 
 def _finish(is_verbose: bool, wanted: str, pid: int) -> None:
-    calls.stop()
+    with calls.lock:
+        calls.stop()
     if calls.filter is None or os.getpid() != pid:
         return
     if not calls.has_begun and calls.start_signpost is not None:
