@@ -6,7 +6,7 @@ set -u
 need sqlite3 jq
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 77
+plan 80
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 HYPROF
 cd "$TMPDIR" || exit 2
 
@@ -192,7 +192,7 @@ holds "a script that raises: the same traceback" as_python_ends 1 raises.py
 holds "one that exits with words" as_python_ends 1 words.py
 holds "one with an error of syntax" as_python_ends 1 syntax.py
 holds "one that is no text" zones 1 null.py
-holds "one that is interrupted" zones 130 interrupted.py
+holds "one that is interrupted: the same traceback" as_python_ends 130 interrupted.py
 holds "one that is terminated" zones 143 terminated.py
 holds "one that forks" zones 3 forks.py
 holds "both processes' calls" same "child 1 parent 1" "$(counts hyprof.hyp "'child', 'parent'")"
@@ -210,20 +210,42 @@ finally:
     tidy()
     last()
 END
-# As a terminal does: to the whole group.
-interrupted() {
-        local status=0 line
-        mkfifo ready
-        set -m
-        "$python" -m hyprof --no-samples tidies.py >ready 2>err &
-        set +m
-        read -r line <ready
-        kill -INT -- "-$!"
-        wait $! || status=$?
-        same "ready 130" "$line $status"
-}
+# The signal of a terminal: those that kill sends to the group are handed on, and may come twice.
+cat >press.py <<'END'
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.executable, [sys.executable, "-m", "hyprof", "--no-samples", "tidies.py"])
+text = b""
+try:
+    while chunk := os.read(terminal, 4096):
+        if b"ready" not in text and b"ready" in text + chunk:
+            os.write(terminal, b"\3")
+        text += chunk
+except OSError:  # the end
+    pass
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+interrupted() { same 130 "$("$python" press.py)"; }
 holds "Ctrl-C: the program ends as it wants to" interrupted
 holds "which is recorded to its end" same "last 1 tidy 1" "$(counts hyprof.hyp "'tidy', 'last'")"
+
+# ---- a recorder that is there
+cat >there.py <<'END'
+import os, sys, hyprof
+from hyprof import _command
+if sys.argv[1] == "elsewhere": del os.environ["HYPROF_RECORDER"]    # not an ancestor of ours: it attached, or records all
+sys.exit(_command.main(sys.argv[2:]))
+END
+there() { ends_with 0 "$HYPROF" record -q --no-sampling -o there.hyp -- "$python" there.py "$@"; }
+not_here="hyprof: another recorder records this program: no trace is written here"
+there_with() { there above -o mine plain.py && says "$not_here" && [ ! -e mine/hyprof.hyp ] && same "leaf 1" "$(counts there.hyp "'leaf'")"; }
+there_without() { there above plain.py && ! says "$not_here"; }
+there_elsewhere() { there elsewhere -r plain.py && says "$not_here; for the report of ops: python3 -m hyprof ops TRACE"; }
+printf 'def leaf(): pass\nleaf()\n' >plain.py
+holds "hyprof record -- python3 -m hyprof -o FOLDER: whose trace it is, is said" there_with
+holds "but not without -o" there_without
+holds "a recorder that was started elsewhere is spoken of" there_elsewhere
 
 # ---- calls deeper than zones nest: no larger ring would hold them
 printf 'import sys\nsys.setrecursionlimit(9000)\ndef deep(n):\n    if n > 0: deep(n - 1)\ndeep(4999)\n' >deep.py

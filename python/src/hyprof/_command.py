@@ -150,6 +150,15 @@ def _record(options: optparse.Values, program: str, argv: Sequence[str]) -> int:
     return 128 - status if status < 0 else status
 
 
+def _say_who_records(options: optparse.Values) -> None:
+    """`hyprof record COMMAND` sets the variable; one that records all or attaches was perhaps not thought of."""
+    is_known = "HYPROF_RECORDER" in os.environ
+    if is_known and not (options.output_folder or options.name_append or options.report):
+        return
+    _say("another recorder records this program: no trace is written here"
+         + ("; for the report of ops: python3 -m hyprof ops TRACE" if options.report else ""))
+
+
 def _find_recorder(name: str) -> Optional[str]:
     return shutil.which(name)
 
@@ -180,8 +189,8 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     _set_environment(options)
     is_inner = os.environ.pop(_INNER, None) is not None
     if _native.is_recording() or is_inner:
-        if options.report and not is_inner:
-            _say("-r: another recorder records this program; afterwards: python3 -m hyprof ops TRACE")
+        if not is_inner:
+            _say_who_records(options)
         return _program.run(options, args)
     program = _find_recorder(options.hyprof)
     if program is None:

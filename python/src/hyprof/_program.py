@@ -94,6 +94,20 @@ def _without_us(traceback: Optional[TracebackType]) -> Optional[TracebackType]:
     return traceback
 
 
+def _print_without_us() -> None:
+    """What leaves us is printed by the interpreter: without the frames around the program's, ours and runpy's."""
+    hook = sys.excepthook
+
+    def print_it(kind: type[BaseException], error: BaseException, traceback: Optional[TracebackType]) -> None:
+        at = traceback
+        while at is not None and at.tb_frame.f_code is not run.__code__:
+            at = at.tb_next
+        error.__traceback__ = at.tb_next if at is not None else traceback
+        hook(kind, error, error.__traceback__)
+
+    sys.excepthook = print_it
+
+
 def _prepare(options: optparse.Values, args: Sequence[str]) -> None:
     # A module named tracy that is installed is found before ours.
     sys.path.append(os.path.join(_OWN, "compat"))
@@ -147,7 +161,10 @@ def run(options: optparse.Values, args: Sequence[str]) -> int:
         if calls.is_whole and not options.no_zones:
             calls.start()
         exec(code, main.__dict__)
-    except (SystemExit, KeyboardInterrupt):
+    except SystemExit:
+        raise
+    except KeyboardInterrupt:
+        _print_without_us()  # the interpreter ends by the signal then
         raise
     except BaseException as error:
         error.__traceback__ = _without_us(error.__traceback__)
