@@ -7,7 +7,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 19
+plan 21
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR" || exit 2
 
@@ -224,3 +224,13 @@ while any(t.is_alive() for t in threads):
 END
 holds "enabled and disabled at speed beside other threads" recorded speed.py
 holds "nothing stays open" same 0 "$(sqlite3 ops.db 'SELECT sum(closed = 0) FROM zones')"
+
+# A function of a library is counted once, however often calls begin to be recorded.
+cat >again.py <<'END'
+import hyprof, json
+for _ in range(20):
+    with hyprof.Profiler(): json.dumps([1])
+END
+holds "enabled again and again" recorded again.py
+once() { compare "$(sed -n 's/.*(.*json \([0-9]*\).*/\1/p' err)" "<=" 4; }
+holds "what is left out is counted once" once

@@ -26,6 +26,7 @@ class _Calls:
     def __init__(self) -> None:
         self.lock = threading.RLock()  # a signal handler may enable a Profiler as well
         self.filter: Optional[Filter] = None  # made when it is first needed
+        self.asked: Optional[Filter] = None  # whose decisions code objects have
         self.with_lines = False
         self.is_on = False
         self.has_begun = False
@@ -42,7 +43,9 @@ class _Calls:
             from hyprof._filters import Filter
 
             self.filter = Filter()
-        _native.code_filter(self._decide)
+        if self.asked is not self.filter:
+            self.asked = self.filter
+            _native.code_filter(self._decide)
         self._watch()
         _native.task_steps_set_all(True)
         if _native.HAS_MONITORING:
