@@ -23,20 +23,20 @@ static struct zone_object *self_of(PyObject *object)
 
 static bool parse_color(PyObject *object, unsigned long *ret_color)
 {
-        unsigned long color;
+        int overflow = 0;
+        long color = 0;
 
-        if (object == Py_None) {
-                *ret_color = 0;
-                return true;
-        }
-        color = PyLong_AsUnsignedLong(object);
-        if (color == (unsigned long)-1 && PyErr_Occurred())
-                return false;
-        if (color > 0xffffff) {
-                PyErr_Format(PyExc_ValueError, "zone: the color is %R, it can be at most 0xffffff", object);
+        if (object != Py_None && !PyLong_Check(object)) {
+                PyErr_Format(PyExc_TypeError, "zone: the color is %R, and not an int, 0xRRGGBB", object);
                 return false;
         }
-        *ret_color = color;
+        if (object != Py_None)
+                color = PyLong_AsLongAndOverflow(object, &overflow);
+        if (overflow != 0 || color < 0 || color > 0xffffff) {
+                PyErr_Format(PyExc_ValueError, "zone: the color is %R, it can be 0 to 0xffffff", object);
+                return false;
+        }
+        *ret_color = (unsigned long)color;
         return true;
 }
 

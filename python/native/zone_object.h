@@ -9,7 +9,7 @@
 
 #include "python_api.h"
 
-/* The base class of hyprof.zone, added to @module as "Zone".  0, or -1 with an exception set. */
+/* Adds the type to @module as "zone"; a program cannot derive from it.  0, or -1 with an exception set. */
 int zone_object_add_type(PyObject *module);
 
 #endif /* PYTHON_NATIVE_ZONE_OBJECT_H */

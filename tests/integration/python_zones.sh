@@ -105,6 +105,13 @@ for wrong in (lambda: hyprof.zone(3), lambda: hyprof.zone("x", wrong=1), lambda:
     except (TypeError, ValueError):
         continue
     raise SystemExit("was accepted")
+for color in (-1, 1 << 24, 1 << 70, 1.5, "red"):
+    try:
+        hyprof.zone("x", color=color)
+    except (TypeError, ValueError) as error:
+        assert f"the color is {color!r}" in str(error), error
+    else:
+        raise SystemExit(f"{color} was accepted")
 END
 holds "a program with every kind of event" record_python kinds "$TMPDIR/kinds.py"
 holds "functions, methods, generators, exceptions" same \
