@@ -3,9 +3,12 @@
 # A trace that comes through ssh, by a pipe or by a forwarded port, is the trace that the recorded machine has; what a small buffer loses is counted to the event
 set -eu
 . tests/tap.sh
-plan 28
-need jq
+plan 29
+need jq setpriv pgrep
 need_sampling
+# What is started by these ends with the script, however that ends; so does what sshd starts, with its connection.
+bound=(setpriv --pdeathsig KILL)
+hyprof=("${bound[@]}" "$HYPROF")
 mkdir -m 700 "$TMPDIR/run"
 export XDG_RUNTIME_DIR=$TMPDIR/run
 mkfifo "$TMPDIR/to" "$TMPDIR/from"
@@ -57,7 +60,7 @@ flown=(--no-sampling --no-switches)
 events() { "$HYPROF" check "$1" | sed -E 's/.* ([0-9,]+) events.*/\1/; s/,//g'; }
 constant=$(($(events "$TMPDIR/few.hyp") - 2000))
 socket=$TMPDIR/s
-"$HYPROF" record "${flown[@]}" --listen "$socket" --no-wait --buffer 64K -- "$WORKLOADS/w_flight" \
+"${hyprof[@]}" record "${flown[@]}" --listen "$socket" --no-wait --buffer 64K -- "$WORKLOADS/w_flight" \
         <"$TMPDIR/to" >"$TMPDIR/from" 2>"$TMPDIR/killed.err" &
 recorder=$!
 processes+=("$recorder")
@@ -66,7 +69,7 @@ until_true grep -q listening "$TMPDIR/killed.err"
 n_zones=3000000 # more than there is room for, before the first capture
 tell "flood $n_zones" >/dev/null
 for ((i = 0; i < 20; i++)); do
-        "$HYPROF" capture "$socket" --no-symbolize -o "$TMPDIR/killed.hyp" >"$TMPDIR/said" 2>&1 4>&- 5<&- &
+        "${hyprof[@]}" capture "$socket" --no-symbolize -o "$TMPDIR/killed.hyp" >"$TMPDIR/said" 2>&1 4>&- 5<&- &
         taker=$!
         processes+=("$taker")
         n=$((20000 + RANDOM))
@@ -76,7 +79,7 @@ for ((i = 0; i < 20; i++)); do
         kill -KILL "$taker" 2>/dev/null || true
         wait "$taker" 2>/dev/null || true
 done
-"$HYPROF" capture "$socket" --no-symbolize -o "$TMPDIR/killed.hyp" >"$TMPDIR/said" 2>&1 4>&- 5<&- &
+"${hyprof[@]}" capture "$socket" --no-symbolize -o "$TMPDIR/killed.hyp" >"$TMPDIR/said" 2>&1 4>&- 5<&- &
 taker=$!
 processes+=("$taker")
 exec 4>&- 5<&-
@@ -131,21 +134,20 @@ unnamed() { # trace: frames of the program without a name, and without a line
         "$HYPROF" modules --json "$1" | jq -c '.modules.rows[] | select(.path // "" | endswith("/spin")) |
                 [.n_frames - .n_named, .n_frames - .n_with_line]'
 }
-in_namespace() { # command...: it sees the program, and no debug files
-        # shellcheck disable=SC2016 # the shell within expands it
-        DEBUG=$TMPDIR/debug BOARD=$TMPDIR/board SPIN=$TMPDIR/root/$TMPDIR/board/spin unshare -m sh -c '
-                mount -t tmpfs none "$DEBUG" && mount -t tmpfs none "$BOARD" && cp "$SPIN" "$BOARD/spin" && exec "$@"' sh "$@"
-}
-if ! in_namespace true 2>"$TMPDIR/why"; then
+# The words before a command that sees the program, and no debug files.
+# shellcheck disable=SC2016 # the shell within expands it
+in_namespace=("${bound[@]}" env "DEBUG=$TMPDIR/debug" "BOARD=$TMPDIR/board" "SPIN=$TMPDIR/root/$TMPDIR/board/spin" unshare -m sh -c '
+        mount -t tmpfs none "$DEBUG" && mount -t tmpfs none "$BOARD" && cp "$SPIN" "$BOARD/spin" && exec "$@"' sh)
+if ! "${in_namespace[@]}" true 2>"$TMPDIR/why"; then
         skips_group "a namespace without debug files" "$(tail -n 1 "$TMPDIR/why")"
 else
         export HYPROF_CACHE_DIR=$TMPDIR/cache
         unset DEBUGINFOD_URLS
         "$HYPROF" record -q -o "$TMPDIR/whole.hyp" -- "$TMPDIR/whole"
-        in_namespace "$HYPROF" record -q --listen "$socket" -o "$TMPDIR/own.hyp" -- "$TMPDIR/board/spin" >"$TMPDIR/said" 2>&1 &
+        "${in_namespace[@]}" "$HYPROF" record -q --listen "$socket" -o "$TMPDIR/own.hyp" -- "$TMPDIR/board/spin" >"$TMPDIR/said" 2>&1 &
         recorder=$!
         processes+=("$recorder")
-        holds "namespace: is taken" ends_with 0 "$HYPROF" capture --wait "$socket" -o "$TMPDIR/named.hyp" \
+        holds "namespace: is taken" ends_with 0 "${hyprof[@]}" capture --wait "$socket" -o "$TMPDIR/named.hyp" \
                 --sysroot "$TMPDIR/root" --debug-dir "$TMPDIR/debug"
         holds "namespace: the recording ends" ended 0 "$recorder"
         holds "namespace: there the program has no names" same "" "$(stacks "$TMPDIR/own.hyp")"
@@ -170,15 +172,13 @@ StrictModes no
 PasswordAuthentication no
 PermitRootLogin prohibit-password
 END
-        "$sshd" -D -e -f "$TMPDIR/sshd_config" 2>"$TMPDIR/sshd.log" &
+        "${bound[@]}" "$sshd" -D -e -f "$TMPDIR/sshd_config" 2>"$TMPDIR/sshd.log" &
         daemon=$!
         processes+=("$daemon")
         until_true grep -qE 'Server listening|in use|fatal|rror' "$TMPDIR/sshd.log" && grep -q 'Server listening' "$TMPDIR/sshd.log"
 }
-ssh_to() { # options and command...
-        ssh -F none -q -p "$port" -i "$TMPDIR/user_key" -o UserKnownHostsFile="$TMPDIR/known_hosts" -o StrictHostKeyChecking=accept-new \
-                -o IdentitiesOnly=yes -o BatchMode=yes -o ExitOnForwardFailure=yes "${@:1:$#-1}" 127.0.0.1 "${@: -1}"
-}
+ssh_options=(-F none -q -i "$TMPDIR/user_key" -o UserKnownHostsFile="$TMPDIR/known_hosts" -o StrictHostKeyChecking=accept-new
+        -o IdentitiesOnly=yes -o BatchMode=yes -o ExitOnForwardFailure=yes)
 reach_sshd() { # or the reason why not in $TMPDIR/why
         local try key
         if ! sshd=$(PATH=$PATH:/usr/sbin command -v sshd) || ! command -v ssh ssh-keygen >/dev/null; then
@@ -192,7 +192,8 @@ reach_sshd() { # or the reason why not in $TMPDIR/why
         for ((try = 0; try < 10; try++)); do
                 port=$((20000 + RANDOM % 12000))
                 if start_sshd "$port"; then
-                        ssh_to true </dev/null >/dev/null 2>"$TMPDIR/why" && return 0
+                        ssh=("${bound[@]}" ssh "${ssh_options[@]}" -p "$port" 127.0.0.1)
+                        "${ssh[@]}" true </dev/null >/dev/null 2>"$TMPDIR/why" && return 0
                         break
                 fi
         done
@@ -203,9 +204,9 @@ reach_sshd() { # or the reason why not in $TMPDIR/why
 if ! reach_sshd; then
         skips_group "ssh" "sshd: $(tail -n 1 "$TMPDIR/why")"
 else
-        run="XDG_RUNTIME_DIR='$TMPDIR/run' '$HYPROF'"
+        run="XDG_RUNTIME_DIR='$TMPDIR/run' ${bound[*]} '$HYPROF'"
         through_pipe() {
-                ssh_to "$run record -q -o - -- '$WORKLOADS/w_flight' | tee '$TMPDIR/there.hyp'" <<<"flood 200000" \
+                "${ssh[@]}" "$run record -q -o - -- '$WORKLOADS/w_flight' | tee '$TMPDIR/there.hyp'" <<<"flood 200000" \
                         2>"$TMPDIR/err" >"$TMPDIR/here.hyp"
         }
         holds "a pipe: recorded through ssh" through_pipe
@@ -214,24 +215,28 @@ else
         holds "a pipe: and every zone" same 200002 "$("$HYPROF" report --json "$TMPDIR/here.hyp" | jq .n_zones)"
         holds "a pipe: what the command printed is beside the trace" same ok "$(cat "$TMPDIR/err")"
         read_through_pipe() {
-                ssh_to "$run record -q -o - -- true" 2>/dev/null </dev/null | "$HYPROF" report - >"$TMPDIR/out"
+                "${ssh[@]}" "$run record -q -o - -- true" 2>/dev/null </dev/null | "$HYPROF" report - >"$TMPDIR/out"
         }
         holds "a pipe: a report reads it" read_through_pipe
 
-        ssh_to "$run record --listen 0 -o '$TMPDIR/port_there.hyp' -- '$WORKLOADS/w_flight'" \
+        "${ssh[@]}" "exec env $run record --listen 0 -o '$TMPDIR/port_there.hyp' -- '$WORKLOADS/w_flight'" \
                 <<<$'flood 200000\nturns 5 1' >"$TMPDIR/port.out" 2>"$TMPDIR/port.err" &
         recorder=$!
         processes+=("$recorder")
         until_true grep -q '^hyprof: listening at 127' "$TMPDIR/port.err"
         listens=$(sed -n 's/^hyprof: listening at //p' "$TMPDIR/port.err")
-        ssh_to -N -L "$TMPDIR/h.socket:$listens" "" </dev/null &
-        processes+=($!)
+        "${ssh[@]}" -N -L "$TMPDIR/h.socket:$listens" </dev/null &
+        tunnel=$!
+        processes+=("$tunnel")
         until_true test -S "$TMPDIR/h.socket"
-        holds "a port: taken through ssh -L" ends_with 0 "$HYPROF" capture "$TMPDIR/h.socket" --no-symbolize -o "$TMPDIR/port_here.hyp"
+        holds "a port: taken through ssh -L" ends_with 0 "${hyprof[@]}" capture "$TMPDIR/h.socket" --no-symbolize -o "$TMPDIR/port_here.hyp"
         holds "a port: the recording ends as its program" ended 0 "$recorder"
         holds "a port: byte for byte the file that is there" cmp "$TMPDIR/port_there.hyp" "$TMPDIR/port_here.hyp"
         holds "a port: with every count" same_counts "$TMPDIR/port_there.hyp" "$TMPDIR/port_here.hyp"
         holds "a port: and every zone" same 200007 "$("$HYPROF" report --json "$TMPDIR/port_here.hyp" | jq .n_zones)"
+        no_ssh() { ! pgrep -f -- "$TMPDIR/user_key|$TMPDIR/sshd_config"; }
+        kill -KILL "$tunnel" "$daemon"
+        holds "ssh: nothing of it is left" until_true no_ssh
 fi
 
 # ---- the reader of a pipe goes away
