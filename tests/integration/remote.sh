@@ -6,7 +6,7 @@ set -eu
 plan 29
 need jq setpriv pgrep
 need_sampling
-# What is started by these ends with the script, however that ends; so does what sshd starts, with its connection.
+# Programs started by these end with the script, however that ends; those that sshd starts end with their connection.
 bound=(setpriv --pdeathsig KILL)
 hyprof=("${bound[@]}" "$HYPROF")
 mkdir -m 700 "$TMPDIR/run"
