@@ -205,7 +205,7 @@ UNIT_AID_A  := $(B)/libtests_aid.a
 UNIT_TESTS  := $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 FUZZERS     := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/fuzz/%)
 BENCHES     := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
-TOOLS       := $(TOOL_SRC:tests/tools/%.c=$(B)/tools/%) $(B)/tools/fail_allocation.so
+TOOLS       := $(TOOL_SRC:tests/tools/%.c=$(B)/tools/%) $(B)/tools/fail_allocation.so $(B)/tools/poor_counters.so
 
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)')
@@ -402,7 +402,7 @@ check-board: ## make board for each TARGET, and the test of what they are: it ru
 # A whole machine, emulated: its kernel, its disk, what hyprof is compiled with and its programs are Debian's packages.
 GUESTS      := check-guest test-riscv64 test-aarch64
 GUEST        = build/$(TARGET)-guest
-GUEST_PARTS  = $(if $(TESTS),units,basic traces addresses units iree)
+GUEST_PARTS  = $(if $(TESTS),units,basic interrupts traces addresses units iree)
 GUEST_LIMIT_S = 14400
 GUEST_GOALS  = board-parts $(if $(TESTS),$(TESTS:%=$(GUEST)/tests/%),test-programs $(GUEST)/examples/hello_zones $(GUEST)/examples/kernel_pool)
 check-guest: ## record in an emulated RISC-V machine and read the traces here: minutes
@@ -715,7 +715,7 @@ $(B)/tools/%: $(B)/obj/tests/tools/%.o $(B)/obj/tests/unit/live_stacks.o $$(call
 	$(Q)$(CC) $(LINK_FLAGS) $^ $(LIBS) -o $@
 
 # Preloaded into hyprof.
-$(B)/tools/fail_allocation.so: tests/preload/fail_allocation.c $(B)/flags
+$(B)/tools/fail_allocation.so $(B)/tools/poor_counters.so: $(B)/tools/%.so: tests/preload/%.c $(B)/flags
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(C_FLAGS) -fvisibility=default -fPIC -shared $(LINK_FLAGS) $< -o $@

@@ -65,6 +65,10 @@ static int event_catalog_try_event(uint32_t type, uint64_t config)
                                         .exclude_hv = 1 };
         long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
+        if (fd < 0 && errno == EINVAL) { /* counters that can leave nothing out */
+                attr.exclude_kernel = attr.exclude_hv = 0;
+                fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+        }
         if (fd < 0)
                 return -errno;
         (void)close((int)fd);

@@ -274,17 +274,18 @@ static int add_stat(struct event_request *request, const char *name, struct erro
         return 0;
 }
 
-/* The default event: cycles, and the CPU clock where there are none. */
-int event_request_complete(struct event_request *request, bool has_hardware, bool *ret_fallback,
+/* The default event: cycles, and the CPU clock where they cannot be sampled. */
+int event_request_complete(struct event_request *request, enum event_hardware hardware, bool *ret_fallback,
                            struct error *err)
 {
+        bool samples = hardware == EVENT_HARDWARE_SAMPLES;
         int r = 0;
 
-        *ret_fallback = request->n_specs == 0 && !has_hardware && !request->no_samples;
+        *ret_fallback = request->n_specs == 0 && !samples && !request->no_samples;
         if (request->n_specs == 0 && !request->no_samples)
-                r = event_request_add(request, has_hardware ? "cycles" : "cpu-clock", err);
+                r = event_request_add(request, samples ? "cycles" : "cpu-clock", err);
         for (size_t i = 0; r == 0 && request->wants_totals && i < N_STAT; i++)
-                if (has_hardware || !stat_events[i].is_hardware)
+                if (hardware != EVENT_HARDWARE_NONE || !stat_events[i].is_hardware)
                         r = add_stat(request, stat_events[i].name, err);
         return r;
 }

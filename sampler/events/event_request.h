@@ -39,13 +39,20 @@ struct event_request {
  */
 int event_request_add(struct event_request *request, const char *list, struct error *err);
 
+/* The processor's counters; those of many boards count and never interrupt. */
+enum event_hardware {
+        EVENT_HARDWARE_NONE,
+        EVENT_HARDWARE_COUNTS,
+        EVENT_HARDWARE_SAMPLES,
+};
+
 /*
  * event_request_complete() - adds implied events: the default event, and with --stat those of `perf stat`
  * With `no_samples` nothing is added but those of --stat, and they only count.
- * @has_hardware:  there is a cycle counter
- * @ret_fallback:  cycles were the default and are not there
+ * @hardware:      what cycles can do
+ * @ret_fallback:  cycles were the default and cannot be sampled
  */
-int event_request_complete(struct event_request *request, bool has_hardware, bool *ret_fallback,
+int event_request_complete(struct event_request *request, enum event_hardware hardware, bool *ret_fallback,
                            struct error *err);
 
 /*

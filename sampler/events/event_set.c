@@ -86,6 +86,12 @@ static int explain_open(const struct event_set *set, int code, const struct even
                 return error_set(err, code,
                                  "this kernel cannot record a cgroup: it was built without "
                                  "CONFIG_CGROUP_PERF; try another --scope");
+        if (spec && code == -EOPNOTSUPP && spec->precise == 0)
+                return error_set(
+                        err, code,
+                        "the event %s cannot be sampled on this machine: its counter has no interrupt; "
+                        "an event that only counts goes after another: {cpu-clock,%s}:S",
+                        name, name);
         switch (-code) {
         case EINVAL:
                 if (!spec)
@@ -154,6 +160,11 @@ static int open_event(struct event_set *set, struct perf_event_attr *attr, uint3
                         set->without_losses = true;
                         set->layout.read_format &= ~(uint64_t)PERF_FORMAT_LOST;
                 }
+        }
+        /* Counters that can leave nothing out (RISC-V without Sscofpmf) count no hypervisor anyway. */
+        if (fd < 0 && errno == EINVAL && attr->type != PERF_TYPE_SOFTWARE && attr->exclude_hv) {
+                attr->exclude_hv = 0;
+                fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
         }
         return fd < 0 ? -errno : (int)fd;
 }
@@ -234,8 +245,9 @@ static int add_event(struct event_set *set, struct perf_event_attr *attr, uint32
         if (words && !event_spec_is_on_cpu(words, set->cpus.cpus[at]))
                 return 0;
         fd = event_set_add_handle(set, attr, tid, set->cpus.cpus[at], spec);
+        /* -EINVAL: without the right to see the kernel, where the counter can leave nothing out. */
         if (words && event_spec_is_total(words, spec) &&
-            (fd == -ENOENT || fd == -ENODEV || fd == -EOPNOTSUPP))
+            (fd == -ENOENT || fd == -ENODEV || fd == -EOPNOTSUPP || fd == -EINVAL))
                 return 0; /* --stat has the others */
         if (fd == -ESRCH)
                 return error_set(err, fd, "thread %u has ended", tid);

@@ -59,9 +59,12 @@ static int perf_access_try_event(uint32_t type, uint64_t config, bool exclude_ke
 static int try_cycles(void)
 {
         struct perf_event_attr attr = make_attr(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, true);
+        int r;
 
         attr.sample_period = PROBE_CYCLES;
-        return counter_probe_run(&attr, PROBE_CYCLES);
+        r = counter_probe_run(&attr, PROBE_CYCLES);
+        /* Processors whose counters can leave nothing out have no interrupts of them either. */
+        return r == -EINVAL ? -EOPNOTSUPP : r;
 }
 
 static int try_build_ids(void)
@@ -173,6 +176,11 @@ void perf_access_read(struct perf_access *ret_access)
         };
 }
 
+bool perf_access_only_counts(const struct perf_access *access)
+{
+        return access->hardware_error == -EOPNOTSUPP || access->hardware_error == -EIO;
+}
+
 static void perf_access_set_words(struct perf_refusal *refusal, const char *reason, const char *remedy)
 {
         (void)snprintf(refusal->reason, sizeof(refusal->reason), "%s", reason);
@@ -215,8 +223,11 @@ void perf_access_explain(const struct perf_access *access, int code, bool wants_
                 break;
         case ENOENT:
         case ENODEV:
-        case EOPNOTSUPP:
                 perf_access_set_words(ret_refusal, "this machine has none (virtual machine?)", "");
+                break;
+        case EOPNOTSUPP:
+                perf_access_set_words(ret_refusal, "they count, but have no interrupt (RISC-V: no Sscofpmf)",
+                                      "");
                 break;
         case EIO:
                 perf_access_set_words(ret_refusal,

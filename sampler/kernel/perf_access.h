@@ -17,7 +17,7 @@
 struct perf_access {
         int user_error;   /* 0, or -errno of opening a software event on one's own user code */
         int kernel_error; /* the same with kernel code */
-        /* the same for the cycle counter, user code; -EIO = it counts and never interrupts */
+        /* the same for samples of the cycle counter, user code; see perf_access_only_counts() */
         int hardware_error;
         int build_id_error;   /* for build-ids in mapping records (kernel 5.12) */
         int stack_copy_error; /* for copies of registers and stack with samples of it */
@@ -47,6 +47,12 @@ void perf_access_read(struct perf_access *ret_access);
  * long; LONG_MIN = unknown.
  */
 long perf_access_max_sample_hz(void);
+
+/*
+ * Whether the processor's counters count and do not interrupt: the kernel says so (-EOPNOTSUPP, as of RISC-V
+ * without Sscofpmf), or no interrupt came (-EIO).
+ */
+bool perf_access_only_counts(const struct perf_access *access);
 
 /*
  * perf_access_explain() - the words for a refusal, the same wherever they are shown

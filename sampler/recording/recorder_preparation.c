@@ -16,6 +16,7 @@
 #include "sampler/recording/recording_facts.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -59,16 +60,45 @@ static void start_tables(struct recorder *r)
                 recorder_note(r, err.text);
 }
 
+static enum event_hardware hardware_of(const struct perf_access *access)
+{
+        if (access->hardware_error == 0)
+                return EVENT_HARDWARE_SAMPLES;
+        return perf_access_only_counts(access) ? EVENT_HARDWARE_COUNTS : EVENT_HARDWARE_NONE;
+}
+
+/* The kernel takes an event that was asked for, and no sample of it would say why there are none. */
+static void note_silent_counters(const struct recorder *r)
+{
+        char words[2 * EVENT_SPEC_NAME_BYTES + 128];
+
+        for (size_t i = 0; r->access.hardware_error == -EIO && i < r->request.n_specs; i++) {
+                const struct event_spec *spec = &r->request.specs[i];
+
+                if (spec->only_counts || (spec->type != PERF_TYPE_HARDWARE &&
+                                          spec->type != PERF_TYPE_HW_CACHE && spec->type != PERF_TYPE_RAW))
+                        continue;
+                (void)snprintf(words, sizeof(words),
+                               "no samples of %s: this machine's counters count, but their interrupt never "
+                               "comes; try -e {cpu-clock,%s}:S",
+                               spec->name, spec->name);
+                recorder_note(r, words);
+                return;
+        }
+}
+
 /* The requested events, or the default, within our rights. */
 static int choose_events(struct recorder *r, bool *ret_fallback, struct error *err)
 {
         int code;
 
         r->request = *r->options->events;
-        code = event_request_complete(&r->request, r->access.hardware_error == 0, ret_fallback, err);
+        code = event_request_complete(&r->request, hardware_of(&r->access), ret_fallback, err);
         /* Without the right to see the kernel, only user code is left; a notice says so. */
         if (code == 0 && r->access.kernel_error < 0)
                 code = event_request_leave_kernel(&r->request, err);
+        if (code == 0)
+                note_silent_counters(r);
         event_request_name_sampled(&r->request, r->result->event_names, sizeof(r->result->event_names),
                                    &r->result->has_rate);
         return code;

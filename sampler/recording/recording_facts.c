@@ -192,14 +192,14 @@ int recording_facts_add_unwinding(struct trace_dictionary *d, const struct unwin
 int recording_facts_add_limits(struct trace_dictionary *d, const struct perf_access *access, int fallback,
                                struct error *err)
 {
+        struct perf_refusal counters;
         char detail[160];
         int r = 0;
 
+        perf_access_explain(access, access->hardware_error, false, &counters);
         if (fallback)
                 r = recording_facts_add_notice(d, TRACE_NOTICE_NO_HARDWARE_COUNTERS,
-                                               access->hardware_error == -EIO
-                                                       ? "they count, but their interrupt never comes"
-                                                       : NULL);
+                                               perf_access_only_counts(access) ? counters.reason : NULL);
         if (r == 0 && access->kernel_error < 0) {
                 (void)snprintf(
                         detail, sizeof(detail),

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Records in an emulated machine, with Debian's kernel, and reads the traces here: `make check-guest`, `make test-riscv64`
 #
-# GUEST names the machine.  HYPROF_GUEST_PARTS chooses parts: "basic" is what CI runs, "traces" has all kinds of programs,
-# "addresses" is about long ones, "units" runs the unit tests there, "iree" IREE's own runtime, where it was built.  A
-# whole machine is emulated, so a minute of it takes minutes here.  Nothing depends on how fast it is: what is asked for
+# GUEST names the machine.  HYPROF_GUEST_PARTS chooses parts: "basic" is what CI runs, "interrupts" is a machine
+# whose counters only count, "traces" has all kinds of programs, "addresses" is about long ones, "units" runs the unit
+# tests there, "iree" IREE's own runtime, where it was built.  A whole machine is emulated, so a minute of it takes minutes here.  Nothing depends on how fast it is: what is asked for
 # are shares.  HYPROF_GUEST_TESTS names the unit tests that "units" runs, instead of all.  In "basic" its clock counts its instructions as well: a busy host makes the machine slower for us, but not
 # for the programs in it, so all that they measure is the same each time.
 # shellcheck disable=SC2154 # of guest.sh
@@ -13,9 +13,9 @@ set -u
 . tests/guests/guest.sh
 target=${GUEST:?riscv64 or aarch64}
 made=build/$target-guest
-parts=${HYPROF_GUEST_PARTS:-basic traces addresses units iree}
-declare -A n_cases_of=([basic]=18 [traces]=18 [addresses]=4 [units]=2 [iree]=30)
-[ "$target" != riscv64 ] || n_cases_of[addresses]=10
+parts=${HYPROF_GUEST_PARTS:-basic interrupts traces addresses units iree}
+declare -A n_cases_of=([basic]=18 [interrupts]=0 [traces]=18 [addresses]=4 [units]=2 [iree]=30)
+[ "$target" != riscv64 ] || n_cases_of+=([interrupts]=10 [addresses]=10)
 n_planned=0
 for part in $parts; do
         n_planned=$((n_planned + ${n_cases_of[$part]}))
@@ -102,6 +102,30 @@ basic() {
         fi
         holds "a program on 9p has its build-id" has_build_id
         holds "IREE's macros, mode 4" iree_mode 4
+}
+# RISC-V without Sscofpmf: the kernel refuses samples of counters, and all that they could leave out.
+interrupts() {
+        local guest_sscofpmf=false guest_processors=1
+        [ "$target" = riscv64 ] || return 0
+        boots ", its counters do not interrupt" -icount shift=0
+        holds "counters that only count: doctor says so" \
+                in_guest "$there/hyprof doctor | grep 'no   hardware counters  they count, but have no interrupt'"
+        holds "counters that only count: zones are recorded, by cpu-clock" record_there truth -F 100 -- "$there/workloads/w_truth" log 1 2000
+        from_guest /tmp/t/log "$TMPDIR/log"
+        from_guest /tmp/t/truth.err "$TMPDIR/truth.err"
+        holds "counters that only count: in one line" same 1 "$(grep -c 'samples of cpu-clock at 100 Hz.* 0 lost' "$TMPDIR/truth.err")"
+        holds "counters that only count: all zones are there" all_zones
+        holds "counters that only count: samples of them are refused" in_guest \
+                "cd /tmp/t && $there/hyprof record -o none.hyp -e cycles -- true 2>none.err; [ \$? -eq 125 ] && [ ! -e none.hyp ] && \
+                [ \$(wc -l <none.err) -eq 1 ] && grep 'cannot be sampled .*{cpu-clock,cycles}:S' none.err"
+        holds "counters that only count: they go after another" record_there group -F 100 -e "'{cpu-clock,cycles,instructions}:S'" -- \
+                "$there/workloads/w_unwind plain 1000"
+        "$HYPROF" report --json "$TMPDIR/group.hyp" >"$TMPDIR/group.json"
+        holds "counters that only count: instructions a cycle are those of perf stat within 2%" same_as_perf
+        holds "counters that only count: --stat has them" record_there totals --stat --scope=threads -- "$there/workloads/w_loop 1000000"
+        "$HYPROF" report --json "$TMPDIR/totals.hyp" >"$TMPDIR/totals.json"
+        holds "counters that only count: at least the instructions of the loop" compare \
+                "$(reported totals '.totals.rows[] | select(.name == "instructions") | .value')" ">=" 1000000
 }
 traces() {
         local loading mode

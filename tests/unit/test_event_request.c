@@ -194,20 +194,26 @@ END_TEST
 
 static const struct {
         const char *list; /* NULL = nothing was asked for */
-        bool has_hardware, wants_totals, fallback;
+        enum event_hardware hardware;
+        bool wants_totals, fallback;
         const char *names, *groups;
 } completions[] = {
-        { NULL, true, false, false, "cycles", "." },
-        { NULL, false, false, true, "cpu-clock", "." },
-        { "cs", false, false, false, "cs", "." },
-        { NULL, false, true, true, "cpu-clock task-clock context-switches cpu-migrations page-faults",
-          ".bcde" },
-        { NULL, true, true, false,
+        { NULL, EVENT_HARDWARE_SAMPLES, false, false, "cycles", "." },
+        { NULL, EVENT_HARDWARE_COUNTS, false, true, "cpu-clock", "." },
+        { NULL, EVENT_HARDWARE_NONE, false, true, "cpu-clock", "." },
+        { "cs", EVENT_HARDWARE_NONE, false, false, "cs", "." },
+        { NULL, EVENT_HARDWARE_NONE, true, true,
+          "cpu-clock task-clock context-switches cpu-migrations page-faults", ".bcde" },
+        { NULL, EVENT_HARDWARE_SAMPLES, true, false,
           "cycles task-clock context-switches cpu-migrations page-faults instructions branches branch-misses",
           ".bcdefgh" },
-        { "{task-clock,page-faults}:S", false, true, false,
+        { NULL, EVENT_HARDWARE_COUNTS, true, true,
+          "cpu-clock task-clock context-switches cpu-migrations page-faults cycles instructions branches "
+          "branch-misses",
+          ".bcdefghi" },
+        { "{task-clock,page-faults}:S", EVENT_HARDWARE_NONE, true, false,
           "task-clock page-faults context-switches cpu-migrations", "Aacd" },
-        { "page-faults:u", false, true, false,
+        { "page-faults:u", EVENT_HARDWARE_NONE, true, false,
           "page-faults:u task-clock context-switches cpu-migrations page-faults", ".bcde" },
 };
 
@@ -221,8 +227,7 @@ START_LOOP_TEST(test_complete, 0, N_CASES(completions))
         if (completions[_i].list)
                 add(&f, completions[_i].list);
         f.request.wants_totals = completions[_i].wants_totals;
-        ck_assert_int_eq(event_request_complete(&f.request, completions[_i].has_hardware, &fallback, &f.err),
-                         0);
+        ck_assert_int_eq(event_request_complete(&f.request, completions[_i].hardware, &fallback, &f.err), 0);
         ck_assert(fallback == completions[_i].fallback);
         expect(&f, completions[_i].names, completions[_i].groups);
         tear_down(&f);
@@ -236,11 +241,11 @@ START_TEST(test_complete_without_samples)
         struct error err = ERROR_NONE;
         bool fallback = true;
 
-        ck_assert_int_eq(event_request_complete(&request, false, &fallback, &err), 0);
+        ck_assert_int_eq(event_request_complete(&request, EVENT_HARDWARE_NONE, &fallback, &err), 0);
         ck_assert_uint_eq(request.n_specs, 0);
         ck_assert(!fallback);
         request.wants_totals = true;
-        ck_assert_int_eq(event_request_complete(&request, false, &fallback, &err), 0);
+        ck_assert_int_eq(event_request_complete(&request, EVENT_HARDWARE_NONE, &fallback, &err), 0);
         ck_assert_uint_gt(request.n_specs, 0);
         for (size_t i = 0; i < request.n_specs; i++)
                 ck_assert(request.specs[i].only_counts);
@@ -254,7 +259,7 @@ START_TEST(test_complete_hybrid)
 
         set_up(&f, FAKE_MACHINE_HYBRID);
         f.request.wants_totals = true;
-        ck_assert_int_eq(event_request_complete(&f.request, true, &fallback, &f.err), 0);
+        ck_assert_int_eq(event_request_complete(&f.request, EVENT_HARDWARE_SAMPLES, &fallback, &f.err), 0);
         ck_assert_uint_eq(f.request.n_specs, 2 + 4 + 2 * 3);
         ck_assert_str_eq(f.request.specs[6].name, "cpu_atom/instructions/");
         ck_assert_uint_eq(f.request.specs[6].leader, 6);
@@ -271,7 +276,7 @@ START_TEST(test_leave_kernel)
         set_up(&f, FAKE_MACHINE_INTEL);
         f.request.wants_totals = true;
         add(&f, "{task-clock,page-faults}:S,cycles:u");
-        ck_assert_int_eq(event_request_complete(&f.request, false, &fallback, &f.err), 0);
+        ck_assert_int_eq(event_request_complete(&f.request, EVENT_HARDWARE_NONE, &fallback, &f.err), 0);
         ck_assert_int_eq(event_request_leave_kernel(&f.request, &f.err), 0);
         expect(&f, "task-clock page-faults cycles:u", "Aa.");
         for (size_t i = 0; i < f.request.n_specs; i++)

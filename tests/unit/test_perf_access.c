@@ -36,7 +36,7 @@ static const struct {
         { 4, -EACCES, false, true, false, "security module", "apparmor=unconfined" },
         { 2, -ENOSYS, false, true, false, "built without performance events", "CONFIG_PERF_EVENTS" },
         { 2, -ENOENT, false, true, false, "this machine has none", "" },
-        { 2, -EOPNOTSUPP, false, true, true, "this machine has none", "" },
+        { 2, -EOPNOTSUPP, false, true, true, "have no interrupt", "" },
         { 2, -EIO, false, true, false, "interrupt never comes", "" },
         { 2, -EBUSY, false, true, false, "busy", "" },
 };

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Processors whose counters only count, as many RISC-V boards have them: a program is recorded whole, and one line says what is missing
+set -eu
+. tests/tap.sh
+plan 26
+need jq
+need_sampling
+
+# All zones that the program says it had; the recorder says one line, and with one more word another one.
+whole() { # name, words of the second line ("" = there is none)
+        read_trace "$1"
+        same "$(awk '$1 == "zones" { print 2 * $2 }' "$TMPDIR/$1.out")" "$(reported "$1" .n_zones)" &&
+                same "" "$(lost_events "$1")" && compare "$(reported "$1" .n_samples)" ">" 20 &&
+                same "$([ -n "$2" ] && echo 2 || echo 1)" "$(wc -l <"$TMPDIR/$1.err")" && grep -q "^hyprof: wrote .* 0 lost" "$TMPDIR/$1.err" &&
+                grep -q -- "$2" "$TMPDIR/$1.err" && return
+        cat "$TMPDIR/$1.err"
+        return 1
+}
+# Refused with one line, and at most one that says what to try.
+refused() { # words, words to try ("" = none), command...
+        ends_with 125 "${@:3}" && same "$([ -n "$2" ] && echo 2 || echo 1)" "$(wc -l <"$TMPDIR/err")" &&
+                grep -q -- "^hyprof: error: .*$1" "$TMPDIR/err" && grep -q -- "$2" "$TMPDIR/err" && return
+        cat "$TMPDIR/err"
+        return 1
+}
+notice() { # name: why cycles were not sampled
+        reported "$1" '.missing.rows[] | select(.code == "NO_HARDWARE_COUNTERS") | .detail'
+}
+has_counts() { # name
+        compare "$(reported "$1" '[.totals.rows[] | select(.name == "cycles" or .name == "instructions") | .value] | min')" ">" 1000000
+}
+
+# ---- counters that only count: refused by the kernel, or promised in vain
+program=("$WORKLOADS/w_two_zones" 0.2 2)
+for how in refused silent; do
+        case $how in
+        refused) why="they count, but have no interrupt (RISC-V: no Sscofpmf)" ;;
+        silent) why="they count, but their interrupt never comes (virtual machine?)" ;;
+        esac
+        poor=(env "POOR_COUNTERS=$how" "LD_PRELOAD=$BUILD/tools/poor_counters.so" "$HYPROF")
+        holds "$how: doctor says so" grep -qF "  no   hardware counters  $why; cpu-clock is sampled instead of cycles" <("${poor[@]}" doctor 2>&1)
+        holds "$how: they are on this machine" same true "$("${poor[@]}" list --json cycles 2>/dev/null | jq '.events.rows[] | select(.name == "cycles") | .is_available')"
+        holds "$how: a program is recorded" ends_with 0 "${poor[@]}" record -o "$TMPDIR/clock.hyp" -- "${program[@]}"
+        cp "$TMPDIR/out" "$TMPDIR/clock.out" && cp "$TMPDIR/err" "$TMPDIR/clock.err"
+        holds "$how: whole, in one line" whole clock ""
+        holds "$how: by cpu-clock" grep -q 'samples of cpu-clock' "$TMPDIR/clock.err"
+        holds "$how: the trace says why" same "$why" "$(notice clock)"
+        holds "$how: counters go after another event" ends_with 0 "${poor[@]}" record -o "$TMPDIR/group.hyp" -e '{cpu-clock,cycles}:S' -- "${program[@]}"
+        cp "$TMPDIR/out" "$TMPDIR/group.out" && cp "$TMPDIR/err" "$TMPDIR/group.err"
+        holds "$how: in one line" whole group ""
+        holds "$how: and count" compare "$(reported group '.function_counters.rows[] | select(.function == "[all]") | .["self_cycles"]')" ">" 1000000
+        holds "$how: --stat counts" ends_with 0 "${poor[@]}" record -o "$TMPDIR/stat.hyp" --stat -- "${program[@]}"
+        read_trace stat
+        holds "$how: cycles and instructions, too" has_counts stat
+done
+poor[1]=POOR_COUNTERS=refused
+holds "refused: samples of one are refused, with the way to count" refused "the event cycles cannot be sampled .*{cpu-clock,cycles}:S" "" \
+        "${poor[@]}" record -o "$TMPDIR/none.hyp" -e cycles -- true
+holds "refused: nothing is left behind" [ ! -e "$TMPDIR/none.hyp" ]
+poor[1]=POOR_COUNTERS=silent
+holds "silent: samples of one were asked for" ends_with 0 "${poor[@]}" record -o "$TMPDIR/silent.hyp" -e cycles -- true
+holds "silent: the recorder says why there are none" grep -q "^hyprof: note: no samples of cycles: .*{cpu-clock,cycles}:S$" "$TMPDIR/err"
