@@ -45,6 +45,7 @@ static int check_tasks(const struct event_scope_request *scope)
 static int check_cgroup(const char *name)
 {
         struct error err = ERROR_NONE;
+        struct cgroup_mount mount;
         char path[PATH_MAX];
         int fd = cgroup_folder_open(name, path, &err);
 
@@ -53,7 +54,10 @@ static int check_cgroup(const char *name)
                 return EXIT_STATUS_OK;
         }
         complain("error: --cgroup: %s", err.text);
-        complain_try("cat /proc/PID/cgroup, which names the cgroup of a process");
+        if (cgroup_mount_read(&mount, NULL) < 0)
+                complain_try("hyprof record -p PID, for a process of it");
+        else
+                complain_try("cat /proc/PID/cgroup, which names the cgroup of a process");
         return EXIT_STATUS_RECORD_FAILED;
 }
 

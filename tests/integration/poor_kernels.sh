@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Processors whose counters only count, as many RISC-V boards have them: a program is recorded whole, and one line says what is missing
+# Kernels without cgroup v2, and processors whose counters only count, as many RISC-V boards have them: a program is recorded whole, and one line says what is missing
+# shellcheck disable=SC2016,SC2329 # the shell within expands it; holds calls the functions
 set -eu
 . tests/tap.sh
-plan 26
-need jq
+plan 38
+need jq unshare setpriv
 need_sampling
 
 # All zones that the program says it had; the recorder says one line, and with one more word another one.
@@ -61,3 +62,30 @@ holds "refused: nothing is left behind" [ ! -e "$TMPDIR/none.hyp" ]
 poor[1]=POOR_COUNTERS=silent
 holds "silent: samples of one were asked for" ends_with 0 "${poor[@]}" record -o "$TMPDIR/silent.hyp" -e cycles -- true
 holds "silent: the recorder says why there are none" grep -q "^hyprof: note: no samples of cycles: .*{cpu-clock,cycles}:S$" "$TMPDIR/err"
+
+# ---- without cgroup v2: nothing is mounted there, or only the older hierarchies, or anything else
+without() { # kind, command...
+        local change
+        case $1 in
+        unmounted) change='umount -l /sys/fs/cgroup 2>/dev/null; ! grep -q " - cgroup" /proc/self/mountinfo' ;;
+        tmpfs) change='umount -l /sys/fs/cgroup 2>/dev/null; mount -t tmpfs none /sys/fs/cgroup' ;;
+        v1) change='grep " - cgroup2 " /proc/self/mountinfo | cut -d " " -f 5 | while read -r at; do umount -l "$at"; done
+                ! grep -q " - cgroup2 " /proc/self/mountinfo' ;;
+        esac
+        unshare -m sh -c "$change"' || exit 99; exec "$@"' sh "${@:2}"
+}
+if ! without unmounted true 2>"$TMPDIR/why"; then
+        skips_group "without cgroup v2" "no mount namespace: $(tail -n 1 "$TMPDIR/why")"
+        exit 0
+fi
+for kind in unmounted tmpfs v1; do
+        holds "cgroup v2, $kind: a program is recorded" ends_with 0 without $kind "$HYPROF" record -o "$TMPDIR/$kind.hyp" -- "${program[@]}"
+        cp "$TMPDIR/out" "$TMPDIR/$kind.out" && cp "$TMPDIR/err" "$TMPDIR/$kind.err"
+        holds "cgroup v2, $kind: whole, in one line" whole $kind ""
+        holds "cgroup v2, $kind: by CPUs" same cpus "$(reported $kind .scope)"
+done
+holds "cgroup v2: --scope=cgroup is refused" refused "cgroup2 is not mounted" "" \
+        without unmounted "$HYPROF" record -o "$TMPDIR/none.hyp" --scope=cgroup -- true
+holds "cgroup v2: --cgroup is refused, with what to do" refused "--cgroup: cgroup2 is not mounted" "^  try: hyprof record -p PID" \
+        without unmounted "$HYPROF" record -o "$TMPDIR/none.hyp" --cgroup some -d 1s
+holds "cgroup v2: nothing is left behind" [ ! -e "$TMPDIR/none.hyp" ]
