@@ -403,6 +403,13 @@ uint64_t client_region_spare_bytes(const struct client_region *region)
         return (uint64_t)count_chunks_allowed(region) * region->header.chunk_bytes;
 }
 
+uint64_t client_region_room_bytes(const struct client_region *region)
+{
+        const struct client_abi_header *h = &region->header;
+
+        return h->abi_minor == 0 ? UINT64_MAX : (uint64_t)h->n_chunks * h->chunk_bytes;
+}
+
 uint32_t *client_region_arm(struct client_region *region, uint32_t *ret_value, bool *inout_rearmed)
 {
         uint32_t n_allowed = count_chunks_allowed(region);

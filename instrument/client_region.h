@@ -85,6 +85,13 @@ void client_region_allow_spare(struct client_region *region, uint64_t bytes);
 uint64_t client_region_spare_bytes(const struct client_region *region);
 
 /*
+ * client_region_room_bytes() - all chunks that the program made, whether it may fill them or not
+ * Limits of its own (RLIMIT_AS, RLIMIT_FSIZE) make them fewer.  UINT64_MAX before ABI 1.1, which has rings
+ * alone.
+ */
+uint64_t client_region_room_bytes(const struct client_region *region);
+
+/*
  * client_region_arm() - the program is to wake its recorder when it has filled much of that
  * @ret_value:    what the word holds until then
  * @inout_rearmed: set if it did not hold it, because the program has changed it or the bound was another one

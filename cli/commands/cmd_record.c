@@ -168,11 +168,11 @@ static void note_no_kernel(const struct record_options *options, const struct pe
 }
 
 /* Where rings were full: the size that would have been enough, if one is known. */
-static void try_for_full_rings(const struct record_options *options, const struct recorder_progress *p)
+static void try_for_full_rings(const struct recorder_progress *p)
 {
-        uint64_t ring_bytes = p->n_ring_full > 0 ? spare_memory_sufficient_bytes(options->client_ring_bytes,
-                                                                                 p->n_ring_full)
-                                                 : 0;
+        const struct spare_need *need = &p->client_need;
+        uint64_t ring_bytes = need->bytes > 0 ? spare_memory_round_up(need->bytes) : 0;
+        uint64_t program_bytes = spare_memory_round_up(need->program_bytes);
 
         if (ring_bytes == 0) { /* no size is known that would help */
                 if (p->n_kernel_full > 0)
@@ -180,11 +180,16 @@ static void try_for_full_rings(const struct record_options *options, const struc
                 return;
         }
         /* Such rings would be charged to the program, which the kernel ends when its cgroup is full. */
-        if (ring_bytes > p->group_bytes)
+        if (ring_bytes > need->group_bytes)
                 complain_try(
                         "hyprof record with a lower -F, or, if they are the program's, with a higher memory "
                         "limit: %" PRIu64 "M would have been enough, of which its cgroup leaves %" PRIu64 "M",
-                        ring_bytes >> 20, p->group_bytes >> 20);
+                        ring_bytes >> 20, need->group_bytes >> 20);
+        else if (program_bytes > need->room_bytes)
+                complain_try("hyprof record with a lower -F, or, if they are the program's, with a higher "
+                             "ulimit -v and -f of it: %" PRIu64 "M would have been enough, of which these "
+                             "limits leave %" PRIu64 "M",
+                             program_bytes >> 20, need->room_bytes >> 20);
         else
                 complain_try("hyprof record with a lower -F, or with --client-ring %" PRIu64
                              "M if they are the program's",
@@ -192,16 +197,16 @@ static void try_for_full_rings(const struct record_options *options, const struc
 }
 
 /* From one in a hundred on it changes what reports say: they tell what it was. */
-static void cmd_record_warn_of_losses(const struct record_options *options, const struct recorder_progress *p)
+static void cmd_record_warn_of_losses(const struct recorder_progress *p)
 {
-        uint64_t n_all = p->n_samples + p->n_zones + p->n_lost;
+        uint64_t n_all = p->n_samples + p->n_zones + p->n_others + p->n_lost;
 
         if (p->n_lost < n_all / 100 || p->n_lost == 0)
                 return;
         complain("warning: %s lost (%.1f%%); hyprof report says which",
                  text_number_counted(p->n_lost, p->n_lost == 1 ? "events was" : "events were").text,
                  100.0 * (double)p->n_lost / (double)n_all);
-        try_for_full_rings(options, p);
+        try_for_full_rings(p);
         if (p->n_too_deep > 0)
                 complain_try(
                         "zones around a recursion instead of inside it, for they nest 4,095 deep; of calls in "
@@ -376,7 +381,7 @@ static void say_how_it_went(const struct work *w, int code, const struct error *
                 rate_limit_check(w->options, result->access.max_sample_hz);
         if (code == 0 && !w->options->quiet) {
                 note_no_kernel(w->options, &result->access);
-                cmd_record_warn_of_losses(w->options, &result->progress);
+                cmd_record_warn_of_losses(&result->progress);
                 cmd_record_print_summary(w->options, result, trace_writer_count_bytes(w->writer));
                 if (w->options->ring)
                         ring_record_print_summary(&w->ring, &result->flight);

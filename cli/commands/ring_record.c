@@ -233,7 +233,7 @@ void ring_record_count(const char *path, struct recorder_progress *p)
                 r = loaded_trace_walk(&trace, &walk, NULL);
         if (r == 0) {
                 p->elapsed_ns = trace.end_ns - trace.start_ns;
-                p->n_samples = p->n_zones = 0;
+                p->n_samples = p->n_zones = p->n_others = 0;
                 for (uint32_t i = 0; i < walk.n_threads; i++) {
                         p->n_samples += walk.threads[i].n_samples;
                         p->n_zones += walk.threads[i].n_zones;

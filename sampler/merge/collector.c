@@ -385,6 +385,7 @@ static int collector_merge_zones(struct collector *m, uint64_t until_ns, bool fi
         if (r == 0)
                 r = zone_merge_run(&m->zone_merge, until_ns, final);
         m->n_zones = m->zone_merge.n_zones;
+        m->n_others = m->zone_merge.n_others;
         return r;
 }
 

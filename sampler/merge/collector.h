@@ -46,6 +46,7 @@ struct collector {
         struct state_keeper states;
         struct region_inbox *inbox; /* borrowed */
         uint64_t n_zones;           /* beginnings written */
+        uint64_t n_others;          /* events of programs that are not about zones, written */
         bool in_ring;               /* see collector_options */
         uint64_t until_ns;          /* everything before it was merged in the last cycle */
         uint64_t cycled_ns;         /* when the last cycle began */

@@ -99,12 +99,12 @@ static void report_progress(struct recorder *r, uint64_t now_ns)
         p->elapsed_ns = now_ns - r->start_ns;
         p->n_samples = r->merge.samples.n_samples;
         p->n_zones = r->merge.n_zones;
+        p->n_others = r->merge.n_others;
         p->n_lost = loss_counter_total(&r->merge.losses);
-        p->n_ring_full = loss_counter_total_of_rings(&r->merge.losses);
         p->n_kernel_full = r->merge.losses.totals[TRACE_LOSS_KERNEL_RING_FULL] +
                            r->merge.losses.totals[TRACE_LOSS_SAMPLES_LOST];
         p->n_too_deep = r->merge.losses.totals[TRACE_LOSS_ZONE_TOO_DEEP];
-        p->group_bytes = r->merge.zones.group_bytes;
+        p->client_need = r->merge.zones.need;
         if (r->writer)
                 p->file_bytes = writer_thread_count_bytes(r->writer);
         if (r->options->on_progress && now_ns - r->progress_ns >= PROGRESS_PERIOD_NS) {

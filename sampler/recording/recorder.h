@@ -19,6 +19,7 @@
 #include "sampler/kernel/unwind_request.h"
 #include "sampler/merge/flight_recorder.h"
 #include "sampler/recording/command.h"
+#include "sampler/zones/spare_memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,11 +34,11 @@ struct recorder_progress {
         uint64_t elapsed_ns;
         uint64_t n_samples;
         uint64_t n_zones;
+        uint64_t n_others; /* events of programs that are not about zones */
         uint64_t n_lost;
-        uint64_t n_ring_full;   /* of these, for want of room in the programs' rings, */
-        uint64_t n_kernel_full; /* and in the kernel's */
-        uint64_t n_too_deep;    /* and because zones were nested too deep */
-        uint64_t group_bytes;   /* the least that limits of cgroups left a program; UINT64_MAX = no limit */
+        uint64_t n_kernel_full;        /* of these, for want of room in the kernel's rings, */
+        uint64_t n_too_deep;           /* and because zones were nested too deep */
+        struct spare_need client_need; /* what would have been enough for the programs' events */
         uint64_t file_bytes;
 };
 

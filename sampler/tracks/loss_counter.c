@@ -56,17 +56,6 @@ static uint64_t loss_counter_sum(const struct loss_counter *c, const enum trace_
         return sum;
 }
 
-uint64_t loss_counter_total_of_rings(const struct loss_counter *c)
-{
-        static const enum trace_loss_reason full[] = {
-                TRACE_LOSS_CLIENT_RING_FULL, TRACE_LOSS_DROPPED_ZONES,   TRACE_LOSS_DROPPED_MESSAGES,
-                TRACE_LOSS_DROPPED_PLOTS,    TRACE_LOSS_DROPPED_FRAMES,  TRACE_LOSS_DROPPED_MEMORY,
-                TRACE_LOSS_DROPPED_LOCKS,    TRACE_LOSS_DROPPED_DEVICES,
-        };
-
-        return loss_counter_sum(c, full, sizeof(full) / sizeof(full[0]));
-}
-
 uint64_t loss_counter_total(const struct loss_counter *c)
 {
         static const enum trace_loss_reason lost[] = {

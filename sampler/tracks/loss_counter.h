@@ -35,7 +35,4 @@ int loss_counter_flush(struct loss_counter *c, struct trace_dictionary *dictiona
 /* Everything that was lost so far: records, samples and events; corrections and cut stacks are not losses. */
 uint64_t loss_counter_total(const struct loss_counter *c);
 
-/* Programs dropped so many, by their own account, because a thread's ring was full. */
-uint64_t loss_counter_total_of_rings(const struct loss_counter *c);
-
 #endif /* SAMPLER_TRACKS_LOSS_COUNTER_H */

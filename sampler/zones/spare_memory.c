@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOST_EVENT_BYTES 32 /* of memory that an event takes which a program dropped; most take 16 */
-
 #define SHARE_OF_MACHINE   32
 #define SHARE_OF_GROUP     8 /* of what a cgroup allows */
 #define SHARE_OF_LEFT      4 /* of the rest of that */
@@ -172,17 +170,30 @@ uint64_t spare_memory_old_ring_bytes(uint64_t wanted_bytes)
         return bytes;
 }
 
-uint64_t spare_memory_sufficient_bytes(uint64_t wanted_bytes, uint64_t n_lost)
+/* Programs share, as spare_memory_share() says: that one has more takes more for all of them. */
+void spare_need_add(struct spare_need *need, const struct spare_lack *lack)
 {
-        uint64_t bytes = UINT64_C(1) << 24, needed;
-        struct spare_memory spare;
+        uint64_t n_shares = lack->n_programs > SPARE_MEMORY_PROGRAMS ? lack->n_programs
+                                                                     : SPARE_MEMORY_PROGRAMS;
+        struct spare_need this = { .group_bytes = lack->group_bytes, .room_bytes = lack->room_bytes };
 
-        spare_memory_init(&spare, wanted_bytes);
-        if (__builtin_mul_overflow(n_lost, LOST_EVENT_BYTES, &needed) ||
-            __builtin_add_overflow(needed, spare_memory_of_process(&spare, 0), &needed) ||
-            needed > SPARE_MEMORY_BYTES_MAX)
+        if (__builtin_add_overflow(lack->had_bytes, lack->lost_bytes, &this.program_bytes))
+                this.program_bytes = UINT64_MAX;
+        if (__builtin_mul_overflow(this.program_bytes, n_shares, &this.bytes))
+                this.bytes = UINT64_MAX;
+        else
+                this.bytes /= SPARE_MEMORY_PROGRAMS;
+        if (lack->lost_bytes != 0 && this.bytes > need->bytes)
+                *need = this;
+}
+
+uint64_t spare_memory_round_up(uint64_t bytes)
+{
+        uint64_t rounded = UINT64_C(1) << 24;
+
+        if (bytes > SPARE_MEMORY_BYTES_MAX)
                 return 0;
-        while (bytes < needed && bytes < SPARE_MEMORY_BYTES_MAX)
-                bytes *= 2;
-        return bytes < SPARE_MEMORY_BYTES_MAX ? bytes : SPARE_MEMORY_BYTES_MAX;
+        while (rounded < bytes && rounded < SPARE_MEMORY_BYTES_MAX)
+                rounded *= 2;
+        return rounded < SPARE_MEMORY_BYTES_MAX ? rounded : SPARE_MEMORY_BYTES_MAX;
 }

@@ -41,13 +41,30 @@ uint64_t spare_memory_share(uint64_t bytes, size_t n_programs);
 /* The largest power of two that is not above it, and no ring's limit: for clients that have rings alone. */
 uint64_t spare_memory_old_ring_bytes(uint64_t wanted_bytes);
 
+/* A program that lost events by full rings. */
+struct spare_lack {
+        uint64_t had_bytes;   /* its share, which it filled */
+        uint64_t lost_bytes;  /* of its memory that the lost events would have taken */
+        size_t n_programs;    /* that were recorded at once, with it */
+        uint64_t group_bytes; /* what limits of its cgroups left it; UINT64_MAX = no limit */
+        uint64_t room_bytes;  /* what its own limits left it; the same */
+};
+
+/* What --client-ring would have had to be, for the program that lacked the most. */
+struct spare_need {
+        uint64_t bytes;         /* 0 = nothing was lost; UINT64_MAX = more than any number */
+        uint64_t program_bytes; /* the share of that program, */
+        uint64_t group_bytes;   /* and its limits: as in struct spare_lack */
+        uint64_t room_bytes;
+};
+
+void spare_need_add(struct spare_need *need, const struct spare_lack *lack);
+
 /*
- * spare_memory_sufficient_bytes() - what would have been enough for a recording that lost events
- * @wanted_bytes:  as for spare_memory_init()
- * @n_lost:        by full rings, in programs which had what this process may have
+ * spare_memory_round_up() - a size that can be advised
  * Returns a power of two from 16 MiB on, or SPARE_MEMORY_BYTES_MAX; 0 if that is not enough either.
  */
-uint64_t spare_memory_sufficient_bytes(uint64_t wanted_bytes, uint64_t n_lost);
+uint64_t spare_memory_round_up(uint64_t bytes);
 
 /* The rest of the memory limits of a process's cgroups; 0 = this one.  UINT64_MAX if there is no limit. */
 uint64_t spare_memory_left_by_group(const struct spare_memory *m, uint32_t pid);

@@ -335,6 +335,8 @@ static int zone_merge_write_event(struct zone_merge *m, struct ring *ring, const
         if (is_zone_detail(&event) && event.time_ns < track->last_ns)
                 event.time_ns = track->last_ns;
         m->n_zones += event.op == TRACE_OP_ZONE_BEGIN;
+        m->n_others += event.op != TRACE_OP_ZONE_BEGIN && event.op != TRACE_OP_ZONE_END &&
+                       !is_zone_detail(&event);
         r = thread_track_write(track, m->sink, &event, stack);
         if (r == 0 && is_large(from))
                 r = m->flush_if_full(m->context);
@@ -420,6 +422,8 @@ static void zone_merge_merge_zones(struct zone_merge *m, const struct ring *ring
                 client_stream_consume(stream);
         }
         m->n_zones += n_zones;
+        ring->region->zone_events.n += n_zones;
+        ring->region->zone_events.n_bytes += n_zones * 2 * CLIENT_ABI_WORD_BYTES;
 }
 
 /* ---- shares of the work -------------------------------------------------------------------------------- */
@@ -471,6 +475,7 @@ static int merge_ring(struct zone_merge *m, struct ring *ring, bool passes, uint
                 r = merge_event(m, ring, &event, *ret_ns);
                 if (r == -EAGAIN)
                         return LANE_SPENT;
+                zone_region_count_event(ring->region, &event, ring->slot->stream.event_bytes);
                 client_stream_consume(&ring->slot->stream);
                 if (r == 0 && is_large(&event) && is_spent(m))
                         return LANE_SPENT;

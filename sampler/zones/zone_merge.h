@@ -45,6 +45,7 @@ struct zone_merge {
         struct fiber_order order;
         struct call_chain chain; /* scratch */
         uint64_t n_zones;        /* beginnings written */
+        uint64_t n_others;       /* events that are not about zones, written */
         uint64_t until_ns;       /* of this cycle */
         uint64_t ring_bytes_max; /* of one ring in this cycle */
         /*

@@ -18,7 +18,8 @@
 #define BAD_LOCATIONS_MAX 1000
 
 /* A counter that grew by more than this since it was last looked at was not counted up but written. */
-#define DROPS_MAX (UINT64_C(1) << 36)
+#define DROPS_MAX         (UINT64_C(1) << 36)
+#define DROPPED_BYTES_MIN 32 /* of memory that an event takes which a program dropped; most take 16 */
 
 static void numbers_init(struct zone_numbers *n, uint32_t n_max)
 {
@@ -298,12 +299,31 @@ static uint64_t zone_region_grown(uint64_t now, uint64_t *seen)
         return n <= DROPS_MAX ? n : 0;
 }
 
+/* Twice what those take that came: they need not have been like the others. */
+static uint64_t zone_region_dropped_bytes(const struct zone_events *events)
+{
+        uint64_t bytes = events->n != 0 ? 2 * (events->n_bytes / events->n) : 0;
+
+        if (bytes < DROPPED_BYTES_MIN)
+                bytes = DROPPED_BYTES_MIN;
+        return __builtin_mul_overflow(bytes, events->n_dropped, &bytes) ? UINT64_MAX : bytes;
+}
+
+uint64_t zone_region_lost_bytes(const struct zone_region *r)
+{
+        uint64_t bytes;
+
+        return __builtin_add_overflow(zone_region_dropped_bytes(&r->zone_events),
+                                      zone_region_dropped_bytes(&r->other_events), &bytes)
+                       ? UINT64_MAX
+                       : bytes;
+}
+
 struct client_drops zone_region_count_drops(struct zone_region *r, uint32_t slot)
 {
         struct client_drops now = client_region_drops(r->region, slot);
         struct client_drops *seen = &r->slots[slot].seen;
-
-        return (struct client_drops){
+        struct client_drops n = {
                 .n_zones = zone_region_grown(now.n_zones, &seen->n_zones),
                 .n_deep_zones = zone_region_grown(now.n_deep_zones, &seen->n_deep_zones),
                 .n_messages = zone_region_grown(now.n_messages, &seen->n_messages),
@@ -314,6 +334,11 @@ struct client_drops zone_region_count_drops(struct zone_region *r, uint32_t slot
                 .n_devices = zone_region_grown(now.n_devices, &seen->n_devices),
                 .n_other = zone_region_grown(now.n_other, &seen->n_other),
         };
+
+        r->zone_events.n_dropped += n.n_zones;
+        r->other_events.n_dropped += n.n_messages + n.n_plots + n.n_frames + n.n_memory + n.n_locks +
+                                     n.n_devices + n.n_other;
+        return n;
 }
 
 void zone_region_count_losses(struct zone_region *r, struct loss_counter *losses)

@@ -34,6 +34,12 @@ struct zone_slot {
         uint64_t filled_bytes;    /* copied out of the ring in this cycle */
 };
 
+/* Events of one sort in the rings: those that came, and those that found no room. */
+struct zone_events {
+        uint64_t n, n_bytes; /* that were read */
+        uint64_t n_dropped;
+};
+
 /* Numbers that a program uses -> numbers of ours. */
 struct zone_numbers {
         struct intern theirs;
@@ -61,9 +67,11 @@ struct zone_region {
 
         uint64_t charged_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
         uint64_t spare_bytes;   /* that the program may fill beyond its rings, if no other is recorded */
-        uint32_t next_slot;     /* where the next cycle begins */
-        bool is_behind;         /* the last cycle left something to the next */
-        bool has_later;         /* it left events whose time was still to come, or that samples hold back */
+        uint64_t group_bytes;   /* what limits of its cgroups left of that; UINT64_MAX = no limit */
+        struct zone_events zone_events, other_events;
+        uint32_t next_slot; /* where the next cycle begins */
+        bool is_behind;     /* the last cycle left something to the next */
+        bool has_later;     /* it left events whose time was still to come, or that samples hold back */
 
         bool uses_fibers; /* a thread went on as one: the order between the rings matters */
 
@@ -112,6 +120,21 @@ int zone_region_device(struct zone_region *r, struct trace_dictionary *dictionar
 /* Makes rows in PLOTS: of one plot as it is now, and of all that the program has set up so far.  The same. */
 int zone_region_plot(struct zone_region *r, struct latest_rows *plots, uint32_t client_id);
 int zone_region_plots(struct zone_region *r, struct latest_rows *plots);
+
+/* An event was read that takes @n_bytes of a ring. */
+static inline void zone_region_count_event(struct zone_region *r, const struct client_event *event,
+                                           size_t n_bytes)
+{
+        bool is_end = event->kind == CLIENT_ABI_EVENT_ZONE_END;
+        struct zone_events *events = is_end || event->kind == CLIENT_ABI_EVENT_ZONE_BEGIN ? &r->zone_events
+                                                                                          : &r->other_events;
+
+        events->n += !is_end;
+        events->n_bytes += n_bytes;
+}
+
+/* Memory that what the program dropped would have taken: at least, and by what the rest takes. */
+uint64_t zone_region_lost_bytes(const struct zone_region *r);
 
 /* Events that a slot's threads dropped since the last call, by kind. */
 struct client_drops zone_region_count_drops(struct zone_region *r, uint32_t slot);

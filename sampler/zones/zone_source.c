@@ -46,7 +46,6 @@ void zone_source_init(struct zone_source *s, const struct recording *recording, 
         *s = (struct zone_source){ .recording = recording, .families = families };
         spare_memory_init(&s->spare, client_ring_bytes);
         burst_bell_init(&s->bell);
-        s->group_bytes = UINT64_MAX;
         event_translator_init(&s->translator, recording);
         intern_init(&s->known_pids, sizeof(uint32_t), 0);
         intern_init(&s->refused, sizeof(struct refused_region), REFUSED_MAX);
@@ -144,13 +143,13 @@ static int measure_region(const struct zone_source *s, const struct waiting_regi
 struct region_share {
         uint64_t charged_bytes; /* of ZONE_SOURCE_REGIONS_BYTES_MAX */
         uint64_t spare_bytes;   /* that its program may fill, if no other is recorded */
+        uint64_t group_bytes;   /* what limits of its cgroups left it */
 };
 
 /* Opens a region and starts it; its descriptor is taken over if *ret_region is set, also on failure. */
 static int start_region(struct zone_source *s, const struct waiting_region *w,
                         struct client_region **ret_region, struct region_share *ret_share, struct error *err)
 {
-        uint64_t group_bytes;
         int r = measure_region(s, w, &ret_share->charged_bytes, err);
 
         if (r < 0)
@@ -167,9 +166,7 @@ static int start_region(struct zone_source *s, const struct waiting_region *w,
         if (r < 0)
                 return r;
         ret_share->spare_bytes = spare_memory_of_process(&s->spare, w->pid);
-        group_bytes = spare_memory_left_by_group(&s->spare, w->pid);
-        if (group_bytes < s->group_bytes)
-                s->group_bytes = group_bytes;
+        ret_share->group_bytes = spare_memory_left_by_group(&s->spare, w->pid);
         client_region_allow_spare(*ret_region, spare_memory_share(ret_share->spare_bytes, s->n_regions + 1));
         r = client_region_enable(*ret_region, s->families, err);
         if (r == 0 && s->is_paused)
@@ -252,7 +249,10 @@ static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t
         zone_region_init(taken, region, w->pid, process);
         taken->charged_bytes = share.charged_bytes;
         taken->spare_bytes = share.spare_bytes;
+        taken->group_bytes = share.group_bytes;
         share_spare(s);
+        if (s->n_regions > s->n_regions_max)
+                s->n_regions_max = s->n_regions;
         s->regions_bytes += share.charged_bytes;
         taken->device = st.st_dev;
         taken->inode = st.st_ino;
@@ -592,6 +592,23 @@ static int count_slot_drops(struct zone_source *s, struct zone_region *region, u
         return r;
 }
 
+/* A program whose rings were full lacked memory. */
+static void zone_source_note_need(struct zone_source *s, const struct zone_region *region)
+{
+        uint64_t spare_bytes = client_region_spare_bytes(region->region);
+        uint64_t room_bytes = client_region_room_bytes(region->region);
+        struct spare_lack lack = {
+                .had_bytes = room_bytes == UINT64_MAX ? client_region_ring_bytes(region->region)
+                                                      : spare_bytes,
+                .lost_bytes = zone_region_lost_bytes(region),
+                .n_programs = s->n_regions_max,
+                .group_bytes = region->group_bytes,
+                .room_bytes = room_bytes,
+        };
+
+        spare_need_add(&s->need, &lack);
+}
+
 /* Settles the accounts of a region that is not looked at any more, and closes it. */
 static void close_region(struct zone_source *s, struct zone_region *region)
 {
@@ -602,6 +619,7 @@ static void close_region(struct zone_source *s, struct zone_region *region)
                 zone_source_account(s, &region->slots[slot], 0);
                 (void)count_slot_drops(s, region, slot);
         }
+        zone_source_note_need(s, region);
         zone_region_count_losses(region, s->recording->losses);
         s->regions_bytes -= region->charged_bytes;
         zone_region_deinit(region);
@@ -640,6 +658,7 @@ int zone_source_count_drops(struct zone_source *s, bool final)
 
                 for (uint32_t slot = 0; r == 0 && slot < region->n_slots; slot++)
                         r = count_slot_drops(s, region, slot);
+                zone_source_note_need(s, region);
                 zone_region_count_losses(region, s->recording->losses);
         }
         return r;

@@ -60,11 +60,12 @@ struct zone_source {
         /* what the programs are asked for: CLIENT_ABI_FAMILY_*, and with which callstacks */
         uint32_t families;
         struct spare_memory spare; /* how much more than its rings each of them may fill */
-        uint64_t group_bytes;      /* the least that limits of cgroups left one; UINT64_MAX = no limit */
+        struct spare_need need;    /* how much would have been enough */
         struct event_translator translator;
 
         struct zone_region *regions; /* heap, owned */
         size_t n_regions, regions_capacity;
+        size_t n_regions_max;           /* at once, so far */
         struct waiting_region *waiting; /* heap, owned */
         size_t n_waiting, waiting_capacity;
         struct missed_region *missed; /* heap, owned */

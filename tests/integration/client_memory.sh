@@ -4,7 +4,7 @@
 # respected, and many programs share one bound
 set -eu
 . tests/tap.sh
-plan 25
+plan 37
 need jq
 need_sampling
 
@@ -47,34 +47,57 @@ fi
 # ---- limits
 # shellcheck disable=SC2016 # the inner shell expands them
 limited='ulimit "$1" "$2"; exec "$3" alone'
-run space -- bash -c "$limited" limited -v 1048576 "$WORKLOADS/w_client_memory"
+run space -- bash -c "$limited" limited -v 524288 "$WORKLOADS/w_client_memory"
 adds_up space
 holds "space: zones are recorded under RLIMIT_AS" compare "$(reported space .n_zones)" ">" 1000
+# It has room for no more than that, whatever --client-ring says.
+holds "space: its limit is named, not a size" grep -qE 'with a higher ulimit -v and -f of it: [0-9]+M would .* leave [0-9]+M$' "$TMPDIR/space.err"
 run file -- bash -c "$limited" limited -f 1048576 "$WORKLOADS/w_client_memory"
 adds_up file
 holds "file: zones are recorded under RLIMIT_FSIZE" compare "$(reported file .n_zones)" ">" 1000
 holds "file: within the limit" compare "$(said file peak_kb)" "<" 1048576
 
-# ---- a limit of the program's own cgroup
-top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-here=$top$(awk -F: '$1 == "0" { print $3 }' /proc/self/cgroup)
+# ---- the size that is advised is enough: for messages, which take more than zones, and for a program that shares with others
+advises_enough() { # mode
+        local advised
+        run "$1" --client-ring 4M -- "$WORKLOADS/w_client_memory" "$1"
+        advised=$(sed -n 's/^  try: .*--client-ring \([0-9]*M\) .*/\1/p' "$TMPDIR/$1.err")
+        holds "$1: there are losses, and a size is advised" test -n "$advised"
+        holds "$1: of all events" same "$(reported "$1" '[.missing.rows[] | select(.code | test("^DROPPED_")) | .count] | add')" \
+                "$(sed -n 's/^hyprof: warning: \([0-9,]*\) events were lost.*/\1/p' "$TMPDIR/$1.err" | tr -d ,)"
+        run "$1" --client-ring "${advised:-4M}" -- "$WORKLOADS/w_client_memory" "$1"
+        holds "$1: with $advised nothing is lost" same "" "$(lost "$1")"
+}
+advises_enough messages
+advises_enough crowd
+
+# ---- a limit of the program's own cgroup, in cgroup2 or cgroup v1
+if awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ { found = 1 } END { exit !found }' /proc/mounts; then
+        top=$(awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ { print $2; exit }' /proc/mounts)
+        path=$(awk -F: '$2 ~ /(^|,)memory(,|$)/ { print $3 }' /proc/self/cgroup) limit=memory.limit_in_bytes events=memory.oom_control
+else
+        top=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+        path=$(awk -F: '$1 == "0" { print $3 }' /proc/self/cgroup) limit=memory.max events=memory.events
+fi
+here=$top$path
 group=${here%/}/hyprof_client_memory_$$
 if [ -n "$top" ] && mkdir "$group" 2>/dev/null; then
-        if [ -w "$group/memory.max" ]; then
-                echo 48M >"$group/memory.max"
+        if [ -w "$group/$limit" ]; then
+                echo 48M >"$group/$limit"
                 # shellcheck disable=SC2016
                 run group -- bash -c 'echo $$ >"$1/cgroup.procs"; exec "$2" alone' group "$group" "$WORKLOADS/w_client_memory"
                 adds_up group
-                holds "group: it was not killed for memory" same 0 "$(awk '$1 == "oom_kill" { print $2 }' "$group/memory.events")"
+                holds "group: it was not killed for memory" same 0 "$(awk '$1 == "oom_kill" { print $2 }' "$group/$events")"
                 figure "group: $(said group peak_kb) kB in use"
                 holds "group: a part of the limit" compare "$(said group peak_kb)" "<" 24576
                 holds "group: no larger ring is advised than its limit allows" ends_with 1 grep -q -e --client-ring "$TMPDIR/group.err"
+                holds "group: but a limit, for what it lost" grep -q ' memory limit: 32M would have been enough, of which its cgroup leaves [1-6]M$' "$TMPDIR/group.err"
         else
-                skips_group "group: memory.max" "hardware: the kernel gives the memory controller to no group of cgroup2"
+                skips_group "group: the limit" "hardware: the kernel gives the memory controller to no group of cgroup2"
         fi
         rmdir "$group"
 else
-        skips_group "group: memory.max" "hardware: no group of cgroup2 can be made here"
+        skips_group "group: the limit" "hardware: no group of memory can be made here"
 fi
 
 # ---- seven children and their parent, which all fill what they may: twice what one may, and their rings

@@ -118,15 +118,50 @@ START_TEST(test_wanted)
 END_TEST
 
 /* A size is advised only if it is enough: the number may be any, for the program counts. */
-START_TEST(test_sufficient)
+START_TEST(test_advised)
 {
-        uint64_t bytes = spare_memory_sufficient_bytes(16 * MB, MB);
+        ck_assert_uint_eq(spare_memory_round_up(1), 16 * MB);
+        ck_assert_uint_eq(spare_memory_round_up(16 * MB + 1), 32 * MB);
+        ck_assert_uint_eq(spare_memory_round_up(600 * MB), SPARE_MEMORY_BYTES_MAX);
+        ck_assert_uint_eq(spare_memory_round_up(SPARE_MEMORY_BYTES_MAX), SPARE_MEMORY_BYTES_MAX);
+        ck_assert_uint_eq(spare_memory_round_up(SPARE_MEMORY_BYTES_MAX + 1), 0);
+        ck_assert_uint_eq(spare_memory_round_up(UINT64_MAX), 0);
+}
+END_TEST
 
-        ck_assert_uint_eq(bytes, 64 * MB);
-        ck_assert_uint_eq(spare_memory_sufficient_bytes(16 * MB, 1), 32 * MB);
-        ck_assert_uint_eq(spare_memory_sufficient_bytes(16 * MB, SPARE_MEMORY_BYTES_MAX), 0);
-        ck_assert_uint_eq(spare_memory_sufficient_bytes(16 * MB, UINT64_MAX), 0);
-        ck_assert_uint_eq(spare_memory_sufficient_bytes(16 * MB, UINT64_MAX / 32 + 1), 0);
+/* The program that lacked the most says how much is needed, and its share of it is what it lacked. */
+START_TEST(test_need)
+{
+        struct spare_need need = { .bytes = 0 };
+        struct spare_lack lack = {
+                .had_bytes = 16 * MB, .n_programs = 1, .group_bytes = 6 * MB, .room_bytes = 1
+        };
+
+        spare_need_add(&need, &lack);
+        ck_assert_uint_eq(need.bytes, 0); /* nothing was lost */
+        lack.lost_bytes = 10 * MB;
+        spare_need_add(&need, &lack);
+        ck_assert_uint_eq(need.bytes, 26 * MB);
+        ck_assert_uint_eq(need.program_bytes, 26 * MB);
+        ck_assert_uint_eq(need.group_bytes, 6 * MB);
+        ck_assert_uint_eq(need.room_bytes, 1);
+
+        lack = (struct spare_lack){ .lost_bytes = 25 * MB, .n_programs = 2, .group_bytes = UINT64_MAX };
+        spare_need_add(&need, &lack); /* less than that one */
+        ck_assert_uint_eq(need.group_bytes, 6 * MB);
+        lack.n_programs = 20;
+        spare_need_add(&need, &lack);
+        ck_assert_uint_eq(need.bytes, 250 * MB);
+        ck_assert_uint_eq(need.program_bytes, 25 * MB);
+        ck_assert_uint_ge(spare_memory_share(need.bytes, 20), 25 * MB);
+        ck_assert_uint_eq(need.group_bytes, UINT64_MAX);
+
+        lack.lost_bytes = UINT64_MAX / 10;
+        spare_need_add(&need, &lack);
+        ck_assert_uint_eq(need.bytes, UINT64_MAX);
+        lack.had_bytes = UINT64_MAX;
+        spare_need_add(&need, &lack);
+        ck_assert_uint_eq(need.bytes, UINT64_MAX);
 }
 END_TEST
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * w_client_memory alone | locked | children
+ * w_client_memory alone | locked | children | messages | crowd
  *
  * Truth: a million zones are begun and ended at full speed while the recorder is
  * stopped, so that they need 15 MiB beyond the thread's ring.  Then the recorder
  * goes on, and the program waits until it has its memory back.  "locked" calls
  * mlockall() before.  In "children" seven children do it at once, with 4 million
- * zones each, when all of them and their parent are being recorded.
+ * zones each, when all of them and their parent are being recorded.  "messages" emits 50,000
+ * messages of 500 bytes instead of zones, and "crowd" 300,000 zones while it has 19 children at rest,
+ * which are recorded as well: both lose some where they may fill 4 MiB.
  *
  * Prints "zones N" that were emitted, "peak_kb N" of shared memory in use while
  * the recorder was stopped, of all processes, "returned_ms N" until less than 4 MB
@@ -30,6 +32,10 @@
 #define N_CHILDREN      7
 #define ZONES_ALONE     1000000
 #define ZONES_OF_CHILD  4000000
+#define N_MESSAGES      50000
+#define MESSAGE_BYTES   500
+#define N_CROWD         19
+#define ZONES_OF_CROWD  300000
 #define LEFT_KB_MAX     4096
 #define WAIT_MS         60000
 #define CHUNKS_OF_CHILD 16 /* of --client-ring 16M, shared by eight programs */
@@ -42,7 +48,7 @@
 static struct shared {
         atomic_uint n_ready, n_done, n_empty;
         atomic_bool go, read;
-        atomic_long peak_kb, returned_ms;
+        atomic_long n_zones, peak_kb, returned_ms;
 } * shared;
 
 static uint32_t control(unsigned word)
@@ -76,6 +82,7 @@ static void emit_zones(long n)
         for (long i = 0; i < n; i++) {
                 HYPROF_ZONE("one of many");
         }
+        atomic_fetch_add(&shared->n_zones, n);
 }
 
 /* Until the recorder has given this process its memory back. */
@@ -103,17 +110,54 @@ static void wait_for_recorder(bool with_children)
         }
 }
 
-static void run_alone(void)
+static void emit_messages(void)
+{
+        char text[MESSAGE_BYTES];
+
+        memset(text, 'm', sizeof(text));
+        for (int i = 0; i < N_MESSAGES; i++)
+                hyprof_message(text, sizeof(text), HYPROF_SEVERITY_INFO, 0);
+}
+
+/* So many zones, or messages for 0, while the recorder does not read. */
+static void run_alone(long n_zones)
 {
         pid_t recorder;
 
         wait_for_recorder(false);
         recorder = (pid_t)control(CONTROL_RECORDER_PID);
         (void)kill(recorder, SIGSTOP);
-        emit_zones(ZONES_ALONE - 1);
+        if (n_zones > 0)
+                emit_zones(n_zones - 1);
+        else
+                emit_messages();
         atomic_store(&shared->peak_kb, used_kb());
         (void)kill(recorder, SIGCONT);
         wait_for_memory();
+}
+
+static void run_crowd(void)
+{
+        int end[2];
+        char none;
+
+        wait_for_recorder(false);
+        if (pipe(end) < 0)
+                return;
+        for (int i = 0; i < N_CROWD; i++) {
+                if (fork() != 0)
+                        continue;
+                wait_for_recorder(false);
+                atomic_fetch_add(&shared->n_ready, 1);
+                (void)close(end[1]);
+                _exit(read(end[0], &none, 1) != 0);
+        }
+        for (long ms = 0; ms < WAIT_MS && atomic_load(&shared->n_ready) < N_CROWD; ms++)
+                wait_ms(1);
+        run_alone(ZONES_OF_CROWD);
+        (void)close(end[1]);
+        while (wait(NULL) > 0)
+                ;
 }
 
 static void run_child(void)
@@ -160,6 +204,7 @@ int main(int argc, char **argv)
 {
         const char *mode = argc > 1 ? argv[1] : "alone";
         bool with_children = strcmp(mode, "children") == 0;
+        bool is_crowd = strcmp(mode, "crowd") == 0;
 
         shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (shared == MAP_FAILED)
@@ -172,9 +217,11 @@ int main(int argc, char **argv)
         }
         if (with_children)
                 run_children();
+        else if (is_crowd)
+                run_crowd();
         else
-                run_alone();
-        printf("zones %d\n", with_children ? N_CHILDREN * ZONES_OF_CHILD + 1 : ZONES_ALONE);
+                run_alone(strcmp(mode, "messages") == 0 ? 0 : ZONES_ALONE);
+        printf("zones %ld\n", atomic_load(&shared->n_zones));
         printf("peak_kb %ld\nreturned_ms %ld\n", atomic_load(&shared->peak_kb),
                atomic_load(&shared->returned_ms));
         return 0;
