@@ -33,6 +33,13 @@ static double mean(double sum, uint32_t n)
         return sum / n;
 }
 
+/* Where a share is not known, because a range of time is compared, the number tells. */
+static void keep_larger_loss(struct lost_zones *kept, const struct lost_zones *lost)
+{
+        if (lost->share > kept->share || (lost->share == kept->share && lost->n_lost > kept->n_lost))
+                *kept = *lost;
+}
+
 static void diff_comparison_add_totals(struct diff_comparison *c, const struct diff_run *const *runs)
 {
         for (uint32_t i = 0; i < c->n_before + c->n_after; i++) {
@@ -44,6 +51,7 @@ static void diff_comparison_add_totals(struct diff_comparison *c, const struct d
                          : &c->duration_ns_after) += mean((double)runs[i]->duration_ns, n);
                 *(before ? &c->units_before : &c->units_after) += mean((double)runs[i]->n_units, n);
                 *(before ? &c->n_samples_before : &c->n_samples_after) += runs[i]->n_samples;
+                keep_larger_loss(before ? &c->lost_before : &c->lost_after, &runs[i]->lost);
                 c->n_unspread += runs[i]->n_unspread;
                 c->n_unnamed += runs[i]->n_unnamed;
                 c->weight_is_ns = runs[0]->weight_is_ns;

@@ -12,6 +12,7 @@
 #define ANALYZE_DIFF_DIFF_COMPARISON_H
 
 #include "analyze/diff/diff_item.h"
+#include "analyze/walk/lost_zones.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,11 +62,12 @@ struct diff_comparison {
         double units_before, units_after;
         uint64_t n_samples_before, n_samples_after; /* of all runs */
         bool weight_is_ns;
-        bool lacks_switches;                /* zones are compared by wall-clock time for that reason */
-        double alpha;                       /* that was applied */
-        uint32_t n_asked;                   /* functions and zones that --only leaves */
-        uint32_t n_judged[DIFF_KIND_COUNT]; /* without the whole */
-        uint32_t n_significant;             /* with the whole */
+        bool lacks_switches;                       /* zones are compared by wall-clock time for that reason */
+        double alpha;                              /* that was applied */
+        uint32_t n_asked;                          /* functions and zones that --only leaves */
+        uint32_t n_judged[DIFF_KIND_COUNT];        /* without the whole */
+        uint32_t n_significant;                    /* with the whole */
+        struct lost_zones lost_before, lost_after; /* of the run that lost the largest part */
         uint32_t n_unspread;
         uint64_t n_unnamed;
         bool has_kind[DIFF_KIND_COUNT]; /* every run has some, so that they can be compared */

@@ -239,6 +239,8 @@ static int walk_events(struct loading *l, struct loaded_trace *trace, const stru
         r = trace_walk_init(&l->walk, trace, filter, &sink);
         if (r == 0)
                 r = loaded_trace_walk(trace, &l->walk, err);
+        if (r == 0 && lost_zones_find(&l->run->lost, &l->walk) < 0)
+                r = error_set(err, -ENOMEM, "no memory for counts of programs");
         l->run->has_switches = l->walk.n_switches > 0;
         trace_walk_deinit(&l->walk);
         return r;

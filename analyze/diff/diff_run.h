@@ -14,6 +14,7 @@
 
 #include "analyze/diff/diff_names.h"
 #include "analyze/diff/diff_spread.h"
+#include "analyze/walk/lost_zones.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,7 +50,8 @@ struct diff_run {
         uint64_t n_unnamed;  /* samples and zones left out because there are too many names */
         uint64_t n_units;    /* zones of the unit of work that ended */
         uint64_t n_samples, n_zones;
-        double weight; /* of the samples */
+        struct lost_zones lost; /* its numbers of zones are lower bounds */
+        double weight;          /* of the samples */
         uint64_t duration_ns;
         uint32_t event;    /* whose samples; 0 = none */
         bool weight_is_ns; /* of the samples */

@@ -4,7 +4,7 @@
 # and zones stay balanced; two million zones a second never lose one in a ring of the usual size
 set -eu
 . tests/tap.sh
-plan 22
+plan 24
 need jq
 need_sampling
 
@@ -65,3 +65,12 @@ if [ "$rate" -ge $((per_second * 9 / 10)) ]; then
 else
         skips "paced: at $per_second zones a second" "hardware: the program got to $rate only"
 fi
+
+# ---- compared: what was lost is said of the side that lost it, also where it is in the last of several recordings
+diff_warns_of() { # side, operands...
+        "$HYPROF" diff --anyway --json "${@:2}" >"$TMPDIR/diff.json"
+        same "$1" "$(jq -r '.warnings[] | select(test("zones are at least: [0-9.]+% of this program.s zones were lost"))' "$TMPDIR/diff.json" | sed 's/:.*//')"
+}
+holds "compared: losses before" diff_warns_of "the recording before" "$TMPDIR/flat.hyp" "$TMPDIR/paced.hyp"
+holds "compared: losses after" diff_warns_of "a recording after" \
+        --before "$TMPDIR/paced.hyp" --after "$TMPDIR/paced.hyp" --after "$TMPDIR/flat.hyp"

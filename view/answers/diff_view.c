@@ -2,6 +2,7 @@
 #include "view/answers/diff_view.h"
 
 #include "analyze/diff/diff_comparison.h"
+#include "analyze/walk/lost_zones.h"
 #include "view/document/view_document.h"
 
 #include <math.h>
@@ -476,6 +477,19 @@ static void diff_view_add_facts(struct view_document *d, const struct diff_compa
         view_document_add_number(d, "significant", "significant", VIEW_COUNT, c->n_significant);
 }
 
+/* Those that were recorded need not be like the others. */
+static void diff_view_warn_of_lost(struct view_document *d, const struct lost_zones *lost, uint32_t n_runs,
+                                   const char *side)
+{
+        char words[LOST_ZONES_WORDS_BYTES];
+
+        if (lost->n_lost == 0)
+                return;
+        lost_zones_words(lost, words);
+        view_document_warn(d, "%s recording %s: numbers of zones are %s; times are those of the rest",
+                           n_runs == 1 ? "the" : "a", side, words);
+}
+
 static void diff_view_add_warnings(struct view_document *d, const struct diff_comparison *c)
 {
         if (!c->has_kind[DIFF_FUNCTION])
@@ -488,6 +502,8 @@ static void diff_view_add_warnings(struct view_document *d, const struct diff_co
                 view_document_warn(
                         d, "no context switches in a recording: zones are compared from begin to end, "
                            "waiting included");
+        diff_view_warn_of_lost(d, &c->lost_before, c->n_before, "before");
+        diff_view_warn_of_lost(d, &c->lost_after, c->n_after, "after");
         if (c->n_unspread > 0)
                 view_document_warn(d, "%u zones of a recording are not judged: there are too many",
                                    c->n_unspread);
