@@ -113,11 +113,15 @@ static void print_done(const struct arguments *args, const struct html_file *fil
         }
 }
 
-static int cmd_html_explain(int code, const char *trace, const struct error *err)
+/* @is_made: the page, whose file cannot be written: it may be too large for that, and not for --max-size. */
+static int cmd_html_explain(int code, bool is_made, const char *trace, const struct error *err)
 {
         if (code == -EFBIG || code == -EEXIST) {
                 complain("error: %s", err->text);
-                complain_try(code == -EFBIG ? "a larger --max-size" : "hyprof html --force");
+                if (code == -EEXIST)
+                        complain_try("hyprof html --force");
+                else if (!is_made)
+                        complain_try("a larger --max-size");
         } else {
                 complain_of_trace(code, trace, err);
         }
@@ -145,6 +149,7 @@ static int cmd_html_run(void *context, struct common_options *common)
         struct error err = ERROR_NONE;
         struct html_file file;
         char name[4096];
+        bool is_made;
         int r;
 
         if (strcmp(common->trace, "-") == 0) {
@@ -157,12 +162,13 @@ static int cmd_html_run(void *context, struct common_options *common)
         if (!args->output)
                 return EXIT_STATUS_USAGE;
         r = html_file_make(&file, &options, &err);
-        if (r == 0)
+        is_made = r == 0;
+        if (is_made)
                 r = cmd_html_write(args, &file, &err);
         if (r == 0 && !common->quiet)
                 print_done(args, &file);
         html_file_deinit(&file);
-        return r < 0 ? cmd_html_explain(r, common->trace, &err) : EXIT_STATUS_OK;
+        return r < 0 ? cmd_html_explain(r, is_made, common->trace, &err) : EXIT_STATUS_OK;
 }
 
 const struct option_table *cmd_html_options(void)

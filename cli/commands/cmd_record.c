@@ -44,8 +44,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ZONE_MEMORY_BYTES_MIN \
-        (UINT64_C(18) << 20) /* of one program, with default rings: docs/understand/client-abi.md, "Limits" */
+/* A program needs it with default rings, in a part of its addresses: docs/understand/client-abi.md. */
+#define ZONE_MEMORY_BYTES_MIN   (UINT64_C(294) << 16)
+#define ZONE_SHARE_OF_ADDRESSES 8
 
 /* A table of this many rows takes about 100 MB; what finds no room is counted as lost. */
 #define TABLE_ROWS_MAX (UINT32_C(1) << 22)
@@ -278,7 +279,8 @@ static void suggest(int code, const struct record_options *options, const struct
 
         if (code == -EMFILE)
                 suggest_descriptors();
-        if (code == -ENOSPC || code == -EDQUOT || code == -EFBIG)
+        if ((code == -ENOSPC || code == -EDQUOT || code == -EFBIG) && !options->to_stdout &&
+            result->progress.elapsed_ns > 0)
                 complain_try("hyprof symbolize -o FILE %s, with FILE where there is room: names are missing",
                              shell_word_of(options->path).text);
         if (code != -EACCES && code != -EPERM && code != -ENOSYS)
@@ -408,16 +410,35 @@ static void wait_for_command(struct work *w)
                 complain("the command (process %d) goes on, unrecorded", w->result.command_pid);
 }
 
-/* The programs' shared memory is a file to the kernel, and the least of it is larger than a small limit. */
-static void note_file_limit(const struct record_options *options, char **argv)
+/*
+ * The programs' shared memory is a file to the kernel, and may take a part of their addresses: the least of
+ * it is larger than small limits, which they have from us.
+ */
+static void note_small_limits(const struct record_options *options, char **argv)
 {
+        const struct {
+                int resource;
+                const char *option;
+                uint64_t needed_bytes;
+                const char *words; /* about more than the memory itself */
+        } limits[] = {
+                { RLIMIT_FSIZE, "-f", ZONE_MEMORY_BYTES_MIN, "" },
+                { RLIMIT_AS, "-v", ZONE_MEMORY_BYTES_MIN * ZONE_SHARE_OF_ADDRESSES, "an 8th of " },
+        };
         struct rlimit limit;
 
-        if (!argv || options->quiet || options->client_ring_bytes != 0 ||
-            getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur >= ZONE_MEMORY_BYTES_MIN)
+        if (!argv || options->quiet || options->client_ring_bytes != 0)
                 return;
-        complain("note: no zones will be recorded: their shared memory takes %s, and ulimit -f allows %s",
-                 text_number_bytes(ZONE_MEMORY_BYTES_MIN).text, text_number_bytes(limit.rlim_cur).text);
+        for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+                if (getrlimit(limits[i].resource, &limit) < 0 || limit.rlim_cur >= limits[i].needed_bytes)
+                        continue;
+                complain(
+                        "note: no zones will be recorded: their shared memory takes %s, and ulimit %s allows "
+                        "%s%s",
+                        text_number_bytes(ZONE_MEMORY_BYTES_MIN).text, limits[i].option, limits[i].words,
+                        text_number_bytes(limit.rlim_cur).text);
+                return;
+        }
 }
 
 static int record_into(struct output_file *file, const struct record_options *options, char **argv,
@@ -432,7 +453,7 @@ static int record_into(struct output_file *file, const struct record_options *op
         struct error err = ERROR_NONE;
         int r;
 
-        note_file_limit(options, argv);
+        note_small_limits(options, argv);
         open_work(&w);
         r = record_trace(&w, &err);
         say_how_it_went(&w, r, &err);

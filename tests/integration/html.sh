@@ -3,7 +3,7 @@
 # `hyprof html`: one file with all answers as the commands print them, within its size, and what --redact leaves out
 set -eu
 . tests/tap.sh
-plan 25
+plan 27
 need jq python3
 
 trace=tests/golden/v1.4.hyp
@@ -45,6 +45,9 @@ holds 'there are as many as in the model' same "$(part "$TMPDIR/a.html" model | 
 
 holds 'a size into which not even the tables fit' ends_with 1 html small --max-size 64K
 holds 'leaves no file' test ! -e "$TMPDIR/small.html"
+# The page is no larger than it may be; its file is.
+holds 'a file that may not be as large' ends_with 1 sh -c "ulimit -f 8; trap '' XFSZ; exec \"$HYPROF\" html \"$trace\" -o \"$TMPDIR/small.html\""
+holds 'is no reason for a larger --max-size' same 1 "$(grep -c '' "$TMPDIR/err")"
 
 command=$("$HYPROF" report --json -i "$trace" | jq -r .command)
 html redacted --redact

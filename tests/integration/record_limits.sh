@@ -3,7 +3,7 @@
 # hyprof record -F max, --strict-freq, --max-size, --call-graph none, --list-events: what is limited is said, and the trace is whole
 set -eu
 . tests/tap.sh
-plan 31
+plan 39
 need jq
 need_sampling
 
@@ -57,7 +57,25 @@ done
 # ---- the size of any file, of which shared memory is one
 record_in_small_files() { (ulimit -f 1024 && exec "$HYPROF" record -o "$TMPDIR/files.hyp" -- true 2>"$TMPDIR/err"); }
 holds "ulimit -f" record_in_small_files
-holds "no room for zones: one line says so" notes '^hyprof: note: no zones will be recorded: their shared memory takes 18.9 MB, and ulimit -f allows'
+holds "no room for zones: one line says so" notes '^hyprof: note: no zones will be recorded: their shared memory takes 19.3 MB, and ulimit -f allows'
+
+# ---- the addresses of the program, of which shared memory takes an 8th; sanitizers need more than any such limit
+if [ "$VARIANT" != asan ] && [ "$VARIANT" != tsan ]; then
+        record_with_addresses() { (ulimit -v "$1" && exec "$HYPROF" record --no-symbolize -o "$TMPDIR/space.hyp" -- "$WORKLOADS/w_two_zones" 0.1 >/dev/null 2>"$TMPDIR/err"); }
+        n_zones() { "$HYPROF" report --json "$TMPDIR/space.hyp" | jq .n_zones; }
+        holds "ulimit -v" record_with_addresses 150000
+        holds "no room for zones: one line says so" notes '^hyprof: note: no zones will be recorded: their shared memory takes 19.3 MB, and ulimit -v allows an 8th of 154 MB$'
+        holds "and there are none" same 0 "$(n_zones)"
+        holds "a little more" record_with_addresses 151000
+        holds "is enough" compare "$(n_zones)" ">" 10
+        holds "and not called too little" same 0 "$(grep -c 'no zones will be' "$TMPDIR/err" || true)"
+else
+        skips_group "the addresses of the program" "sanitizers take all that a limit would leave"
+fi
+
+# ---- standard output on a full disk: there is no trace whose names could be made
+holds "-o - onto a full disk" ends_with 125 sh -c "\"$HYPROF\" record -o - -- true >/dev/full"
+holds "one line, without advice for the file" same 1 "$(wc -l <"$TMPDIR/err")"
 
 # ---- no callstacks
 record none --call-graph none -- "$WORKLOADS/w_two_zones" 1
