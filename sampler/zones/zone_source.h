@@ -70,8 +70,9 @@ struct zone_source {
         size_t n_waiting, waiting_capacity;
         struct missed_region *missed; /* heap, owned */
         size_t n_missed, missed_capacity;
-        uint64_t n_cycles;     /* that were begun */
-        struct intern refused; /* struct refused_region: each is counted once, however often it comes */
+        uint64_t n_cycles;       /* that were begun */
+        uint64_t no_files_cycle; /* no descriptor was free in it; of n_cycles + 1, 0 = none */
+        struct intern refused;   /* struct refused_region: each is counted once, however often it comes */
         struct intern
                 known_pids; /* of all processes that ever had a region open here, or were counted as missed */
 

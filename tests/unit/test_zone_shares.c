@@ -440,11 +440,15 @@ START_TEST(test_locations_have_a_share)
 }
 END_TEST
 
-/* A program is not said to have ended where the recorder could not open another file. */
+/*
+ * A program is not said to have ended where the recorder could not open another file.  However many begin
+ * then, one is searched for in a cycle: none of them is until the next one.
+ */
 START_TEST(test_no_descriptor_left)
 {
         static struct merged_program f;
         struct rlimit files, no_files;
+        const uint32_t no_pid = UINT32_C(1) << 30; /* more than the kernel has */
         int r;
 
         merged_program_set_up(&f);
@@ -458,6 +462,14 @@ START_TEST(test_no_descriptor_left)
         ck_assert_int_eq(zone_source_count_drops(&f.zones, true), 0);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_FILES], 1);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GONE], 0);
+        ck_assert_int_eq(zone_source_open(&f.zones, (uint32_t)getppid()), 0);
+        ck_assert_int_eq(zone_source_count_drops(&f.zones, true), 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_FILES], 2);
+        ck_assert_int_eq(zone_source_begin_cycle(&f.zones), 0);
+        ck_assert_int_eq(zone_source_open(&f.zones, no_pid), 0);
+        ck_assert_int_eq(zone_source_count_drops(&f.zones, true), 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_FILES], 2);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_GONE], 1);
         merged_program_tear_down(&f);
 }
 END_TEST
