@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct latest_rows;
 struct loss_counter;
@@ -52,6 +53,7 @@ struct zone_region {
         uint32_t pid;                 /* in our PID namespace */
         uint32_t process;             /* id in the table PROCESSES */
         uint64_t device, inode;       /* of the memfd: tells one region from the next of the same process */
+        uid_t uid;                    /* of its owner, who made it */
         unsigned n_cycles_ended;      /* merge cycles since its process ended; 0 = it lives */
 
         struct zone_slot *slots; /* heap, owned */

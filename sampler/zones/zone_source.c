@@ -110,23 +110,34 @@ static bool is_of_process(const struct client_region *region, uint32_t pid, uint
         return client_region_pid(region) == pid || client_region_pid(region) == own_pid || own_pid == 0;
 }
 
-/* The charge of all regions of a process, of those that it had before as well until they are closed. */
-static uint64_t zone_source_bytes_of(const struct zone_source *s, uint32_t pid)
+/* The regions of other processes leave so much for @w and its user. */
+static uint64_t zone_source_left_bytes(const struct zone_source *s, const struct waiting_region *w, uid_t uid,
+                                       uint64_t *ret_own_bytes)
 {
-        uint64_t n_bytes = 0;
+        uint64_t others_bytes = 0, users_bytes = 0;
 
-        for (size_t i = 0; i < s->n_regions; i++)
-                if (s->regions[i].pid == pid)
-                        n_bytes += s->regions[i].charged_bytes;
-        return n_bytes;
+        *ret_own_bytes = 0; /* also of those that it had before, until they are closed */
+        for (size_t i = 0; i < s->n_regions; i++) {
+                const struct zone_region *region = &s->regions[i];
+
+                if (region->pid == w->pid)
+                        *ret_own_bytes += region->charged_bytes;
+                else
+                        others_bytes += region->charged_bytes;
+                if (region->pid != w->pid && region->uid == uid)
+                        users_bytes += region->charged_bytes;
+        }
+        others_bytes = ZONE_SOURCE_REGIONS_BYTES_MAX - others_bytes;
+        users_bytes = ZONE_SOURCE_USER_BYTES_MAX - users_bytes;
+        return others_bytes < users_bytes ? others_bytes : users_bytes;
 }
 
 /* Whether there is room for the region beside the others.  Returns 0, -EDQUOT, or why it cannot be opened. */
-static int measure_region(const struct zone_source *s, const struct waiting_region *w, uint64_t *ret_bytes,
-                          struct error *err)
+static int measure_region(const struct zone_source *s, const struct waiting_region *w, uid_t uid,
+                          uint64_t *ret_bytes, struct error *err)
 {
-        uint64_t own_bytes = zone_source_bytes_of(s, w->pid);
-        uint64_t left_bytes = ZONE_SOURCE_REGIONS_BYTES_MAX - (s->regions_bytes - own_bytes);
+        uint64_t own_bytes;
+        uint64_t left_bytes = zone_source_left_bytes(s, w, uid, &own_bytes);
         uint64_t n_bytes = 0;
         int r = client_region_measure(w->fd, &n_bytes, err);
 
@@ -147,10 +158,10 @@ struct region_share {
 };
 
 /* Opens a region and starts it; its descriptor is taken over if *ret_region is set, also on failure. */
-static int start_region(struct zone_source *s, const struct waiting_region *w,
+static int start_region(struct zone_source *s, const struct waiting_region *w, uid_t uid,
                         struct client_region **ret_region, struct region_share *ret_share, struct error *err)
 {
-        int r = measure_region(s, w, &ret_share->charged_bytes, err);
+        int r = measure_region(s, w, uid, &ret_share->charged_bytes, err);
 
         if (r < 0)
                 return r;
@@ -235,7 +246,7 @@ static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t
                 io_close(&w->fd);
                 return r;
         }
-        r = start_region(s, w, &region, &share, &err);
+        r = start_region(s, w, st.st_uid, &region, &share, &err);
         if (r == -EBUSY && s->busy.code == 0)
                 s->busy = err;
         if (r < 0) {
@@ -254,6 +265,7 @@ static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t
         if (s->n_regions > s->n_regions_max)
                 s->n_regions_max = s->n_regions;
         s->regions_bytes += share.charged_bytes;
+        taken->uid = st.st_uid;
         taken->device = st.st_dev;
         taken->inode = st.st_ino;
         s->n_attached += !client_region_is_self_started(region);

@@ -32,11 +32,13 @@ struct recording;
         NS_PER_S /* an event that is later than this from now was not stamped by a clock */
 
 /*
- * The limit of our memory, and of theirs because we look at it, for all open regions: 1 GiB.  A region of the
- * client library is charged 2 MiB of it.  The regions of one process may take half of what those of the
- * others leave.  One that does not fit is counted as TRACE_LOSS_CLIENT_NO_ROOM.
+ * The limit of our memory, and of theirs because we look at it, for all open regions of one user's programs:
+ * 1 GiB, and an 8th of it more for those of others.  A region of the client library is charged 2 MiB.  The
+ * regions of one process may take half of what those of the others leave.  One that does not fit is counted
+ * as TRACE_LOSS_CLIENT_NO_ROOM.
  */
-#define ZONE_SOURCE_REGIONS_BYTES_MAX (UINT64_C(1) << 30)
+#define ZONE_SOURCE_USER_BYTES_MAX    (UINT64_C(1) << 30)
+#define ZONE_SOURCE_REGIONS_BYTES_MAX (ZONE_SOURCE_USER_BYTES_MAX + ZONE_SOURCE_USER_BYTES_MAX / 8)
 
 /* A region that was handed in, while it is not known yet whether its process is one of ours. */
 struct waiting_region {

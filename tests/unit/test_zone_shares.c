@@ -384,7 +384,7 @@ START_TEST(test_regions_have_a_gibibyte)
         }
         ck_assert_uint_eq(f.zones.n_regions, N_LARGE); /* the small one and all large ones but the last */
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_ROOM], 1);
-        ck_assert_uint_gt(ZONE_SOURCE_REGIONS_BYTES_MAX - f.zones.regions_bytes,
+        ck_assert_uint_gt(ZONE_SOURCE_USER_BYTES_MAX - f.zones.regions_bytes,
                           f.zones.regions[1].charged_bytes);   /* it would have fitted */
         hand_in(&f, &large[N_LARGE - 1], pid_of(N_LARGE - 1)); /* as it comes again with each mapping */
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_ROOM], 1);
@@ -401,6 +401,43 @@ START_TEST(test_regions_have_a_gibibyte)
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_REFUSED], 0);
         for (uint32_t i = 0; i < N_LARGE; i++)
                 fake_region_destroy(&large[i]);
+        merged_program_tear_down(&f);
+}
+END_TEST
+
+/* However much the programs of one user have taken, there is room for those of another one. */
+START_TEST(test_users_have_a_share)
+{
+        struct fake_region others[2];
+        static struct merged_program f;
+        struct thread_track *thread;
+        uint64_t taken_bytes;
+
+        if (geteuid() != 0) /* a region of another user is needed */
+                return;
+        merged_program_set_up(&f);
+        taken_bytes = ZONE_SOURCE_USER_BYTES_MAX - f.zones.regions_bytes;
+        f.zones.regions[0].charged_bytes += taken_bytes; /* as those of a hundred of its children */
+        f.zones.regions_bytes += taken_bytes;
+        for (uint32_t i = 0; i < 2; i++) {
+                struct client_abi_header h = fake_region_header();
+
+                h.pid = pid_of(i);
+                h.n_slots_used = 0;
+                h.control_word = UINT32_C(1) << CLIENT_ABI_SESSION_SHIFT | CLIENT_ABI_FAMILIES;
+                fake_region_make(&others[i], &h, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+                ck_assert_int_eq(
+                        process_table_add_thread(&f.processes, pid_of(i), pid_of(i), 0, f.start_ns, &thread),
+                        0);
+                if (i == 1)
+                        ck_assert_int_eq(fchown(others[i].fd, 65534, 65534), 0);
+                hand_in(&f, &others[i], pid_of(i));
+                ck_assert_uint_eq(f.zones.n_regions, 1 + i);
+                ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_ROOM], 1);
+        }
+        ck_assert_uint_le(f.zones.regions_bytes, ZONE_SOURCE_REGIONS_BYTES_MAX);
+        for (uint32_t i = 0; i < 2; i++)
+                fake_region_destroy(&others[i]);
         merged_program_tear_down(&f);
 }
 END_TEST
