@@ -37,8 +37,9 @@ struct trace_thread {
 };
 
 #define TRACE_MODULE_TOLD_BY_JIT \
-        1 /* generation of an IMAGE: its program announced it; it was not
+        1                                   /* generation of an IMAGE: its program announced it; it was not
                                     * recognised */
+#define TRACE_MODULE_KERNEL_GONE UINT32_MAX /* generation of KERNEL: code was removed there */
 
 struct trace_module {
         /* string: the path when it was mapped, or "[kernel]", "[vdso]", "//anon", "[image 3f0c..]" */
@@ -54,7 +55,8 @@ struct trace_module {
          */
         uint64_t content;
         uint32_t generation; /* ANONYMOUS: how often code was put over other code there before; FILE: of the
-                             * inode; IMAGE: 1 = a JIT announced it */
+                             * inode; IMAGE: 1 = a JIT announced it; KERNEL: 0 = its own code, else how many
+                             * codes were there that it made while it ran, with this one */
         uint32_t recording;  /* whose module it is, if nothing says that two of a path are one; else 0 */
 };
 

@@ -140,6 +140,8 @@ static bool cmd_modules_lacks_names(const struct trace_code *t, const struct mod
 {
         const struct trace_module *row = trace_dictionary_row(t->dictionary, TRACE_TABLE_MODULES, module);
 
+        if (row->kind == TRACE_MODULE_KERNEL && row->generation != 0)
+                return false; /* code that it made is in no file */
         return finding->n_frames > 0 && row->kind != TRACE_MODULE_ANONYMOUS &&
                (finding->n_named < finding->n_frames - finding->n_named ||
                 (finding->source < IMAGE_SOURCE_DEBUG && finding->n_named < finding->n_frames));

@@ -90,7 +90,8 @@ static int cmd_record_complete(struct work *w, struct error *err)
                                                  .kallsyms_fd = w->kallsyms_fd,
                                                  .spool = options->no_symbolize ? NULL : &w->spool,
                                                  .cache = w->has_cache ? &w->cache : NULL,
-                                                 .only_kernel = options->no_symbolize };
+                                                 .only_kernel = options->no_symbolize,
+                                                 .is_at_end = true };
         int r = 0;
 
         if (!options->ring) /* it is of the whole recording */

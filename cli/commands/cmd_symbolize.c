@@ -265,7 +265,8 @@ static uint32_t count_nameless(const struct work *w, uint32_t *ret_largest)
                 const struct module_finding *finding = &w->findings.items[i];
                 const struct trace_module *row = trace_dictionary_row(d, TRACE_TABLE_MODULES, i);
 
-                if (!cmd_symbolize_lacks_names(finding) || row->kind == TRACE_MODULE_ANONYMOUS)
+                if (!cmd_symbolize_lacks_names(finding) || row->kind == TRACE_MODULE_ANONYMOUS ||
+                    (row->kind == TRACE_MODULE_KERNEL && row->generation != 0)) /* no file has it */
                         continue;
                 n++;
                 if (*ret_largest == 0 || finding->n_frames > w->findings.items[*ret_largest].n_frames)

@@ -194,6 +194,19 @@ struct perf_event_attr event_attr_of_tracker(const struct event_attr_options *op
         return attr;
 }
 
+struct perf_event_attr event_attr_of_kernel_code(const struct event_attr_options *options)
+{
+        struct perf_event_attr attr = common_attr(options);
+
+        attr.type = PERF_TYPE_SOFTWARE;
+        attr.config = PERF_COUNT_SW_DUMMY;
+        attr.exclude_kernel = 1;
+        attr.disabled = attr.enable_on_exec = attr.inherit = attr.inherit_thread = 0;
+        attr.ksymbol = 1;
+        attr.wakeup_watermark = options->tracker_ring_bytes ? wake_bytes(options->tracker_ring_bytes) : 1;
+        return attr;
+}
+
 /* Small records: no times, no build-ids. */
 struct perf_event_attr event_attr_of_doorbell(const struct event_attr_options *options)
 {

@@ -40,6 +40,9 @@ struct perf_event_attr event_attr_of_spec(const struct event_attr_options *optio
 /* Attributes of the dummy event that reports mappings, names, forks and exits. */
 struct perf_event_attr event_attr_of_tracker(const struct event_attr_options *options);
 
+/* Reports code that the kernel makes (Linux 5.1), of no thread, from when it is opened on. */
+struct perf_event_attr event_attr_of_kernel_code(const struct event_attr_options *options);
+
 /* The event that wakes the recorder for mappings of code, forks and exits, and whose records are not read. */
 struct perf_event_attr event_attr_of_doorbell(const struct event_attr_options *options);
 

@@ -16,6 +16,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TRACKER          UINT32_MAX
@@ -295,6 +296,47 @@ static int add_doorbells(struct event_set *set, uint32_t tid, struct error *err)
         return r;
 }
 
+/* Into the tracker's ring.  Returns 0 or -errno. */
+static int add_kernel_code(struct event_set *set, size_t at)
+{
+        struct perf_event_attr attr = event_attr_of_kernel_code(&set->options.attr);
+        int fd = (int)syscall(SYS_perf_event_open, &attr, -1, set->cpus.cpus[at], -1, PERF_FLAG_FD_CLOEXEC);
+
+        if (fd < 0)
+                return -errno;
+        set->kernel_code_fds[at] = fd;
+        return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, set->ring_fds[at * 2]) < 0 ? -errno : 0;
+}
+
+static void close_kernel_code(struct event_set *set)
+{
+        for (size_t at = 0; set->kernel_code_fds && at < set->cpus.n_cpus; at++)
+                io_close(&set->kernel_code_fds[at]);
+        free(set->kernel_code_fds);
+        set->kernel_code_fds = NULL;
+}
+
+/* Code is made and removed on any CPU, so it is all of them or none.  The recording goes on without. */
+static void add_kernel_code_of_all(struct event_set *set)
+{
+        struct timespec now = { .tv_sec = 0 };
+        int r = 0;
+
+        set->kernel_code_fds = calloc(set->cpus.n_cpus, sizeof(*set->kernel_code_fds));
+        if (!set->kernel_code_fds)
+                return;
+        for (size_t at = 0; at < set->cpus.n_cpus; at++)
+                set->kernel_code_fds[at] = -1;
+        for (size_t at = 0; r == 0 && at < set->cpus.n_cpus; at++)
+                r = add_kernel_code(set, at);
+        if (r < 0) {
+                close_kernel_code(set);
+                return;
+        }
+        (void)clock_gettime(CLOCK_BOOTTIME, &now);
+        set->kernel_code_boot_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
 /* Events of a thread, of the cgroup or of all CPUs; @n_specs 0: without samples. */
 static int event_set_add_events(struct event_set *set, uint32_t tid, size_t n_specs, struct error *err)
 {
@@ -365,6 +407,8 @@ int event_set_open(struct event_set *set, const struct event_set_options *option
                 r = event_set_add_events(set, 0, options->attr.request->n_specs, err);
         if (r < 0)
                 goto fail;
+        if (options->wants_kernel_code && options->scope != EVENT_SCOPE_THREADS && !options->cpus)
+                add_kernel_code_of_all(set);
         return 0;
 
 fail:
@@ -472,6 +516,7 @@ void event_set_close(struct event_set *set)
                 io_close(&set->doorbells[at].fd);
         }
         free(set->doorbells);
+        close_kernel_code(set);
         free(set->handles);
         free(set->rings);
         free(set->ring_fds);

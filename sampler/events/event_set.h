@@ -43,9 +43,10 @@ struct event_set_options {
         struct event_attr_options attr; /* its request is borrowed until the set is closed */
         int sample_program_fd;          /* of a BPF program that runs at each sample; <= 0: none */
         size_t tracker_ring_bytes;      /* for each CPU; a power of two; halved until the kernel allows it */
-        enum event_scope_kind scope;    /* CGROUP, CPUS or THREADS */
-        int cgroup_fd;                  /* CGROUP: its folder; borrowed */
-        const char *cpus;               /* only these: "0-3,8"; NULL = all that are online */
+        bool wants_kernel_code;      /* with the scopes CGROUP and CPUS, of all CPUs: where it is permitted */
+        enum event_scope_kind scope; /* CGROUP, CPUS or THREADS */
+        int cgroup_fd;               /* CGROUP: its folder; borrowed */
+        const char *cpus;            /* only these: "0-3,8"; NULL = all that are online */
 };
 
 /* One opened event of one thread on one CPU. */
@@ -71,6 +72,8 @@ struct event_set {
         int *ring_fds;           /* of each ring, to poll; borrowed from `handles`; -1 = not mapped */
         size_t n_rings;
         struct event_doorbell *doorbells; /* heap, owned: one for each CPU; NULL = there are none */
+        int *kernel_code_fds;             /* heap, owned: one for each CPU; NULL = there are none */
+        uint64_t kernel_code_boot_ns;     /* CLOCK_BOOTTIME: since then they report; 0 = never */
         size_t ring_bytes;                /* of the sampling rings, as it came out */
         struct perf_record_layout layout; /* of all records */
         struct event_owners owners;

@@ -210,6 +210,18 @@ bool perf_mmap_is_jitdump(const struct perf_mmap *mmap)
         return true;
 }
 
+static void decode_kernel_code(struct byte_reader *r, struct perf_record *rec)
+{
+        struct perf_kernel_code *code = &rec->kernel_code;
+
+        rec->kind = PERF_RECORD_KIND_KERNEL_CODE;
+        code->start_avma = bytes_u64(r);
+        code->n_bytes = bytes_u32(r);
+        code->is_bpf = bytes_u16(r) == PERF_RECORD_KSYMBOL_TYPE_BPF;
+        code->is_removed = (bytes_u16(r) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER) != 0;
+        code->name = decode_name(r, &code->name_bytes);
+}
+
 static void decode_comm(struct byte_reader *r, uint16_t misc, struct perf_record *rec)
 {
         rec->kind = PERF_RECORD_KIND_COMM;
@@ -263,6 +275,9 @@ static void perf_record_decode_body(struct byte_reader *r, uint32_t type, uint16
                 break;
         case PERF_RECORD_EXIT:
                 decode_task(r, PERF_RECORD_KIND_EXIT, rec);
+                break;
+        case PERF_RECORD_KSYMBOL:
+                decode_kernel_code(r, rec);
                 break;
         case PERF_RECORD_SWITCH:
                 perf_record_decode_switch(misc, rec);

@@ -33,6 +33,7 @@ enum perf_record_kind {
         PERF_RECORD_KIND_WAKEUP, /* of BPF or a tracepoint, not a kind of the kernel's */
         PERF_RECORD_KIND_GIL,    /* of BPF: the switch of who waits for it comes next */
         PERF_RECORD_KIND_NUMBER, /* of BPF: a new thread in a PID namespace; its FORK may come after it */
+        PERF_RECORD_KIND_KERNEL_CODE, /* the kernel made code, or removed it: KSYMBOL */
         PERF_RECORD_KIND_LOST,
         PERF_RECORD_KIND_LOST_SAMPLES,
         PERF_RECORD_KIND_THROTTLE,
@@ -73,6 +74,16 @@ struct perf_mmap {
         size_t path_bytes;
 };
 
+/* Code that the kernel made while it ran, as of BPF programs. */
+struct perf_kernel_code {
+        uint64_t start_avma;
+        uint32_t n_bytes;
+        bool is_bpf;
+        bool is_removed;  /* else it was put there */
+        const char *name; /* borrowed from the record's bytes */
+        size_t name_bytes;
+};
+
 struct perf_record {
         enum perf_record_kind kind;
         uint32_t pid, tid; /* of whom it speaks */
@@ -82,6 +93,7 @@ struct perf_record {
         union {
                 struct perf_sample sample;
                 struct perf_mmap mmap;
+                struct perf_kernel_code kernel_code;
                 struct {
                         const char *name;
                         size_t name_bytes;

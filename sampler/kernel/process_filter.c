@@ -164,6 +164,7 @@ bool process_filter_takes(struct process_filter *f, const struct perf_record *re
         case PERF_RECORD_KIND_GIL:
         case PERF_RECORD_KIND_NUMBER:
                 break;
+        case PERF_RECORD_KIND_KERNEL_CODE:
         case PERF_RECORD_KIND_LOST:
         case PERF_RECORD_KIND_LOST_SAMPLES:
         case PERF_RECORD_KIND_THROTTLE:

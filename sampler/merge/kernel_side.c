@@ -9,6 +9,7 @@
 #include "sampler/code/code_tables.h"
 #include "sampler/code/file_versions.h"
 #include "sampler/code/image_changes.h"
+#include "sampler/code/kernel_code.h"
 #include "sampler/events/event_set.h"
 #include "sampler/jit/jit_files.h"
 #include "sampler/kernel/process_filter.h"
@@ -39,7 +40,9 @@ int kernel_side_init(struct kernel_side *s, const struct recording *recording)
 
         *s = (struct kernel_side){
                 .recording = recording,
-                .stacks = { .dictionary = recording->dictionary, .keeper = recording->keeper },
+                .stacks = { .dictionary = recording->dictionary,
+                            .keeper = recording->keeper,
+                            .kernel_code = recording->kernel_code },
                 .heads = calloc(recording->events->n_rings, sizeof(struct ring_head)),
                 .versions = file_versions_new(),
         };
@@ -353,6 +356,19 @@ static bool takes(struct kernel_side *s, const struct perf_record *rec)
                !is_double;
 }
 
+/* Samples of code that had this place before and wait for their unwind table are not of the new code. */
+static int take_kernel_code(struct kernel_side *s, const struct perf_record *rec)
+{
+        struct kernel_code *code = s->recording->kernel_code;
+        int r = 0;
+
+        if (!code)
+                return 0;
+        if (kernel_code_is_replaced(code, &rec->kernel_code))
+                r = sample_stacks_resume(s, NULL, UINT64_MAX);
+        return r < 0 ? r : kernel_code_note(code, s->recording->dictionary, &rec->kernel_code);
+}
+
 /* The zones of the thread's ring will say that they are of this number. */
 static int kernel_side_take_number(struct kernel_side *s, const struct perf_record *rec)
 {
@@ -391,6 +407,8 @@ static int kernel_side_take_event(struct kernel_side *s, const struct perf_recor
                 return wait_records_take_gil(s, rec);
         case PERF_RECORD_KIND_NUMBER:
                 return kernel_side_take_number(s, rec);
+        case PERF_RECORD_KIND_KERNEL_CODE:
+                return take_kernel_code(s, rec);
         case PERF_RECORD_KIND_THROTTLE:
                 loss_counter_add(s->recording->losses, TRACE_LOSS_THROTTLED, 1);
                 return 0;

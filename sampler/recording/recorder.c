@@ -346,6 +346,7 @@ static void recorder_release(struct recorder *r)
         io_close(&r->tables.fd); /* its sign to end, while the rest is closed */
         event_set_close(&r->events);
         python_source_close(r->python);
+        kernel_code_deinit(&r->kernel_code);
         recorded_waiting_close(&r->waiting);
         command_deinit(&r->command);
         recorded_scope_close(&r->scope);

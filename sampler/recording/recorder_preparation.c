@@ -171,6 +171,7 @@ static int recorder_open_events(struct recorder *r, struct error *err)
                           .unwinder = r->unwinder,
                           .build_ids = r->access.build_id_error == 0 },
                 .tracker_ring_bytes = tracker_bytes,
+                .wants_kernel_code = r->access.kernel_error == 0 && r->access.kernel_symbols,
         };
 
         int code;
@@ -184,6 +185,8 @@ static int recorder_open_events(struct recorder *r, struct error *err)
         options.attr.ring_bytes = choose_ring_bytes(r, tracker_bytes);
         code = recorded_scope_open_events(&r->scope, records_command(r) ? r->command.pid : 0,
                                           r->options->delay_ns > 0, &options, &r->events, err);
+        if (code == 0 && r->events.kernel_code_boot_ns > 0)
+                kernel_code_read_programs(&r->kernel_code, r->events.kernel_code_boot_ns);
         if (code < 0 || r->options->delay_ns > 0) /* data from before the recording does not belong
                                                    * to it: see join() */
                 return code;
@@ -253,6 +256,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .stop_fd = r->signal_fd,
                 .cpu_wide = r->scope.kind != EVENT_SCOPE_THREADS,
                 .python_source = r->python,
+                .kernel_code = r->events.kernel_code_boot_ns > 0 ? &r->kernel_code : NULL,
                 .keep_stacks = r->options->keep_stacks,
         };
         struct collector_options options = {

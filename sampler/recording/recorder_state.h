@@ -10,6 +10,7 @@
 #define SAMPLER_RECORDING_RECORDER_STATE_H
 
 #include "instrument/region_inbox.h"
+#include "sampler/code/kernel_code.h"
 #include "sampler/code/table_process.h"
 #include "sampler/events/event_set.h"
 #include "sampler/kernel/perf_access.h"
@@ -60,6 +61,7 @@ struct recorder {
         struct recorded_scope scope;
         struct event_set events;
         struct recorded_waiting waiting;
+        struct kernel_code kernel_code;
         struct python_source *python; /* NULL = not wanted, or not permitted */
         struct region_inbox inbox;
         struct table_process tables; /* fd -1 = none is needed, or it could not be started */

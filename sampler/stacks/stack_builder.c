@@ -3,6 +3,7 @@
 
 #include "format/trace_dictionary.h"
 #include "sampler/code/code_keeper.h"
+#include "sampler/code/kernel_code.h"
 #include "sampler/kernel/call_chain.h"
 #include "sampler/tracks/address_space.h"
 
@@ -48,6 +49,7 @@ struct stack_memory {
                        1]; /* frames of the call stack that is added, from the root on */
         uint32_t n_path;
         uint64_t path_generation; /* of the address space that it is of */
+        uint64_t path_kernel_epoch;
 };
 
 static struct stack_memory *stack_memory_new(void)
@@ -64,10 +66,18 @@ static uint32_t kind_of(const struct call_frame *at)
         return (at->in_kernel ? 1U : 0U) | (at->return_address ? 2U : 0U) | (at->is_row ? 4U : 0U);
 }
 
-/* The kernel's frames, and rows, are the same in every process. */
-static uint64_t generation_of(const struct address_space *space, const struct call_frame *at)
+static uint64_t kernel_epoch_of(const struct stack_builder *b)
 {
-        return at->in_kernel || at->is_row ? EVERY_GENERATION : space->generation;
+        return b->kernel_code ? b->kernel_code->epoch : 0;
+}
+
+/* The kernel's frames, and rows, are the same in every process. */
+static uint64_t generation_of(const struct stack_builder *b, const struct address_space *space,
+                              const struct call_frame *at)
+{
+        if (at->in_kernel)
+                return EVERY_GENERATION - kernel_epoch_of(b);
+        return at->is_row ? EVERY_GENERATION : space->generation;
 }
 
 /* The line of the cache that a row is in, if it is remembered; the entry that was used last comes first. */
@@ -100,6 +110,49 @@ static int stack_builder_add_module(struct stack_builder *b, enum trace_module_k
         return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_MODULES, &row, module);
 }
 
+/* Code that the kernel made while it ran: it has its name now, or never. */
+static int add_kernel_code_frame(struct stack_builder *b, const struct call_frame *at, uint32_t generation,
+                                 uint32_t name, uint32_t *ret_frame)
+{
+        uint32_t n_before = trace_dictionary_count(b->dictionary, TRACE_TABLE_FRAMES), id;
+        struct trace_module module = *(const struct trace_module *)trace_dictionary_row(
+                b->dictionary, TRACE_TABLE_MODULES, b->kernel_module);
+        struct trace_frame frame = { .offset = at->avma,
+                                     .flags = at->return_address ? TRACE_FRAME_RETURN_ADDRESS : 0 };
+        struct trace_symbol symbol = { .function = name };
+        int r;
+
+        module.generation = generation;
+        r = trace_dictionary_add(b->dictionary, TRACE_TABLE_MODULES, &module, &frame.module);
+        if (r == 0)
+                r = trace_dictionary_add(b->dictionary, TRACE_TABLE_FRAMES, &frame, ret_frame);
+        if (r < 0 || *ret_frame <= n_before || generation == TRACE_MODULE_KERNEL_GONE)
+                return r;
+        symbol.frame = *ret_frame;
+        if (name == 0)
+                kernel_code_note_frame(b->kernel_code, at->avma - at->return_address, *ret_frame);
+        else if (trace_dictionary_add(b->dictionary, TRACE_TABLE_SYMBOLS, &symbol, &id) == -ENOMEM)
+                r = -ENOMEM;
+        return r;
+}
+
+static int add_kernel_frame(struct stack_builder *b, const struct call_frame *at, uint32_t *ret_frame)
+{
+        struct trace_frame frame = { .offset = at->avma,
+                                     .flags = at->return_address ? TRACE_FRAME_RETURN_ADDRESS : 0 };
+        uint32_t generation = 0, name = 0;
+        int r = stack_builder_add_module(b, TRACE_MODULE_KERNEL, "[kernel]", &b->kernel_module);
+
+        if (r < 0)
+                return r;
+        if (b->kernel_code)
+                kernel_code_find(b->kernel_code, at->avma - at->return_address, &generation, &name);
+        if (generation != 0)
+                return add_kernel_code_frame(b, at, generation, name, ret_frame);
+        frame.module = b->kernel_module;
+        return trace_dictionary_add(b->dictionary, TRACE_TABLE_FRAMES, &frame, ret_frame);
+}
+
 static int stack_builder_add_frame(struct stack_builder *b, const struct address_space *space,
                                    const struct call_frame *at, uint32_t *ret_frame)
 {
@@ -107,34 +160,30 @@ static int stack_builder_add_frame(struct stack_builder *b, const struct address
                                      .flags = at->return_address ? TRACE_FRAME_RETURN_ADDRESS : 0 };
         const struct address_range *range;
         const struct trace_module *module;
-        int r = 0;
 
         if (at->is_row) {
                 *ret_frame = (uint32_t)at->avma;
                 return 0;
         }
-        if (at->in_kernel) {
-                r = stack_builder_add_module(b, TRACE_MODULE_KERNEL, "[kernel]", &b->kernel_module);
-                frame.module = b->kernel_module;
-        } else {
-                range = address_space_find(space, at->avma);
-                if (range) {
-                        frame.module = range->module;
-                        if (b->keeper)
-                                code_keeper_note_place(b->keeper, range->module);
-                        module = trace_dictionary_row(b->dictionary, TRACE_TABLE_MODULES, range->module);
-                        if (module->kind != TRACE_MODULE_ANONYMOUS)
-                                frame.offset = at->avma - range->start_avma + range->file_offset_bytes;
-                }
+        if (at->in_kernel)
+                return add_kernel_frame(b, at, ret_frame);
+        range = address_space_find(space, at->avma);
+        if (range) {
+                frame.module = range->module;
+                if (b->keeper)
+                        code_keeper_note_place(b->keeper, range->module);
+                module = trace_dictionary_row(b->dictionary, TRACE_TABLE_MODULES, range->module);
+                if (module->kind != TRACE_MODULE_ANONYMOUS)
+                        frame.offset = at->avma - range->start_avma + range->file_offset_bytes;
         }
-        return r < 0 ? r : trace_dictionary_add(b->dictionary, TRACE_TABLE_FRAMES, &frame, ret_frame);
+        return trace_dictionary_add(b->dictionary, TRACE_TABLE_FRAMES, &frame, ret_frame);
 }
 
 /* The same, remembered.  Returns as trace_dictionary_add(). */
 static int stack_builder_find_frame(struct stack_builder *b, const struct address_space *space,
                                     const struct call_frame *at, uint32_t *ret_frame)
 {
-        uint64_t generation = generation_of(space, at);
+        uint64_t generation = generation_of(b, space, at);
         struct frame_entry *entry;
         int r;
 
@@ -250,6 +299,9 @@ int stack_builder_add(struct stack_builder *b, const struct address_space *space
         if (!b->memory)
                 return -ENOMEM;
         has_path = space->generation != 0 && chain->state < TRACE_STACK_TRUNCATED;
+        if (b->memory->path_kernel_epoch != kernel_epoch_of(b))
+                b->memory->n_path = 0;
+        b->memory->path_kernel_epoch = kernel_epoch_of(b);
         if (has_path)
                 n_same = follow_path(b->memory, space->generation, chain);
         if (n_same > 0)

@@ -7,7 +7,8 @@
  * Remembers the frame of an address, as long as the address space's `generation` stays, and the row of a
  * frame below its callers: the tables of the dictionary are large, and each look into them is one into memory
  * that no cache has.  The part that a callstack shares with the previous one, from the root on, is not even
- * looked up there.  The kernel's addresses are remembered for all address spaces at once.
+ * looked up there.  The kernel's addresses are remembered for all address spaces at once, as long as the
+ * kernel makes and removes no code.
  */
 #ifndef SAMPLER_STACKS_STACK_BUILDER_H
 #define SAMPLER_STACKS_STACK_BUILDER_H
@@ -17,6 +18,7 @@
 struct address_space;
 struct call_chain;
 struct code_keeper;
+struct kernel_code;
 struct trace_dictionary;
 
 struct stack_memory;
@@ -24,6 +26,7 @@ struct stack_memory;
 struct stack_builder {
         struct trace_dictionary *dictionary; /* borrowed, like the next */
         struct code_keeper *keeper;          /* hears of the modules of frames; NULL = not needed */
+        struct kernel_code *kernel_code;     /* borrowed: code that the kernel made; NULL = it is not known */
         uint32_t kernel_module;              /* "[kernel]", made at the first kernel frame; 0 before */
         uint32_t mark_module;                /* "[truncated]", likewise */
         struct stack_memory *memory;         /* heap, owned; NULL = nothing was added yet */

@@ -23,6 +23,7 @@ struct code_regions;
 struct code_tables;
 struct event_set;
 struct jit_files;
+struct kernel_code;
 struct loss_counter;
 struct opened_files;
 struct process_filter;
@@ -45,6 +46,7 @@ struct recording {
         struct switch_source *switches;      /* NULL = switches come through the rings */
         struct python_source *python_source; /* NULL = Python programs are like any other */
         struct process_filter *filter;       /* whose records and zones are taken; NULL = all */
+        struct kernel_code *kernel_code;     /* code that the kernel made; NULL = it is not known */
         struct opened_files *opened;         /* files that are open already; NULL = none */
         int stop_fd;                         /* readable = the recording is to end soon; -1 = there is none */
         bool cpu_wide;    /* events of CPUs or of a cgroup: records may be of unknown processes */

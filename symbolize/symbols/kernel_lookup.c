@@ -33,6 +33,13 @@ static void kernel_lookup_load(struct kernel_lookup *k)
                 kernel_symbols_deinit(&k->all);
 }
 
+const char *kernel_lookup_find_made(struct kernel_lookup *k, uint64_t address)
+{
+        if (!k->is_loaded)
+                kernel_lookup_load(k);
+        return kernel_symbols_find_made(&k->all, address);
+}
+
 const char *kernel_lookup_find(struct kernel_lookup *k, uint64_t address)
 {
         if (!k->is_loaded && k->saved.n_symbols > 0 && saved_kernel_covers(&k->saved, address))

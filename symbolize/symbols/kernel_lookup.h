@@ -42,6 +42,9 @@ void kernel_lookup_close(struct kernel_lookup *k);
 /* The name of the function that holds @address, or NULL; borrowed until the close. */
 const char *kernel_lookup_find(struct kernel_lookup *k, uint64_t address);
 
+/* As kernel_symbols_find_made(). */
+const char *kernel_lookup_find_made(struct kernel_lookup *k, uint64_t address);
+
 /*
  * Appends the symbols that are worth an entry, with the identity of no file.  Returns 0, -ENODATA if
  * nothing is, -ENOMEM.

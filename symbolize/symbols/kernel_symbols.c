@@ -164,7 +164,8 @@ int kernel_symbols_load(struct kernel_symbols *kernel, int fd, struct error *err
         return r;
 }
 
-const char *kernel_symbols_find(const struct kernel_symbols *kernel, uint64_t address)
+/* The last symbol at or before @address, plus one; 0 if there is none. */
+static size_t count_symbols_to(const struct kernel_symbols *kernel, uint64_t address)
 {
         size_t low = 0, high = kernel->n_symbols;
 
@@ -176,7 +177,48 @@ const char *kernel_symbols_find(const struct kernel_symbols *kernel, uint64_t ad
                 else
                         high = middle;
         }
-        if (low == 0 || address - kernel->symbols[low - 1].address >= KERNEL_SYMBOLS_FUNCTION_MAX)
+        return low;
+}
+
+static const char *kernel_symbols_name_of(const struct kernel_symbols *kernel, size_t i)
+{
+        return (const char *)kernel->names.data + kernel->symbols[i].name_at;
+}
+
+/* " [fuse]"; empty for the kernel itself, whose names have no blanks. */
+static const char *kernel_symbols_owner_of(const struct kernel_symbols *kernel, size_t i)
+{
+        return strchrnul(kernel_symbols_name_of(kernel, i), ' ');
+}
+
+/* Code that the kernel made: BPF, and "[__builtin__ftrace]", "[__builtin__kprobes]". */
+static bool is_made(const char *owner)
+{
+        return strcmp(owner, " [bpf]") == 0 || strncmp(owner, " [__builtin__", strlen(" [__builtin__")) == 0;
+}
+
+const char *kernel_symbols_find(const struct kernel_symbols *kernel, uint64_t address)
+{
+        size_t n = count_symbols_to(kernel, address);
+        const char *owner = n > 0 ? kernel_symbols_owner_of(kernel, n - 1) : "";
+        uint64_t start;
+        bool is_last, is_in_its_page;
+
+        if (n == 0 || is_made(owner))
                 return NULL;
-        return (const char *)kernel->names.data + kernel->symbols[low - 1].name_at;
+        start = kernel->symbols[n - 1].address;
+        if (address - start >= KERNEL_SYMBOLS_FUNCTION_MAX)
+                return NULL;
+        is_in_its_page = address / KERNEL_SYMBOLS_PAGE_BYTES == start / KERNEL_SYMBOLS_PAGE_BYTES;
+        is_last = n == kernel->n_symbols || strcmp(kernel_symbols_owner_of(kernel, n), owner) != 0;
+        return *owner != '\0' && is_last && !is_in_its_page ? NULL : kernel_symbols_name_of(kernel, n - 1);
+}
+
+const char *kernel_symbols_find_made(const struct kernel_symbols *kernel, uint64_t address)
+{
+        size_t n = count_symbols_to(kernel, address);
+
+        return n > 0 && is_made(kernel_symbols_owner_of(kernel, n - 1))
+                       ? kernel_symbols_name_of(kernel, n - 1)
+                       : NULL;
 }

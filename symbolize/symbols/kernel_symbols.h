@@ -18,6 +18,8 @@
 #define KERNEL_SYMBOLS_PATH "/proc/kallsyms"
 /* The list has no sizes: the last symbol before a gap does not fill it. */
 #define KERNEL_SYMBOLS_FUNCTION_MAX (UINT64_C(1) << 20)
+/* After the last function of a module there may be other code, but not in its page. */
+#define KERNEL_SYMBOLS_PAGE_BYTES UINT64_C(4096)
 
 struct error;
 
@@ -51,7 +53,13 @@ int kernel_symbols_parse(struct kernel_symbols *kernel, const void *text, size_t
  */
 int kernel_symbols_load(struct kernel_symbols *kernel, int fd, struct error *err);
 
-/* The name of the function that holds @address, or NULL; borrowed from the table. */
+/*
+ * The name of the function that holds @address, or NULL; borrowed from the table.  For the kernel itself and
+ * its modules: of what else is listed the table does not tell where it ends.
+ */
 const char *kernel_symbols_find(const struct kernel_symbols *kernel, uint64_t address);
+
+/* The same for an address that is known to be in code which the kernel made while it ran, as BPF. */
+const char *kernel_symbols_find_made(const struct kernel_symbols *kernel, uint64_t address);
 
 #endif /* SYMBOLIZE_SYMBOLS_KERNEL_SYMBOLS_H */

@@ -309,7 +309,8 @@ int symbol_process_run_task(struct trace_dictionary *dictionary, const struct sy
                                            .search = options->search,
                                            .spool = options->spool,
                                            .cache = options->cache,
-                                           .only_kernel = options->only_kernel };
+                                           .only_kernel = options->only_kernel,
+                                           .is_at_end = options->is_at_end };
         int own_fd = -1;
         int r = symbolizer_new(dictionary, &what, &symbolizer, err);
 

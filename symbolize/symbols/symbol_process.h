@@ -47,6 +47,7 @@ struct symbol_process_options {
         uint32_t n_workers;                 /* 0 = as many as CPUs */
         uint32_t task_s;                    /* seconds that a task may take; 0 = SYMBOL_PROCESS_TASK_S_MAX */
         bool only_kernel;                   /* leave out all but the kernel */
+        bool is_at_end;                     /* the recording has just ended */
         bool only_look;                     /* add no rows */
 };
 

@@ -51,6 +51,7 @@ struct symbolizer {
         uint32_t *task_of_module; /* heap; by module: number of its task + 1, or 0 */
         bool is_kernel_here;      /* the kernel's addresses mean something on this machine */
         struct late_images *late;
+        uint8_t *is_named; /* heap; by frame: in the trace; NULL = it was not looked for */
         struct region_symbols *regions;
         struct region_images *region_images;
         struct kernel_lookup kernel; /* opened when the first kernel frame comes */
@@ -235,6 +236,7 @@ void symbolizer_free(struct symbolizer *s)
         region_symbols_free(s->regions);
         region_images_free(s->region_images);
         module_images_deinit(&s->images);
+        free(s->is_named);
         free(s->places);
         free(s->module_of_frame);
         free(s->tasks);
@@ -454,25 +456,61 @@ static int save_kernel(const struct symbolizer *s, const struct symbolizer_sink 
         return r;
 }
 
+static int symbolizer_find_named(struct symbolizer *s, struct error *err)
+{
+        uint32_t n_frames = trace_dictionary_count(s->dictionary, TRACE_TABLE_FRAMES);
+
+        if (s->is_named)
+                return 0;
+        s->is_named = calloc((size_t)n_frames + 1, 1);
+        if (!s->is_named)
+                return error_set(err, -ENOMEM, "no memory for %u frames", n_frames);
+        for (uint32_t i = 1; i <= trace_dictionary_count(s->dictionary, TRACE_TABLE_SYMBOLS); i++) {
+                const struct trace_symbol *row = trace_dictionary_row(s->dictionary, TRACE_TABLE_SYMBOLS, i);
+
+                s->is_named[row->frame] |= row->function != 0;
+        }
+        return 0;
+}
+
+/* Is there a list in which the kernel's code of @group can be looked up? */
+static bool has_kernel_list(const struct symbolizer *s, const struct group *group)
+{
+        uint32_t generation = group->module->generation;
+
+        return s->is_kernel_here &&
+               (generation == 0 || (s->options.is_at_end && generation != TRACE_MODULE_KERNEL_GONE));
+}
+
+/*
+ * The names that the recorder gave stay: by now other code may be there.  So code that the kernel made has no
+ * name from a later list.
+ */
 static int resolve_kernel(struct symbolizer *s, struct group *group, const struct symbolizer_sink *sink,
                           struct error *err)
 {
-        int r = 0;
+        bool is_made = group->module->generation != 0, has_list = has_kernel_list(s, group);
+        int r = symbolizer_find_named(s, err);
 
-        if (!s->is_kernel_here)
-                return 0;
-        if (!s->kernel_is_open)
+        if (r == 0 && has_list && !s->kernel_is_open)
                 open_kernel(s, group, sink);
         for (size_t i = 0; i < group->n_places && r == 0; i++) {
-                struct symbol symbol = { .function = kernel_lookup_find(&s->kernel,
-                                                                        group->places[i].address) };
+                const struct place *place = &group->places[i];
+                struct symbol symbol = { .function = NULL };
 
+                if (s->is_named[place->frame])
+                        group->finding.n_named++;
+                else if (has_list)
+                        symbol.function = is_made ? kernel_lookup_find_made(&s->kernel, place->address)
+                                                  : kernel_lookup_find(&s->kernel, place->address);
                 if (symbol.function)
-                        r = symbolizer_add_symbols(sink, group, group->places[i].frame, &symbol, 1, err);
+                        r = symbolizer_add_symbols(sink, group, place->frame, &symbol, 1, err);
         }
-        if (group->finding.n_named > 0)
+        if (is_made)
+                group->finding.source = IMAGE_SOURCE_TRACE;
+        else if (group->finding.n_named > 0 && s->is_kernel_here)
                 group->finding.source = IMAGE_SOURCE_MACHINE;
-        return r == 0 ? save_kernel(s, sink, err) : r;
+        return r == 0 && has_list ? save_kernel(s, sink, err) : r;
 }
 
 /* NUL-terminated; NULL for the empty string, and without memory. */

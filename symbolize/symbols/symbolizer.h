@@ -64,6 +64,7 @@ struct symbolizer_options {
         const struct image_spool *spool;    /* the code that the trace keeps, borrowed; NULL = none */
         const struct index_cache *cache;    /* borrowed; NULL = none */
         bool only_kernel;                   /* leave out all but the kernel */
+        bool is_at_end; /* of the recording: what the kernel made is still there, or known to be gone */
 };
 
 /*

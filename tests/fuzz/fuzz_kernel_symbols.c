@@ -18,6 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
                         const char *name = (const char *)kernel.names.data + kernel.symbols[i].name_at;
                         const char *found = kernel_symbols_find(&kernel, kernel.symbols[i].address);
 
+                        if (!found)
+                                found = kernel_symbols_find_made(&kernel, kernel.symbols[i].address);
                         if (!found || strcmp(found, name) != 0 ||
                             (i > 0 && kernel.symbols[i - 1].address >= kernel.symbols[i].address))
                                 abort();

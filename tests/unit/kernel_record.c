@@ -131,6 +131,19 @@ void kernel_record_add_comm(struct byte_buffer *out, const struct kernel_record_
         end_with_identity(out, at, identity);
 }
 
+void kernel_record_add_kernel_code(struct byte_buffer *out, const struct kernel_record_identity *identity,
+                                   const struct perf_kernel_code *code)
+{
+        size_t at = begin(out, PERF_RECORD_KSYMBOL, 0);
+
+        byte_buffer_add_u64(out, code->start_avma);
+        byte_buffer_add_u32(out, code->n_bytes);
+        byte_buffer_add_u16(out, code->is_bpf ? PERF_RECORD_KSYMBOL_TYPE_BPF : PERF_RECORD_KSYMBOL_TYPE_OOL);
+        byte_buffer_add_u16(out, code->is_removed ? PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER : 0);
+        add_name(out, code->name, code->name_bytes);
+        end_with_identity(out, at, identity);
+}
+
 static void add_task(struct byte_buffer *out, uint32_t type, const struct kernel_record_identity *identity,
                      const struct kernel_record_identity *parent)
 {

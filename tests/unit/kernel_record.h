@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct byte_buffer;
+struct perf_kernel_code;
 struct perf_mmap;
 
 /* Who, when, where and of which event. */
@@ -49,6 +50,8 @@ void kernel_record_add_mmap2(struct byte_buffer *out, const struct kernel_record
                              const struct perf_mmap *mmap);
 void kernel_record_add_comm(struct byte_buffer *out, const struct kernel_record_identity *identity,
                             const char *name, bool exec);
+void kernel_record_add_kernel_code(struct byte_buffer *out, const struct kernel_record_identity *identity,
+                                   const struct perf_kernel_code *code);
 /* @identity is that of the new thread, though the kernel signs the record as the parent. */
 void kernel_record_add_fork(struct byte_buffer *out, const struct kernel_record_identity *identity,
                             uint32_t parent_pid, uint32_t parent_tid);

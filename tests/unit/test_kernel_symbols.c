@@ -30,6 +30,44 @@ static const struct {
         { 0xffffffffffffffff, NULL },
 };
 
+static const char made[] = "ffffffff81000000 T vfs_read\n"
+                           "ffffffffc0000000 t fuse_open\t[fuse]\n"
+                           "ffffffffc0000100 t fuse_read\t[fuse]\n"
+                           "ffffffffc0001f00 t bpf_prog_1_a\t[bpf]\n"
+                           "ffffffffc0003000 t ftrace_trampoline\t[__builtin__ftrace]\n"
+                           "ffffffffc0004000 t xfs_open\t[xfs]\n"
+                           "ffffffffc0005800 t xfs_read\t[xfs]\n";
+
+/* Where the last function of a module ends is not known: other code may follow, but not in its page. */
+static const struct {
+        uint64_t address;
+        const char *name, *of_made;
+} near_made[] = {
+        { 0xffffffffc0000fff, "fuse_read [fuse]", NULL }, /* the last one, in its page */
+        { 0xffffffffc0001000, NULL, NULL },
+        { 0xffffffffc0001f00, NULL, "bpf_prog_1_a [bpf]" },
+        { 0xffffffffc0002fff, NULL, "bpf_prog_1_a [bpf]" },
+        { 0xffffffffc0003001, NULL, "ftrace_trampoline [__builtin__ftrace]" },
+        { 0xffffffffc0005700, "xfs_open [xfs]", NULL }, /* another one follows */
+        { 0xffffffffc0005fff, "xfs_read [xfs]", NULL },
+        { 0xffffffffc0006000, NULL, NULL },
+        { 0xffffffff81002000, "vfs_read", NULL }, /* of the kernel itself */
+};
+
+START_TEST(test_what_the_kernel_made)
+{
+        struct kernel_symbols kernel = { .symbols = NULL };
+
+        ck_assert_int_eq(kernel_symbols_parse(&kernel, made, sizeof(made) - 1), 0);
+        for (size_t i = 0; i < sizeof(near_made) / sizeof(near_made[0]); i++) {
+                ck_assert_pstr_eq(kernel_symbols_find(&kernel, near_made[i].address), near_made[i].name);
+                ck_assert_pstr_eq(kernel_symbols_find_made(&kernel, near_made[i].address),
+                                  near_made[i].of_made);
+        }
+        kernel_symbols_deinit(&kernel);
+}
+END_TEST
+
 START_TEST(test_names_by_address)
 {
         struct kernel_symbols kernel = { .symbols = NULL };

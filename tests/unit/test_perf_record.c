@@ -64,6 +64,7 @@ enum {
         MMAP_INODE,
         MMAP_BUILD_ID,
         COMM,
+        KERNEL_CODE,
         FORK,
         EXIT,
         SWITCH,
@@ -88,6 +89,7 @@ static const size_t least_bytes[] = {
         [MMAP_INODE] = HEADER_BYTES + 64 + IDENTITY_BYTES,
         [MMAP_BUILD_ID] = HEADER_BYTES + 64 + IDENTITY_BYTES,
         [COMM] = HEADER_BYTES + 8 + IDENTITY_BYTES,
+        [KERNEL_CODE] = HEADER_BYTES + 16 + IDENTITY_BYTES,
         [FORK] = HEADER_BYTES + 24 + IDENTITY_BYTES,
         [EXIT] = HEADER_BYTES + 24 + IDENTITY_BYTES,
         [SWITCH] = HEADER_BYTES + IDENTITY_BYTES,
@@ -151,6 +153,15 @@ static void build(int kind, struct byte_buffer *out)
                 break;
         case COMM:
                 kernel_record_add_comm(out, &who, "worker", false);
+                break;
+        case KERNEL_CODE:
+                kernel_record_add_kernel_code(out, &who,
+                                              &(struct perf_kernel_code){ .start_avma = 0xffffffffc0001000,
+                                                                          .n_bytes = 0x123,
+                                                                          .is_bpf = true,
+                                                                          .is_removed = true,
+                                                                          .name = "bpf_prog_1_a",
+                                                                          .name_bytes = 12 });
                 break;
         case FORK:
                 kernel_record_add_fork(out, &who, 11, 12);
@@ -245,6 +256,23 @@ START_TEST(test_sample)
         b.data[4] = PERF_RECORD_MISC_KERNEL;
         rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_SAMPLE);
         ck_assert(rec.sample.stack.in_kernel);
+        byte_buffer_deinit(&b);
+}
+END_TEST
+
+START_TEST(test_kernel_code)
+{
+        struct byte_buffer b = { .data = NULL };
+        struct perf_record rec;
+
+        build(KERNEL_CODE, &b);
+        rec = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_KERNEL_CODE);
+        ck_assert_uint_eq(rec.kernel_code.start_avma, 0xffffffffc0001000);
+        ck_assert_uint_eq(rec.kernel_code.n_bytes, 0x123);
+        ck_assert(rec.kernel_code.is_bpf);
+        ck_assert(rec.kernel_code.is_removed);
+        ck_assert_uint_eq(rec.kernel_code.name_bytes, 12);
+        ck_assert_mem_eq(rec.kernel_code.name, "bpf_prog_1_a", 12);
         byte_buffer_deinit(&b);
 }
 END_TEST

@@ -323,6 +323,40 @@ START_TEST(test_broken_file_costs_its_own_names)
 }
 END_TEST
 
+/* Code that the kernel made has the name that the recorder gave it: by now other code may be there. */
+START_TEST(test_kernel_code_keeps_its_name)
+{
+        static const char text[] = "ffffffff81000000 T vfs_read\nffffffffc0000000 t bpf_prog_2_b\t[bpf]\n";
+        struct trace_module module = { .kind = TRACE_MODULE_KERNEL };
+        struct trace_symbol symbol = { .function = 0 };
+        struct symbolizer_options options = { .kallsyms_fd = memfd_create("kallsyms", MFD_CLOEXEC) };
+        uint32_t kernel, made, gone, id;
+
+        ck_assert_int_eq(write(options.kallsyms_fd, text, sizeof(text) - 1), (ssize_t)sizeof(text) - 1);
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_MODULES, &module, &kernel), 0);
+        module.generation = 1;
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_MODULES, &module, &made), 0);
+        module.generation = TRACE_MODULE_KERNEL_GONE;
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_MODULES, &module, &gone), 0);
+        symbol.frame = own_code_add_frame(&dictionary, kernel, 0xffffffff81000010, 0);
+        ck_assert_int_eq(trace_dictionary_add_string(&dictionary, "was", 3, &symbol.function), 0);
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_SYMBOLS, &symbol, &id), 0);
+        symbol.frame = own_code_add_frame(&dictionary, made, 0xffffffffc0000010, 0);
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_SYMBOLS, &symbol, &id), 0);
+        (void)own_code_add_frame(&dictionary, kernel, 0xffffffffc0000020, 0); /* not known to be BPF */
+        (void)own_code_add_frame(&dictionary, gone, 0xffffffffc0000030, 0);
+        (void)own_code_add_frame(&dictionary, made, 0xffffffffc0000040, 0);
+
+        ck_assert_int_eq(run(&options), 0);
+        ck_assert_uint_eq(listener.n_heard, 0);
+        options.is_at_end = true;
+        ck_assert_int_eq(run(&options), 0);
+        ck_assert_uint_eq(listener.n_heard, 1);
+        ck_assert_str_eq(listener.heard[0].function, "bpf_prog_2_b [bpf]");
+        (void)close(options.kallsyms_fd);
+}
+END_TEST
+
 START_TEST(test_kernel_by_a_given_file)
 {
         static const char text[] = "ffffffff81000000 T vfs_read\nffffffffc0000000 t fuse_open\t[fuse]\n";
