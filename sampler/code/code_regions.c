@@ -25,6 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HEIRS_MAX 16 /* that are remembered; with more, one of them counts as alive */
+
 struct code_piece {
         uint64_t start_avma, end_avma;
         uint32_t region; /* id in CODE_REGIONS */
@@ -37,6 +39,8 @@ struct process_code {
         uint64_t *frames; /* heap: addresses of frames of this generation */
         size_t n_frames, frames_capacity;
         bool frames_are_sorted;
+        uint32_t n_heirs;
+        uint32_t heirs[HEIRS_MAX]; /* PIDs of processes that were forked with memory of this generation */
 };
 
 struct code_regions {
@@ -103,6 +107,53 @@ static struct process_track *code_regions_track_of(const struct code_regions *c,
         struct process_track *track = process_table_find_process(c->recording->processes, row->pid);
 
         return track && track->process == process ? track : NULL;
+}
+
+/* ---- children ------------------------------------------------------------------------------------------ */
+
+int code_regions_note_fork(struct code_regions *c, const struct process_track *child)
+{
+        uint32_t last = 0;
+
+        for (size_t i = 0; i < child->space.n_ranges; i++) {
+                const struct trace_module *row = trace_dictionary_row(
+                        c->recording->dictionary, TRACE_TABLE_MODULES, child->space.ranges[i].module);
+                struct process_code *code;
+                int r;
+
+                if (row->kind != TRACE_MODULE_ANONYMOUS || row->process == 0 || row->process == last ||
+                    row->process == child->process ||
+                    row->generation != code_regions_generation(c, row->process))
+                        continue;
+                last = row->process;
+                r = code_of(c, row->process, &code);
+                if (r < 0)
+                        return r;
+                if (code->n_heirs < HEIRS_MAX)
+                        code->heirs[code->n_heirs] = child->pid;
+                code->n_heirs++;
+        }
+        return 0;
+}
+
+/* Has another process memory of this generation still? */
+static bool code_regions_is_shared(const struct code_regions *c, uint32_t process,
+                                   const struct process_code *code)
+{
+        for (uint32_t i = 0; i < code->n_heirs && i < HEIRS_MAX; i++) {
+                const struct process_track *heir = process_table_find_process(c->recording->processes,
+                                                                              code->heirs[i]);
+
+                for (size_t k = 0; heir && k < heir->space.n_ranges; k++) {
+                        const struct trace_module *row = trace_dictionary_row(
+                                c->recording->dictionary, TRACE_TABLE_MODULES, heir->space.ranges[k].module);
+
+                        if (row->kind == TRACE_MODULE_ANONYMOUS && row->process == process &&
+                            row->generation == code->generation)
+                                return true;
+                }
+        }
+        return code->n_heirs > HEIRS_MAX;
 }
 
 /* ---- frames -------------------------------------------------------------------------------------------- */
@@ -353,6 +404,19 @@ static bool is_unknown(const struct code_regions *c, const struct process_code *
         return row && row->gone && row->source == TRACE_CODE_SOURCE_PERF_MAP;
 }
 
+/*
+ * The code of a process's own is not that of the children that have its memory as it was: they may have other
+ * code there.  Its samples that wait may be of that code, and all that was there before still is.
+ */
+static int leave_heirs(struct code_regions *c, struct process_track *track, uint32_t process)
+{
+        struct process_code *code = &c->processes[process - 1];
+        bool is_shared = code->n_heirs > 0 && code_regions_is_shared(c, process, code);
+
+        code->n_heirs = 0;
+        return is_shared ? begin_generation(c, code, track, 0) : 0;
+}
+
 /* Makes room for a region; begins a generation if it has to.  Other processes may move in memory. */
 static int code_regions_make_room(struct code_regions *c, struct process_track *track,
                                   const struct trace_code_region *row)
@@ -396,7 +460,9 @@ int code_regions_add(struct code_regions *c, struct trace_code_region *row, uint
                 return 0;
         }
         track = code_regions_track_of(c, row->process);
-        r = code_regions_make_room(c, track, row);
+        r = leave_heirs(c, track, row->process);
+        if (r == 0)
+                r = code_regions_make_room(c, track, row);
         if (r == 0)
                 r = code_regions_find_module(c, track, row, &row->module);
         if (r == 0)

@@ -7,7 +7,8 @@
  * Code becomes rows of CODE_REGIONS.  Where it is put over other code that was
  * seen to run, the process's anonymous memory becomes another module, of the next
  * generation: frames that are made from then on are of that one, so that each
- * frame means one piece of code.
+ * frame means one piece of code.  So it does where children were forked that have
+ * the memory as it was.
  *
  * Used by the collector's thread.
  */
@@ -69,6 +70,12 @@ int code_regions_doubt(struct code_regions *c, struct trace_code_region *row);
 
 /* The region that is at an address now, by its id; 0 if there is none. */
 uint32_t code_regions_find(const struct code_regions *c, uint32_t process, uint64_t avma);
+
+/*
+ * A process was forked, and has the memory of its parent: code that is put there later is that of the process
+ * that puts it there alone.  Returns 0 or -ENOMEM.
+ */
+int code_regions_note_fork(struct code_regions *c, const struct process_track *child);
 
 /* Another program runs in the process from now on.  Returns 0 or -ENOMEM. */
 int code_regions_clear(struct code_regions *c, uint32_t process, uint64_t time_ns);

@@ -42,7 +42,7 @@ void kernel_code_deinit(struct kernel_code *k);
 /*
  * kernel_code_read_programs() - the BPF programs that were loaded before a moment and are there still
  * @until_boot_ns:  CLOCK_BOOTTIME
- * Some microseconds a program.  What it is not permitted to see, or has no room for, is not known.
+ * Some microseconds a program.  Programs that it is not permitted to see, or has no room for, are not known.
  */
 void kernel_code_read_programs(struct kernel_code *k, uint64_t until_boot_ns);
 

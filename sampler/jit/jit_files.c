@@ -277,6 +277,22 @@ static uint64_t jit_files_time_of(struct jit_files *f, const struct jit_process 
         return time_ns > p->dump_ns ? time_ns : p->dump_ns;
 }
 
+/*
+ * The process that a record is of: a child may go on with its parent's dump, and puts its own code where the
+ * parent has other code.  In another PID namespace nothing tells which process has a number.
+ * Returns its id in PROCESSES; 0 = it is not known.
+ */
+static uint32_t process_of_record(const struct jit_files *f, const struct jit_process *p, uint32_t pid)
+{
+        uint32_t own_pid = p->target.own_pid != 0 ? p->target.own_pid : p->dump.header.pid;
+        const struct process_track *track;
+
+        if (pid == own_pid || pid == 0)
+                return p->process;
+        track = own_pid == p->pid ? process_table_find_process(f->recording->processes, pid) : NULL;
+        return track ? track->process : 0;
+}
+
 /* The machine code, if there is all of it. */
 static int keep_code(struct jit_files *f, const struct jitdump_load *load, uint32_t name, uint32_t *ret_id)
 {
@@ -325,15 +341,16 @@ static int keep_unwinding(struct jit_files *f, struct jit_process *p, const stru
 static int take_load(struct jit_files *f, struct jit_process *p, const struct jitdump_item *item,
                      uint64_t time_ns)
 {
-        struct trace_code_region row = { .time_ns = time_ns,
-                                         .process = p->process,
-                                         .source = TRACE_CODE_SOURCE_JITDUMP };
+        struct trace_code_region row = { .time_ns = time_ns, .source = TRACE_CODE_SOURCE_JITDUMP };
         struct jitdump_load load;
         uint32_t region = 0;
-        int r;
+        int r = jitdump_decode_load(item->body, item->body_bytes, &load, NULL);
 
-        if (jitdump_decode_load(item->body, item->body_bytes, &load, NULL) < 0) {
+        row.process = r == 0 ? process_of_record(f, p, load.pid) : 0;
+        if (row.process == 0) {
                 p->dump.n_garbage++;
+                p->lines.n_lines = 0;
+                byte_buffer_clear(&p->unwinding);
                 return 0;
         }
         row.start_avma = load.start_avma;
@@ -341,6 +358,8 @@ static int take_load(struct jit_files *f, struct jit_process *p, const struct ji
         r = jit_files_add_name(f, load.name, load.name_bytes, &row.name);
         if (r < 0)
                 goto fail;
+        if (row.process != p->process) /* tables are one process's */
+                byte_buffer_clear(&p->unwinding);
         r = keep_unwinding(f, p, &load);
         if (r < 0)
                 goto fail;
@@ -361,14 +380,15 @@ static int take_move(struct jit_files *f, struct jit_process *p, const struct ji
         struct trace_dictionary *d = f->recording->dictionary;
         struct trace_code_region row;
         struct jitdump_move move;
-        uint32_t old, region;
-        int r;
+        uint32_t process, old, region;
+        int r = jitdump_decode_move(item->body, item->body_bytes, &move, NULL);
 
-        if (jitdump_decode_move(item->body, item->body_bytes, &move, NULL) < 0) {
+        process = r == 0 ? process_of_record(f, p, move.pid) : 0;
+        if (process == 0) {
                 p->dump.n_garbage++;
                 return 0;
         }
-        old = code_regions_find(f->recording->regions, p->process, move.old_avma);
+        old = code_regions_find(f->recording->regions, process, move.old_avma);
         if (old == 0)
                 return 0;
         row = *(const struct trace_code_region *)trace_dictionary_row(d, TRACE_TABLE_CODE_REGIONS, old);
@@ -541,16 +561,38 @@ static void jit_files_forget(struct jit_files *f, size_t i)
         f->processes[i] = f->processes[--f->n_processes];
 }
 
-int jit_files_note_exec(struct jit_files *f, uint32_t pid, uint64_t time_ns)
+/* The map of the next program has the same name: what is in it now is the earlier program's. */
+static int follow_next_program(struct jit_files *f, struct jit_process *p)
+{
+        struct perf_map_file map = p->map;
+        struct jit_process *next;
+        uint32_t pid = p->pid, process = p->process;
+        int r;
+
+        p->map = (struct perf_map_file){ .fd = -1 };
+        jit_files_forget(f, (size_t)(p - f->processes));
+        if (map.fd < 0)
+                return 0;
+        perf_map_restart(&map.map);
+        map.map.n_garbage = 0;
+        r = jit_files_add_process(f, pid, process, &next);
+        if (r == 0 && next)
+                next->map = map;
+        else
+                perf_map_file_deinit(&map);
+        return r;
+}
+
+int jit_files_note_exec(struct jit_files *f, uint32_t pid, uint32_t process, uint64_t time_ns)
 {
         struct jit_process *p = jit_files_find_process(f, pid);
-        uint32_t process = p ? p->process : 0;
         int r = 0;
 
-        if (process == 0)
-                return 0;
-        r = jit_files_finish(f, p);
-        jit_files_forget(f, (size_t)(p - f->processes));
+        if (p && p->process != 0) {
+                r = jit_files_finish(f, p);
+                if (r == 0)
+                        r = follow_next_program(f, p);
+        }
         return r < 0 ? r : code_regions_clear(f->recording->regions, process, time_ns);
 }
 

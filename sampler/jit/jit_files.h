@@ -42,8 +42,12 @@ void jit_files_free(struct jit_files *f);
 int jit_files_note_mapping(struct jit_files *f, uint32_t pid, uint32_t process, const struct perf_mmap *mmap,
                            uint64_t time_ns);
 
-/* The process executes another program.  Returns 0 or -ENOMEM. */
-int jit_files_note_exec(struct jit_files *f, uint32_t pid, uint64_t time_ns);
+/*
+ * jit_files_note_exec() - the process executes another program
+ * @process:  id in PROCESSES
+ * Lines that its perf map has by now are not the next program's.  Returns 0 or -ENOMEM.
+ */
+int jit_files_note_exec(struct jit_files *f, uint32_t pid, uint32_t process, uint64_t time_ns);
 
 /*
  * jit_files_read() - reads what came since; perf maps of many processes ten times a second

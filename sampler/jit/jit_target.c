@@ -76,8 +76,10 @@ static void jit_target_read_status(struct jit_target *t, uint32_t pid, struct by
                 t->fs_uid = ids[3];
         }
         n = parse_numbers((const char *)text->data, "\nNSpid:", own_pids, 2);
-        if (n > 0)
-                (void)snprintf(t->map_name, sizeof(t->map_name), "perf-%" PRIu32 ".map", own_pids[n - 1]);
+        if (n == 0)
+                return;
+        t->own_pid = own_pids[n - 1];
+        (void)snprintf(t->map_name, sizeof(t->map_name), "perf-%" PRIu32 ".map", t->own_pid);
 }
 
 /* The kernel tells it in ticks since it was booted. */

@@ -19,6 +19,7 @@ struct error;
 struct jit_target {
         int folder_fd;     /* its /tmp, O_PATH; -1 = not found */
         char map_name[32]; /* "perf-PID.map", with the number that it has itself */
+        uint32_t own_pid;  /* that number; 0 = not known: it has ended */
         bool knows_user;   /* what follows is known: it lived when it was looked at */
         uid_t uid, fs_uid; /* whom it acts for, and makes files as */
         uint64_t start_ns; /* CLOCK_REALTIME, to some hundredths of a second; older files are of others */

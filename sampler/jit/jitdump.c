@@ -73,8 +73,8 @@ int jitdump_decode_load(const uint8_t *bytes, size_t n_bytes, struct jitdump_loa
         struct jitdump_load l = { .name = NULL };
         uint64_t behind;
 
-        (void)bytes_u32(&in); /* process and thread, */
-        (void)bytes_u32(&in);
+        l.pid = bytes_u32(&in);
+        (void)bytes_u32(&in); /* the thread, */
         (void)bytes_u64(&in); /* and where the code lies in a file, if it is in one */
         l.start_avma = bytes_u64(&in);
         l.length_bytes = bytes_u64(&in);
@@ -96,7 +96,7 @@ int jitdump_decode_move(const uint8_t *bytes, size_t n_bytes, struct jitdump_mov
         struct jitdump_move m = { .old_avma = 0 };
         uint64_t behind;
 
-        (void)bytes_u32(&in);
+        m.pid = bytes_u32(&in);
         (void)bytes_u32(&in);
         (void)bytes_u64(&in);
         m.old_avma = bytes_u64(&in);

@@ -48,6 +48,7 @@ struct jitdump_prefix {
 };
 
 struct jitdump_load {
+        uint32_t pid; /* of the process that has the code, as it sees itself */
         uint64_t start_avma, length_bytes;
         uint64_t index; /* of the code, for moves */
         const char *name;
@@ -56,6 +57,7 @@ struct jitdump_load {
 };
 
 struct jitdump_move {
+        uint32_t pid; /* likewise */
         uint64_t old_avma, new_avma, length_bytes;
 };
 

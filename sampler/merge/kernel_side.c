@@ -6,6 +6,7 @@
 #include "format/trace_dictionary.h"
 #include "sampler/code/code_images.h"
 #include "sampler/code/code_keeper.h"
+#include "sampler/code/code_regions.h"
 #include "sampler/code/code_tables.h"
 #include "sampler/code/file_versions.h"
 #include "sampler/code/image_changes.h"
@@ -250,7 +251,7 @@ static int take_exec(struct kernel_side *s, const struct perf_record *rec, struc
         python_gil_forget(s->recording->gil, rec->pid);
         code_images_forget(s->images, rec->pid, rec->time_ns);
         if (r == 0 && s->recording->jit)
-                r = jit_files_note_exec(s->recording->jit, rec->pid, rec->time_ns);
+                r = jit_files_note_exec(s->recording->jit, rec->pid, thread->process->process, rec->time_ns);
         if (thread->exits)
                 thread_track_revive(thread);
         /* Most have one thread, and to look for others takes a look at all that there are. */
@@ -292,6 +293,8 @@ static int kernel_side_take_fork(struct kernel_side *s, const struct perf_record
         }
         if (r == 0)
                 thread->exits = false;
+        if (r == 0 && parent_pid != 0 && s->recording->regions)
+                r = code_regions_note_fork(s->recording->regions, thread->process);
         if (r == 0 && parent_pid != 0)
                 r = python_frames_fork(s->recording->python, parent_pid, rec->pid, rec->time_ns);
         /* Later ones BPF has seen itself. */

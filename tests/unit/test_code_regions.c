@@ -264,6 +264,42 @@ START_TEST(test_fork)
 }
 END_TEST
 
+/* After a fork the parent's new code is its own, also where a child has code that nothing names. */
+START_TEST(test_after_fork)
+{
+        struct fixture f;
+        struct thread_track *parent, *child;
+        uint32_t before, in_child, in_parent, last;
+
+        set_up(&f);
+        parent = f.thread;
+        ck_assert_int_eq(add(&f, 0x2000, 0x100, "early"), 1);
+        ck_assert_int_eq(process_table_add_thread(&f.processes, 8, 8, 7, 2, &child), 0);
+        ck_assert_int_eq(code_regions_note_fork(f.regions, child->process), 0);
+        f.thread = child;
+        before = run(&f, 0x2000);
+        in_child = run(&f, 0x3000);
+        f.thread = parent;
+        ck_assert_int_eq(add(&f, 0x3000, 0x100, "late"), 1);
+        ck_assert_uint_eq(f.n_changes, 1);
+        in_parent = run(&f, 0x3000);
+        check_name(&f, before, "early");
+        check_name(&f, in_child, "");
+        check_name(&f, in_parent, "late");
+        check_name(&f, run(&f, 0x2000), "early");
+
+        /* A child that executes another program has nothing of the parent's left. */
+        ck_assert_int_eq(process_table_add_thread(&f.processes, 9, 9, 7, 2, &child), 0);
+        ck_assert_int_eq(code_regions_note_fork(f.regions, child->process), 0);
+        address_space_clear(&child->process->space);
+        ck_assert_int_eq(add(&f, 0x4000, 0x100, "later"), 1);
+        ck_assert_uint_eq(f.n_changes, 1);
+        last = run(&f, 0x4000);
+        check_name(&f, last, "later");
+        tear_down(&f);
+}
+END_TEST
+
 START_TEST(test_exec)
 {
         struct fixture f;

@@ -173,6 +173,36 @@ START_TEST(test_map_anew)
 }
 END_TEST
 
+/* The next program of the process appends to the map, or makes its own: what was there is not its own. */
+START_TEST(test_map_of_next_program)
+{
+        uint32_t process;
+        struct fixture f;
+
+        set_up(&f);
+        process = f.thread->process->process;
+        note(&f, "//anon");
+        write_map(&f, 0, "1000 10 one\n2000 10 two\n");
+        read_more(&f);
+        ck_assert_uint_eq(n_regions(&f), 2);
+        ck_assert_int_eq(jit_files_note_exec(f.files, (uint32_t)getpid(), process, f.now_ns), 0);
+        ck_assert_uint_eq(n_regions(&f), 3); /* nothing is left */
+        note(&f, "//anon");
+        read_more(&f);
+        ck_assert_uint_eq(n_regions(&f), 3);
+        write_map(&f, O_APPEND, "1000 10 next\n");
+        read_more(&f);
+        ck_assert_uint_eq(n_regions(&f), 4);
+        check_region(&f, 4, 0x1000, "next");
+        ck_assert_int_eq(jit_files_note_exec(f.files, (uint32_t)getpid(), process, f.now_ns), 0);
+        note(&f, "//anon");
+        write_map(&f, O_TRUNC, "2000 10 last\n");
+        read_more(&f);
+        check_region(&f, n_regions(&f), 0x2000, "last");
+        tear_down(&f);
+}
+END_TEST
+
 /* After the end of the process: the map may have come in its last moment. */
 START_TEST(test_map_after_end)
 {
@@ -287,6 +317,49 @@ START_TEST(test_dump)
         ck_assert_uint_eq(line->line, 11);
         ck_assert_mem_eq(trace_dictionary_string(&f.dictionary, line->file, &n_bytes), "/a.c", 4);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE], 0);
+        byte_buffer_deinit(&b);
+        tear_down(&f);
+}
+END_TEST
+
+/* Records say of which process they are: children may go on with their parent's dump. */
+START_TEST(test_dump_of_several)
+{
+        const size_t pid_at = JITDUMP_HEADER_BYTES + JITDUMP_PREFIX_BYTES;
+        const uint32_t child_pid = 4000000, other_pid = 4000001;
+        struct byte_buffer b = { .data = NULL };
+        struct thread_track *child;
+        uint64_t now_ns = monotonic_ns();
+        struct fixture f;
+        size_t second;
+
+        set_up(&f);
+        ck_assert_int_eq(
+                process_table_add_thread(&f.processes, child_pid, child_pid, (uint32_t)getpid(), 2, &child),
+                0);
+        jitdump_builder_header(&b, 1, 0);
+        jitdump_builder_load(&b, now_ns, 0x2000, 16, "child's");
+        memcpy(b.data + pid_at, &child_pid, sizeof(child_pid));
+        second = b.used_bytes - JITDUMP_HEADER_BYTES;
+        jitdump_builder_load(&b, now_ns, 0x2000, 16, "unknown");
+        memcpy(b.data + pid_at + second, &other_pid, sizeof(other_pid));
+        jitdump_builder_load(&b, now_ns, 0x2000, 16, "own");
+        write_file(f.dump_path, O_TRUNC, b.data, b.used_bytes);
+        note(&f, f.dump_path);
+        read_more(&f);
+        ck_assert_int_eq(jit_files_run(f.files, UINT64_MAX), 0);
+        ck_assert_uint_eq(n_regions(&f), 2);
+        check_region(&f, 1, 0x2000, "child's");
+        check_region(&f, 2, 0x2000, "own");
+        for (uint32_t i = 1; i <= 2; i++) {
+                const struct trace_code_region *row = trace_dictionary_row(&f.dictionary,
+                                                                           TRACE_TABLE_CODE_REGIONS, i);
+
+                ck_assert_uint_eq(row->process,
+                                  i == 1 ? child->process->process : f.thread->process->process);
+        }
+        read_more(&f);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_JIT_GARBAGE], 1);
         byte_buffer_deinit(&b);
         tear_down(&f);
 }
