@@ -36,10 +36,10 @@ struct trace_thread {
         uint32_t fiber; /* FIBER: tells those of a process apart; `tid` is 0 */
 };
 
-#define TRACE_MODULE_TOLD_BY_JIT \
-        1                                   /* generation of an IMAGE: its program announced it; it was not
-                                    * recognised */
-#define TRACE_MODULE_KERNEL_GONE UINT32_MAX /* generation of KERNEL: code was removed there */
+/* Values of `generation` with a meaning of their own. */
+#define TRACE_MODULE_TOLD_BY_JIT 1          /* of an IMAGE: its program announced it; it was not recognised */
+#define TRACE_MODULE_VDSO_32     32         /* of a VDSO: that of 32-bit processes */
+#define TRACE_MODULE_KERNEL_GONE UINT32_MAX /* of the KERNEL: code was removed there */
 
 struct trace_module {
         /* string: the path when it was mapped, or "[kernel]", "[vdso]", "//anon", "[image 3f0c..]" */

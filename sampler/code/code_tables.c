@@ -367,7 +367,7 @@ static struct unwind_cache_key code_tables_identify(const struct code_tables *t,
 {
         struct stat status;
 
-        if (row->kind == TRACE_MODULE_VDSO)
+        if (row->kind == TRACE_MODULE_VDSO && row->generation == 0)
                 return unwind_cache_key_of_file(0, 0, 0, 0); /* there is one; no file has these */
         if (mmap->build_id_bytes > 0)
                 return unwind_cache_key_of_build_id(mmap->build_id, mmap->build_id_bytes);

@@ -15,6 +15,7 @@
 #include <libelf.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,11 +25,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define PATH_BYTES_MAX   4096 /* PATH_MAX; the kernel gives no longer ones */
 #define LINK_BYTES       96   /* "/proc/PID/map_files/START-END" */
 #define STATUS_BYTES_MAX 65536
+#define BCACHEFS_MAGIC   0xca451a4eU /* which older headers do not name */
 
 static const char vdso_name[] = "[vdso]";
 static const char deleted[] = " (deleted)";
@@ -112,6 +115,22 @@ static bool is_readable_by(uint32_t pid, const struct perf_mmap *mmap, const str
 }
 
 /*
+ * The same number on another device is another file: each new tmpfs counts from one.  Some file systems have
+ * other devices in stat(2) than in the kernel's records.
+ */
+static bool is_on_other_device(int fd, const struct stat *status, const struct perf_mmap *mmap)
+{
+        struct statfs fs;
+
+        if ((mmap->device_major == 0 && mmap->device_minor == 0) ||
+            status->st_dev == makedev(mmap->device_major, mmap->device_minor) || fstatfs(fd, &fs) < 0)
+                return false;
+        return (unsigned long)fs.f_type != BTRFS_SUPER_MAGIC &&
+               (unsigned long)fs.f_type != OVERLAYFS_SUPER_MAGIC &&
+               (unsigned long)fs.f_type != BCACHEFS_MAGIC;
+}
+
+/*
  * A file that an O_PATH descriptor names, for reading, if it is the one that was
  * mapped.  Takes the descriptor.
  */
@@ -123,7 +142,8 @@ static int reopen(int name_fd, const struct perf_mmap *mmap, const char *name, s
 
         if (fstat(name_fd, &status) < 0)
                 r = error_errno(err, "%s", name);
-        else if (mmap->inode != 0 && status.st_ino != mmap->inode)
+        else if (mmap->inode != 0 &&
+                 (status.st_ino != mmap->inode || is_on_other_device(name_fd, &status, mmap)))
                 r = error_set(err, -ENOENT, "%s: another file by now", name);
         else
                 r = regular_file_reopen(name_fd, name, &fd, err);
@@ -281,16 +301,26 @@ static int open_by_path(uint32_t pid, const char *path, const struct perf_mmap *
         return fd == -ENOENT || fd == -ENOTDIR ? open_outside(pid, path, mmap, err) : fd;
 }
 
+bool module_file_is_vdso(const struct perf_mmap *mmap)
+{
+        return mmap->path_bytes == sizeof(vdso_name) - 1 &&
+               memcmp(mmap->path, vdso_name, mmap->path_bytes) == 0;
+}
+
+bool module_file_is_vdso_32(const struct perf_mmap *mmap)
+{
+        return module_file_is_vdso(mmap) && mmap->start_avma < VDSO_AVMA_MIN;
+}
+
 int module_file_open(uint32_t pid, const struct perf_mmap *mmap, struct error *err)
 {
         size_t n_bytes = count_without_deleted(mmap);
         char path[PATH_BYTES_MAX + 1];
         int mapped_fd, fd;
 
-        if (mmap->path_bytes == sizeof(vdso_name) - 1 && memcmp(mmap->path, vdso_name, mmap->path_bytes) == 0)
-                return mmap->start_avma >= VDSO_AVMA_MIN
-                               ? open_vdso(err)
-                               : error_set(err, -ENOENT, "the vdso of a 32-bit process");
+        if (module_file_is_vdso(mmap))
+                return module_file_is_vdso_32(mmap) ? error_set(err, -ENOENT, "the vdso of a 32-bit process")
+                                                    : open_vdso(err);
         mapped_fd = open_mapped(pid, mmap, err);
         if (mapped_fd >= 0 || mapped_fd == -EMFILE || mapped_fd == -ENFILE || mapped_fd == -ENOMEM)
                 return mapped_fd;

@@ -8,14 +8,15 @@
  * CAP_CHECKPOINT_RESTORE), at the range that the kernel reported or, where that has become another since, at
  * the one that /proc/PID/maps shows now; /proc/PID/root/PATH (the program's own view of the file system);
  * PATH, if the program has ended, or has another root by now, in which nothing has that name.  A file other
- * than the mapped one is skipped: it is compared by its inode and the inode's generation, where the kernel
- * reported that (the device is another number in stat(2) on btrfs and overlays); where it reported the
- * build-id, the reader of the file has to compare.  By its path, only a file that the process's user can
- * read: everybody may, or it is his, or the very inode of that device.
+ * than the mapped one is skipped: it is compared by its device (which is another number in stat(2) on btrfs,
+ * bcachefs and overlays), its inode and the inode's generation, where the kernel reported that; where it
+ * reported the build-id, the reader of the file has to compare.  By its path, only a file that the process's
+ * user can read: everybody may, or it is his, or the very inode of that device.
  */
 #ifndef SAMPLER_CODE_MODULE_FILE_H
 #define SAMPLER_CODE_MODULE_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct error;
@@ -27,5 +28,11 @@ struct perf_mmap;
  * Returns a descriptor, the caller's; -ENOENT if it cannot be found any more, -EACCES, -errno.
  */
 int module_file_open(uint32_t pid, const struct perf_mmap *mmap, struct error *err);
+
+/* Code of the kernel's in each process. */
+bool module_file_is_vdso(const struct perf_mmap *mmap);
+
+/* That of a 32-bit process is another one, at an address within its range, which is not opened. */
+bool module_file_is_vdso_32(const struct perf_mmap *mmap);
 
 #endif /* SAMPLER_CODE_MODULE_FILE_H */

@@ -6,6 +6,7 @@
 #include "sampler/code/code_regions.h"
 #include "sampler/code/code_tables.h"
 #include "sampler/code/file_versions.h"
+#include "sampler/code/module_file.h"
 #include "sampler/jit/jit_files.h"
 #include "sampler/merge/kernel_side.h"
 #include "sampler/tracks/recording.h"
@@ -16,9 +17,7 @@
 
 enum trace_module_kind mapped_modules_kind(const struct perf_mmap *m)
 {
-        static const char vdso[] = "[vdso]";
-
-        if (m->path_bytes == sizeof(vdso) - 1 && memcmp(m->path, vdso, m->path_bytes) == 0)
+        if (module_file_is_vdso(m))
                 return TRACE_MODULE_VDSO;
         return perf_mmap_is_anonymous(m) ? TRACE_MODULE_ANONYMOUS : TRACE_MODULE_FILE;
 }
@@ -79,6 +78,8 @@ int mapped_modules_add(struct kernel_side *s, uint32_t process, const struct per
                 row.process = process;
                 row.generation = recording->regions ? code_regions_generation(recording->regions, process)
                                                     : 0;
+        } else if (row.kind == TRACE_MODULE_VDSO) {
+                row.generation = module_file_is_vdso_32(m) ? TRACE_MODULE_VDSO_32 : 0;
         } else if (row.kind == TRACE_MODULE_FILE) {
                 r = add_version(s, rec, &row, m);
                 if (r < 0)

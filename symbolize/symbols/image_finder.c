@@ -216,7 +216,8 @@ int image_finder_find(const struct image_finder *f, uint32_t module, struct foun
         }
         l.parts = kept;
         r = try_files(&l);
-        if (l.module->kind == TRACE_MODULE_VDSO && l.best.source < IMAGE_SOURCE_DEBUG)
+        if (l.module->kind == TRACE_MODULE_VDSO && l.module->generation != TRACE_MODULE_VDSO_32 &&
+            l.best.source < IMAGE_SOURCE_DEBUG)
                 take_vdso(&l);
         take_parts(&l);
         elf_image_close(l.parts);

@@ -3,7 +3,7 @@
 # 32 bits: a program of 32 bits is sampled, and the report names --unwind=fp, which has its callers; hyprof is not built for 32
 set -eu
 . tests/tap.sh
-plan 9
+plan 11
 need gcc jq
 
 # ---- a build
@@ -70,3 +70,72 @@ of_all() { # function: the share of samples that it is in
 }
 holds "and callers are there" compare "$(of_all middle_32)" ">" 0.95
 holds "up to the first one" compare "$(of_all _start)" ">" 0.95
+
+# ---- its vdso is not that of 64-bit programs
+cat >"$TMPDIR/vdso.c" <<'EOS'
+struct head { unsigned char ident[16]; unsigned short type, machine; unsigned version, entry, segments, sections, flags;
+        unsigned short bytes, segment_bytes, n_segments; };
+struct segment { unsigned type, offset, address, physical, file_bytes, memory_bytes, flags, align; };
+struct entry { int tag; unsigned value; };
+struct symbol { unsigned name, value, size; unsigned char info, other; unsigned short section; };
+static void leave(int status) { __asm__ volatile("int $0x80" : : "a"(1), "b"(status)); }
+static int is_equal(const char *a, const char *b)
+{
+        for (; *a && *a == *b; a++)
+                b++;
+        return *a == *b;
+}
+/* The vdso tells by an entry of the auxiliary vector where it is. */
+void begin(unsigned *at)
+{
+        const struct entry *d = 0;
+        const struct symbol *symbols = 0;
+        const char *names = 0;
+        unsigned base = 0, n = 0, words[4] = { 0 };
+        int (*function)(unsigned *, unsigned *, void *) = 0;
+        for (at += 1 + *at + 1; *at; at++)
+                ;
+        for (at++; *at; at += 2)
+                if (at[0] == 33)
+                        base = at[1];
+        if (!base)
+                leave(2);
+        for (unsigned i = 0; i < ((struct head *)base)->n_segments; i++) {
+                const struct segment *s = (struct segment *)(base + ((struct head *)base)->segments) + i;
+                if (s->type == 2)
+                        d = (struct entry *)(base + s->offset);
+        }
+        for (; d->tag; d++) {
+                if (d->tag == 6)
+                        symbols = (struct symbol *)(base + d->value);
+                if (d->tag == 5)
+                        names = (char *)(base + d->value);
+                if (d->tag == 4)
+                        n = ((unsigned *)(base + d->value))[1];
+        }
+        for (unsigned i = 0; i < n; i++)
+                if (is_equal(names + symbols[i].name, "__vdso_gettimeofday"))
+                        function = (void *)(base + symbols[i].value);
+        if (!function)
+                leave(2);
+        for (unsigned i = 0; i < 20000000; i++)
+                (void)function(words, 0, 0);
+        leave(5);
+}
+__asm__(".globl _start\n_start: movl %esp, %eax; pushl %eax; call begin");
+EOS
+status=0
+gcc -m32 -w -O1 -fno-pic -no-pie -ffreestanding -nostdlib -static -fno-stack-protector -fcf-protection=none "$TMPDIR/vdso.c" -o "$TMPDIR/vdso"
+"$TMPDIR/vdso" || status=$?
+if [ $status -ne 5 ]; then
+        skips_group "its vdso" "this kernel has no vdso with a table of symbols for 32-bit programs"
+        exit 0
+fi
+record vdso -- "$TMPDIR/vdso" || true
+"$HYPROF" report --json "$TMPDIR/vdso.hyp" >"$TMPDIR/vdso.json" 2>/dev/null
+in_vdso() { # condition of jq
+        reported vdso "[.functions.rows[] | select(.module == \"[vdso]\" and ($1)) | .self_samples] | add // 0"
+}
+figure "$(in_vdso true) samples in the vdso"
+holds "samples are in its vdso" compare "$(in_vdso true)" ">" 50
+holds "and have no names of the other one" same 0 "$(in_vdso '.kind == "named" or (.function | startswith("[vdso]+"))')"

@@ -198,8 +198,10 @@ START_TEST(test_file_without_build_id)
 }
 END_TEST
 
+/* That of a 32-bit process is another one, which is not known. */
 START_TEST(test_vdso)
 {
+        const struct trace_module of_32 = { .kind = TRACE_MODULE_VDSO, .generation = TRACE_MODULE_VDSO_32 };
         struct perf_mmap m = { .start_avma = UINT64_C(0x7fff00000000),
                                .length_bytes = 8192,
                                .executable = true };
@@ -207,8 +209,12 @@ START_TEST(test_vdso)
         start(NULL);
         m.path = "[vdso]";
         m.path_bytes = 6;
+        m.start_avma = 0xf7f00000;
+        ck_assert_int_eq(code_tables_want(tables, 2, &of_32, ENDED_PID, &m), 0);
+        m.start_avma = UINT64_C(0x7fff00000000);
         ck_assert_int_eq(code_tables_want(tables, 1, &vdso_row, ENDED_PID, &m), 0);
         ck_assert_int_eq((int)find_at_last(1), CODE_TABLES_READY);
+        ck_assert_int_eq((int)find_at_last(2), CODE_TABLES_NONE);
         stop();
 }
 END_TEST

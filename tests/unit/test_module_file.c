@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -271,6 +273,37 @@ START_TEST(test_file_without_identity)
         ck_assert_int_lt(module_file_open(own_pid(), &m, NULL), 0);
         m.path_bytes = 0;
         ck_assert_int_lt(module_file_open(own_pid(), &m, NULL), 0);
+}
+END_TEST
+
+/* File systems count alike: the same number on another device is another file. */
+START_TEST(test_other_device)
+{
+        struct perf_mmap m = { .executable = true,
+                               .start_avma = 4096,
+                               .length_bytes = 4096,
+                               .path = path,
+                               .path_bytes = strlen(path) };
+        uint32_t pid = ended_pid();
+        struct stat status;
+        struct statfs fs;
+
+        ck_assert_int_eq(stat(path, &status), 0);
+        ck_assert_int_eq(statfs(path, &fs), 0);
+        if ((unsigned long)fs.f_type == BTRFS_SUPER_MAGIC ||
+            (unsigned long)fs.f_type == OVERLAYFS_SUPER_MAGIC) {
+                printf("skipped: stat(2) has other devices here\n");
+                return;
+        }
+        m.inode = status.st_ino;
+        m.device_major = major(status.st_dev);
+        m.device_minor = minor(status.st_dev);
+        expect_text(module_file_open(pid, &m, NULL), "first");
+        m.device_minor++;
+        ck_assert_int_eq(module_file_open(pid, &m, NULL), -ENOENT);
+        m.device_minor--;
+        m.device_major++;
+        ck_assert_int_eq(module_file_open(own_pid(), &m, NULL), -ENOENT);
 }
 END_TEST
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * w_jit_heirs dump|map|exec FOLDER - one process has named code at an address; another, called "heir", has its
- * own code there
+ * w_jit_heirs dump|map|exec FOLDER - one process has named code at an address; another, called "heir", has
+ * its own code there
  *
  * dump    both go on with one jitdump in FOLDER, whose records say of which process they are: "old_code" and
  *         "heir_code"
