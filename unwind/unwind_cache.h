@@ -29,7 +29,7 @@ struct unwind_cache_key {
         uint64_t build_id_bytes;                     /* 0 = it has none */
         uint64_t device, inode;
         uint64_t file_bytes;
-        int64_t changed_ns; /* st_mtim */
+        int64_t changed_ns; /* st_ctim */
 };
 
 struct unwind_cache {

@@ -374,8 +374,9 @@ static struct unwind_cache_key code_tables_identify(const struct code_tables *t,
         *ret_fd = opened_files_open(t->opened, pid, mmap, NULL);
         if (*ret_fd < 0 || fstat(*ret_fd, &status) < 0)
                 return unwind_cache_key_of_file(UINT64_MAX, module, 0, 0); /* as a file of its own */
+        /* Programs can set the time of writing, but not this one. */
         return unwind_cache_key_of_file(status.st_dev, status.st_ino, (uint64_t)status.st_size,
-                                        status.st_mtim.tv_sec * (int64_t)NS_PER_S + status.st_mtim.tv_nsec);
+                                        status.st_ctim.tv_sec * (int64_t)NS_PER_S + status.st_ctim.tv_nsec);
 }
 
 /* A module that was not wanted before.  Returns 0 with @ret_id, or -errno. */

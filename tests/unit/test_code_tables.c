@@ -180,6 +180,45 @@ START_TEST(test_own_file)
 }
 END_TEST
 
+/* A file that was written over is another one, also with its length and its time of writing as before. */
+START_TEST(test_file_written_over)
+{
+        static uint8_t bytes[1 << 16];
+        char path[] = "/tmp/hyprof-tables-XXXXXX";
+        struct stat before, now;
+        struct perf_mmap m;
+        int from_fd, fd = mkstemp(path);
+        ssize_t n;
+
+        start(NULL);
+        from_fd = open(own_path, O_RDONLY | O_CLOEXEC);
+        ck_assert_int_ge(from_fd, 0);
+        ck_assert_int_ge(fd, 0);
+        while ((n = read(from_fd, bytes, sizeof(bytes))) > 0)
+                ck_assert_int_eq(write(fd, bytes, (size_t)n), n);
+        io_close(&from_fd);
+        ck_assert_int_eq(fstat(fd, &before), 0);
+        m = mmap_of(path);
+        ck_assert_int_eq(want(1, (uint32_t)getpid(), &m), 0);
+        ck_assert_int_eq((int)find_at_last(1), CODE_TABLES_READY);
+        memset(bytes, 0, sizeof(bytes));
+        do {
+                const struct timespec times[2] = { before.st_atim, before.st_mtim };
+
+                ck_assert_int_eq(pwrite(fd, bytes, sizeof(bytes), 0), sizeof(bytes));
+                ck_assert_int_eq(futimens(fd, times), 0);
+                ck_assert_int_eq(fstat(fd, &now), 0);
+        } while (now.st_ctim.tv_sec == before.st_ctim.tv_sec &&
+                 now.st_ctim.tv_nsec == before.st_ctim.tv_nsec);
+        ck_assert_int_eq(want(2, (uint32_t)getpid(), &m), 0);
+        ck_assert_int_eq((int)find_at_last(2), CODE_TABLES_NONE);
+        ck_assert_int_eq((int)find(1), CODE_TABLES_READY);
+        (void)unlink(path);
+        io_close(&fd);
+        stop();
+}
+END_TEST
+
 /* Without a build-id it is the same file by what fstat(2) says. */
 START_TEST(test_file_without_build_id)
 {
