@@ -127,6 +127,11 @@ int debug_files_find_sections(struct debug_files *files, const struct debug_sect
         return 1;
 }
 
+bool debug_files_are_of_folder(const struct debug_files *files)
+{
+        return files->separate.elf && files->image->build_id_bytes == 0;
+}
+
 /* Path of the file with the debug information, to look beside it. */
 static const char *find_debug_path(const struct debug_files *files, const Elf *elf)
 {

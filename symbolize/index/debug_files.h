@@ -13,6 +13,7 @@
 #define SYMBOLIZE_INDEX_DEBUG_FILES_H
 
 #include <libelf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -62,6 +63,12 @@ size_t debug_files_find_symbols(struct debug_files *files,
  */
 int debug_files_find_sections(struct debug_files *files, const struct debug_sections **ret_sections,
                               uint64_t *ret_bias, struct error *err);
+
+/*
+ * Was something found in a debug file that only its folder tells?  An image without a build-id takes the one
+ * that is like it, and another one may lie there the next time.
+ */
+bool debug_files_are_of_folder(const struct debug_files *files);
 
 /* The supplementary file that dwz made (.gnu_debugaltlink, .debug_sup), or NULL; owned by @files. */
 const struct debug_sections *debug_files_find_supplement(struct debug_files *files);

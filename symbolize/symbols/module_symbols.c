@@ -310,6 +310,8 @@ int module_symbols_save(struct module_symbols *module, struct byte_buffer *out, 
         if (module->go.bytes && !module->code)
                 return error_set(err, -EOVERFLOW,
                                  "the lines of a Go program are read as fast from the program");
+        if (module->files && debug_files_are_of_folder(module->files))
+                return error_set(err, -EOVERFLOW, "debug information that only its folder tells is not kept");
         if (module->is_saved)
                 return error_set(err, -EALREADY, "the index of a module is saved already");
         r = module->code ? code_index_complete(module->code, err) : 0;

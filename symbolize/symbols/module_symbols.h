@@ -72,7 +72,8 @@ int module_symbols_find_range(struct module_symbols *module, uint64_t svma, stru
 /*
  * module_symbols_save() - all of the module, read to its end, as bytes for module_symbols_options.index
  * @out:  appended to
- * Returns 0, -EOVERFLOW if it would be too large to be worth it, -ENOMEM.
+ * Returns 0, -EOVERFLOW if it would be too large to be worth it, or another debug file may be there the next
+ * time; -ENOMEM.
  */
 int module_symbols_save(struct module_symbols *module, struct byte_buffer *out, struct error *err);
 

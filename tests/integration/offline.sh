@@ -3,7 +3,7 @@
 # A trace gets its names on a machine that never had the program; what is found is added, what differs is not believed
 set -eu
 . tests/tap.sh
-plan 88
+plan 92
 need gcc objcopy
 
 code_trace=$BUILD/tools/code_trace
@@ -234,3 +234,27 @@ holds "an empty name is none" env HYPROF_CACHE_DIR= "$HYPROF" symbolize -q "$TMP
 chmod 777 "$TMPDIR/cache"
 holds "a folder that others can write into is not used" symbolize "$TMPDIR/kept.hyp"
 chmod 700 "$TMPDIR/cache"
+
+# Without a build-id nothing but the folder tells which debug file is meant: there may be another one the next time.
+for name in first_name other_name; do
+        {
+                echo "__attribute__((noinline, used, aligned(64))) static long $name(long n) { return n * 3 + 1; }"
+                for i in $(seq 8000); do
+                        echo "long function_$i(long a, long b) { long c = a * $i + b; if (c > $i) c ^= b; return c + a; }"
+                done
+                echo "int main(void) { return (int)$name(1); }"
+        } >"$TMPDIR/many.c"
+        gcc -O1 -g -fno-toplevel-reorder -Wl,--build-id=none -o "$TMPDIR/$name" "$TMPDIR/many.c"
+done
+strip -o "$TMPDIR/many" "$TMPDIR/first_name"
+rm -rf "$TMPDIR/cache"
+mkdir "$TMPDIR/of_folder"
+for name in first_name other_name; do
+        rm -f "$TMPDIR/of_folder"/*
+        objcopy --only-keep-debug "$TMPDIR/$name" "$TMPDIR/of_folder/$name.debug"
+        "$code_trace" "$TMPDIR/many.hyp" "$TMPDIR/many" /nowhere/many whole
+        holds "a debug file by its layout, $name" symbolize --debug-dir "$TMPDIR/of_folder" "$TMPDIR/many.hyp"
+        holds "its names, whatever was there before" same "$name" \
+                "$("$HYPROF" dump "$TMPDIR/many.hyp" | grep -o 'first_name\|other_name' | sort -u | paste -sd ' ')"
+done
+rm "$TMPDIR/many.c" "$TMPDIR/many.hyp"
