@@ -231,8 +231,8 @@ static int kernel_types_scan(struct picker *p, struct error *err)
 /* ---- the result ---------------------------------------------------------------------------------------- */
 
 /*
- * Numbers of 1, 2, 4 and 8 bytes, a pointer, and then the wanted structs: their ids are
- * known before they are made.
+ * Numbers of 1, 2, 4 and 8 bytes, a pointer, then the wanted structs, and then an array of each of these:
+ * their ids are known before they are made.
  */
 enum { OUT_NUMBERS = 1, OUT_POINTER = 5, OUT_STRUCTS = 6 };
 
@@ -249,9 +249,15 @@ static int add_simple_types(struct btf *out)
 /* A field's type in @out; 0 if it has none there. */
 static uint32_t find_out_type(const struct picker *p, uint32_t kernel_id)
 {
-        uint32_t id;
+        uint32_t id, first_struct = OUT_STRUCTS;
         const struct btf_type *type = resolve(&p->kernel, kernel_id, &id);
 
+        if (type && btf_is_array(type)) {
+                type = resolve(&p->kernel, btf_array(type)->type, &id);
+                if (!type || !btf_is_struct(type))
+                        return 0;
+                first_struct += p->n_wanted;
+        }
         if (!type)
                 return 0;
         if (btf_is_ptr(type))
@@ -261,7 +267,7 @@ static uint32_t find_out_type(const struct picker *p, uint32_t kernel_id)
                 return OUT_NUMBERS + (uint32_t)__builtin_ctz(type->size);
         for (uint32_t i = 0; btf_is_struct(type) && i < p->n_wanted; i++)
                 if (p->wanted[i].id == id)
-                        return OUT_STRUCTS + i;
+                        return first_struct + i;
         return 0;
 }
 
@@ -349,6 +355,8 @@ static int make(struct picker *p, struct byte_buffer *out, struct error *err)
         r = add_simple_types(p->out);
         for (uint32_t i = 0; r >= 0 && i < p->n_wanted; i++)
                 r = add_struct(p, &p->wanted[i]);
+        for (uint32_t i = 0; r >= 0 && i < p->n_wanted; i++)
+                r = btf__add_array(p->out, OUT_NUMBERS + 2, (int)(OUT_STRUCTS + i), 0);
         if (r >= 0)
                 bytes = btf__raw_data(p->out, &n_bytes);
         if (bytes)

@@ -40,9 +40,11 @@ struct kernel_types_request {
  * kernel_types_pick() - of each struct that the program has, what the kernel's struct of that name
  * has of the same fields
  * @kernel:  types as /sys/kernel/btf/vmlinux has them
- * @out:     appended: types in the same format.  Pointers lead nowhere, and names of numbers' types are lost
- * Fills in the hooks' ids.  Fields that are neither a number, nor a pointer, nor such a struct are left out,
- * and so are structs that the kernel does not have.  Returns 0, -EBADMSG, -ENOTSUP (a newer format), -ENOMEM.
+ * @out:     appended: types in the same format.  Pointers lead nowhere, names of numbers' types are lost, and
+ *           arrays have no length
+ * Fills in the hooks' ids.  Fields that are neither a number, nor a pointer, nor such a struct or an array of
+ * them are left out, and so are structs that the kernel does not have.  Returns 0, -EBADMSG, -ENOTSUP (a
+ * newer format), -ENOMEM.
  */
 int kernel_types_pick(const struct kernel_types_request *request, const void *kernel, size_t kernel_bytes,
                       struct byte_buffer *out, struct error *err);

@@ -18,12 +18,13 @@ static struct kernel_types_request request;
 
 /*
  * typedef int id_t; struct task { long first; const id_t pid; struct { struct { short deep; }; void *stack;
- * }; struct node node; unsigned bits : 3; int list[4]; };  struct node { char a, b; };
+ * }; struct node node; unsigned bits : 3; int list[4]; const struct node nodes[3]; };
+ * struct node { char a, b; };
  */
 static void make_kernel(void)
 {
         int number, number_16, number_64, byte, number_typedef, constant, pointer, innermost, inner, node,
-                array;
+                array, nodes;
 
         kernel = btf__new_empty();
         number = btf__add_int(kernel, "int", 4, BTF_INT_SIGNED);
@@ -43,6 +44,7 @@ static void make_kernel(void)
         node = btf__add_struct(kernel, "node", 2);
         (void)btf__add_field(kernel, "a", byte, 0, 0);
         (void)btf__add_field(kernel, "b", byte, 8, 0);
+        nodes = btf__add_array(kernel, number, btf__add_const(kernel, node), 3);
         (void)btf__add_struct(kernel, "task", 64);
         (void)btf__add_field(kernel, "first", number_64, 0, 0);
         (void)btf__add_field(kernel, "pid", constant, 64, 0);
@@ -50,6 +52,7 @@ static void make_kernel(void)
         (void)btf__add_field(kernel, "node", node, 192, 0);
         (void)btf__add_field(kernel, "bits", number, 224, 3);
         (void)btf__add_field(kernel, "list", array, 256, 0);
+        (void)btf__add_field(kernel, "nodes", nodes, 384, 0);
         (void)btf__add_typedef(kernel, "switch", number);
         (void)btf__add_typedef(kernel, "btf_trace_switch_more", number);
         (void)btf__add_typedef(kernel, "btf_trace_switch", number);
@@ -57,7 +60,8 @@ static void make_kernel(void)
 
 static void setup(void)
 {
-        static const char *const fields[] = { "pid", "deep", "stack", "node", "bits", "list", "not_there" };
+        static const char *const fields[] = { "pid",  "deep", "stack", "node",
+                                              "bits", "list", "nodes", "not_there" };
         int number;
 
         make_kernel();
@@ -83,25 +87,40 @@ static void teardown(void)
         btf__free(local);
 }
 
-/* Checks where a field of a struct is, and of what kind. */
-static void expect(const struct btf *types, const char *name, const char *field, unsigned bits, unsigned kind,
-                   unsigned n_bytes)
+/* A field of a struct; @ret_bits: where it is. */
+static uint32_t type_of_field(const struct btf *types, const char *name, const char *field,
+                              unsigned *ret_bits)
 {
         int id = btf__find_by_name_kind(types, name, BTF_KIND_STRUCT);
         const struct btf_type *type = btf__type_by_id(types, (uint32_t)id);
 
         ck_assert_int_gt(id, 0);
-        for (uint16_t i = 0; i < btf_vlen(type); i++) {
-                const struct btf_member *member = &btf_members(type)[i];
-
-                if (strcmp(btf__name_by_offset(types, member->name_off), field) != 0)
-                        continue;
-                ck_assert_uint_eq(btf_member_bit_offset(type, i), bits);
-                ck_assert_uint_eq(btf_kind(btf__type_by_id(types, member->type)), kind);
-                ck_assert_int_eq(btf__resolve_size(types, member->type), n_bytes);
-                return;
-        }
+        for (uint16_t i = 0; i < btf_vlen(type); i++)
+                if (strcmp(btf__name_by_offset(types, btf_members(type)[i].name_off), field) == 0) {
+                        *ret_bits = btf_member_bit_offset(type, i);
+                        return btf_members(type)[i].type;
+                }
         ck_abort_msg("%s has no %s", name, field);
+}
+
+/* Checks where a field of a struct is, and of what kind. */
+static void expect(const struct btf *types, const char *name, const char *field, unsigned bits, unsigned kind,
+                   unsigned n_bytes)
+{
+        unsigned found_bits;
+        uint32_t type = type_of_field(types, name, field, &found_bits);
+
+        ck_assert_uint_eq(found_bits, bits);
+        ck_assert_uint_eq(btf_kind(btf__type_by_id(types, type)), kind);
+        ck_assert_int_eq(btf__resolve_size(types, type), n_bytes);
+}
+
+/* The type of an array's elements. */
+static uint32_t find_element(const struct btf *types, const char *name, const char *field)
+{
+        unsigned bits;
+
+        return btf_array(btf__type_by_id(types, type_of_field(types, name, field, &bits)))->type;
 }
 
 START_TEST(test_fields_are_where_the_kernel_has_them)
@@ -120,9 +139,12 @@ START_TEST(test_fields_are_where_the_kernel_has_them)
         expect(types, "task", "stack", 128, BTF_KIND_PTR, 8);
         expect(types, "task", "node", 192, BTF_KIND_STRUCT, 2);
         expect(types, "task", "first", 0, BTF_KIND_INT, 8);
+        expect(types, "task", "nodes", 384, BTF_KIND_ARRAY, 0);
+        ck_assert_uint_eq(find_element(types, "task", "nodes"),
+                          (uint32_t)btf__find_by_name_kind(types, "node", BTF_KIND_STRUCT));
         expect(types, "node", "b", 8, BTF_KIND_INT, 1);
         task = btf__type_by_id(types, (uint32_t)btf__find_by_name_kind(types, "task", BTF_KIND_STRUCT));
-        ck_assert_uint_eq(btf_vlen(task), 5); /* neither bits nor the list nor what is not there */
+        ck_assert_uint_eq(btf_vlen(task), 6); /* neither bits nor the list nor what is not there */
         ck_assert_uint_eq(task->size, 64);
         ck_assert_int_lt(btf__find_by_name(types, "absent"), 0);
         ck_assert_int_eq((int)hooks[0].id, btf__find_by_name(kernel, "btf_trace_switch"));
