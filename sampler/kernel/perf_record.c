@@ -12,7 +12,8 @@
 
 #define SAMPLE_ID_BYTES 32 /* TID, TIME, CPU, IDENTIFIER at the end of every record that is no sample */
 /* In PERF_RECORD_MMAP2: after a header, two numbers, three words, a build-id or an inode, and two flags. */
-#define MMAP2_PATH_OFFSET 72
+#define MMAP2_PATH_OFFSET   72
+#define KSYMBOL_NAME_OFFSET 24
 
 /*
  * The beginning of every tracepoint's record: its number, in 2 bytes, and a byte of
@@ -249,6 +250,23 @@ static void perf_record_decode_switch(uint16_t misc, struct perf_record *rec)
         rec->context_switch.wait = rec->context_switch.preempted ? TRACE_WAIT_PREEMPTED : TRACE_WAIT_UNKNOWN;
 }
 
+/*
+ * Where a record that is no sample has its end.  The kernel gives KSYMBOL to one event after the other, and
+ * makes the record longer by one end each time, at least in Linux 6.18: what comes after the first end is
+ * left from older records.
+ */
+static size_t find_sample_id(const uint8_t *bytes, size_t n_bytes, uint32_t type)
+{
+        size_t last = n_bytes - SAMPLE_ID_BYTES;
+        size_t n_name;
+
+        if (type != PERF_RECORD_KSYMBOL || last <= KSYMBOL_NAME_OFFSET)
+                return last;
+        n_name = strnlen((const char *)bytes + KSYMBOL_NAME_OFFSET, last - KSYMBOL_NAME_OFFSET);
+        n_name = (n_name + sizeof(uint64_t)) & ~(sizeof(uint64_t) - 1); /* with its NUL, or more of them */
+        return n_name < last - KSYMBOL_NAME_OFFSET ? KSYMBOL_NAME_OFFSET + n_name : last;
+}
+
 /* Everything but samples ends in who, when, where and which event. */
 static void decode_sample_id(struct byte_reader *id, struct perf_record *rec)
 {
@@ -323,9 +341,10 @@ int perf_record_decode(const uint8_t *bytes, size_t n_bytes, const struct perf_r
         } else if (r.left < SAMPLE_ID_BYTES) {
                 r.short_read = true;
         } else {
-                struct byte_reader id = byte_reader_of(r.at + r.left - SAMPLE_ID_BYTES, SAMPLE_ID_BYTES);
+                size_t id_offset = find_sample_id(bytes, n_bytes, type);
+                struct byte_reader id = byte_reader_of(bytes + id_offset, SAMPLE_ID_BYTES);
 
-                r.left -= SAMPLE_ID_BYTES;
+                r.left = id_offset - (size_t)(r.at - bytes);
                 decode_sample_id(&id, &rec);
                 perf_record_decode_body(&r, type, misc, &rec);
         }

@@ -277,6 +277,29 @@ START_TEST(test_kernel_code)
 }
 END_TEST
 
+/* For the third event that a record goes to the kernel writes its end, and leaves room for two more. */
+START_TEST(test_kernel_code_of_several_recorders)
+{
+        struct byte_buffer b = { .data = NULL };
+        struct perf_record first, third;
+        uint16_t n_bytes;
+
+        build(KERNEL_CODE, &b);
+        first = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_KERNEL_CODE);
+        for (unsigned i = 0; i < 64; i++)
+                byte_buffer_add_u8(&b, (uint8_t)(0xa5 + i));
+        n_bytes = (uint16_t)b.used_bytes;
+        memcpy(b.data + 6, &n_bytes, sizeof(n_bytes));
+        third = decode(&b, PERF_RECORD_SAMPLE_TYPE, PERF_RECORD_KIND_KERNEL_CODE);
+        ck_assert_uint_eq(third.time_ns, first.time_ns);
+        ck_assert_uint_eq(third.event, first.event);
+        ck_assert_uint_eq(third.cpu, first.cpu);
+        ck_assert_uint_eq(third.kernel_code.start_avma, first.kernel_code.start_avma);
+        ck_assert_uint_eq(third.kernel_code.name_bytes, 12);
+        byte_buffer_deinit(&b);
+}
+END_TEST
+
 START_TEST(test_sample_with_chain)
 {
         struct byte_buffer b = { .data = NULL };
