@@ -363,11 +363,14 @@ static bool takes(struct kernel_side *s, const struct perf_record *rec)
 static int take_kernel_code(struct kernel_side *s, const struct perf_record *rec)
 {
         struct kernel_code *code = s->recording->kernel_code;
+        uint64_t start_avma = rec->kernel_code.start_avma;
         int r = 0;
 
         if (!code)
                 return 0;
-        if (kernel_code_is_replaced(code, &rec->kernel_code))
+        if (kernel_code_is_replaced(code, &rec->kernel_code) &&
+            stack_unwinder_has_waiting_in_kernel(s->recording->unwinder, start_avma,
+                                                 start_avma + rec->kernel_code.n_bytes))
                 r = sample_stacks_resume(s, NULL, UINT64_MAX);
         return r < 0 ? r : kernel_code_note(code, s->recording->dictionary, &rec->kernel_code);
 }

@@ -85,6 +85,10 @@ bool stack_unwinder_resume(struct stack_unwinder *u, const struct process_track 
 /* Does any stack wait for a table? */
 bool stack_unwinder_has_waiting(const struct stack_unwinder *u);
 
+/* Does one wait that was taken in the kernel's code of this range? */
+bool stack_unwinder_has_waiting_in_kernel(const struct stack_unwinder *u, uint64_t start_avma,
+                                          uint64_t end_avma);
+
 /*
  * stack_unwinder_is_overdue() - must the tables that stacks wait for be made now?
  * The first of the stacks has waited WAITING_STACKS_LATE_NS, or they take WAITING_STACKS_MANY bytes.

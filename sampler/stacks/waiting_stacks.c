@@ -148,6 +148,18 @@ bool waiting_stacks_are_overdue(const struct waiting_stacks *s, uint64_t now_ns)
         return false;
 }
 
+bool waiting_stacks_have_kernel_code(const struct waiting_stacks *s, uint64_t start_avma, uint64_t end_avma)
+{
+        for (size_t i = 0; i < s->n_items; i++) {
+                const struct waiting_stack *stack = s->items[i];
+
+                for (uint32_t k = 0; stack && k < stack->n_kernel; k++)
+                        if (stack->kernel[k].avma >= start_avma && stack->kernel[k].avma < end_avma)
+                                return true;
+        }
+        return false;
+}
+
 void waiting_stack_restore_kernel(const struct waiting_stack *stack, struct call_chain *ret_chain)
 {
         memcpy(ret_chain->frames, stack->kernel, stack->n_kernel * sizeof(*stack->kernel));

@@ -85,6 +85,9 @@ void waiting_stack_free(struct waiting_stacks *s, struct waiting_stack *stack);
 /* Is it time for the tables? */
 bool waiting_stacks_are_overdue(const struct waiting_stacks *s, uint64_t now_ns);
 
+/* Was one of them taken in the kernel's code of this range? */
+bool waiting_stacks_have_kernel_code(const struct waiting_stacks *s, uint64_t start_avma, uint64_t end_avma);
+
 /* Makes @ret_chain the kernel's part alone. */
 void waiting_stack_restore_kernel(const struct waiting_stack *stack, struct call_chain *ret_chain);
 

@@ -406,6 +406,9 @@ START_TEST_IF(IS_X86_64, test_waits_for_its_table)
         ck_assert_uint_eq(f.tables.n_waits, 0); /* the collector goes on meanwhile */
         ck_assert(!resume(&f, 0, &resumed));
         ck_assert(stack_unwinder_has_waiting(f.unwinder));
+        ck_assert(stack_unwinder_has_waiting_in_kernel(f.unwinder, KERNEL + 1, KERNEL + 2));
+        ck_assert(!stack_unwinder_has_waiting_in_kernel(f.unwinder, KERNEL + 2, KERNEL + 16));
+        ck_assert(!stack_unwinder_has_waiting_in_kernel(f.unwinder, KERNEL - 16, KERNEL));
 
         map(&f, BIAS, MODULE_JIT); /* other code is there by then */
         answer(&f.tables, CODE_TABLES_READY);
@@ -424,6 +427,7 @@ START_TEST_IF(IS_X86_64, test_waits_for_its_table)
         }
         ck_assert(!resume(&f, 0, &resumed));
         ck_assert(!stack_unwinder_has_waiting(f.unwinder));
+        ck_assert(!stack_unwinder_has_waiting_in_kernel(f.unwinder, KERNEL + 1, KERNEL + 2));
         ck_assert_uint_eq(f.process.held_ns, UINT64_MAX);
         ck_assert_ptr_null(f.process.waiting_space);
         ck_assert_uint_eq(count(&f, TRACE_LOSS_STACK_TABLE_LATE), 0);
