@@ -11,11 +11,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #define PIECE_BYTES ((size_t)1 << 17) /* of a whole that is read again */
 
-/* The key of an image among a program's others; `instance`: of those that were not found whole, else 0. */
+/* The key of an image among all others; `instance`: of those that were not found whole, else 0. */
 struct image_key {
+        uint64_t recording;
         uint32_t pid, program;
         uint64_t content;
         uint64_t instance;
@@ -25,6 +27,9 @@ void image_identities_init(struct image_identities *ids)
 {
         *ids = (struct image_identities){ .known = NULL };
         intern_init(&ids->images, sizeof(struct image_key), IMAGE_IDENTITY_IMAGES_MAX);
+        if (getrandom(&ids->recording, sizeof(ids->recording), GRND_NONBLOCK) !=
+            (ssize_t)sizeof(ids->recording))
+                ids->recording = clock_raw_ns();
 }
 
 void image_identities_deinit(struct image_identities *ids)
@@ -104,7 +109,8 @@ static bool identity_take(struct image_whole *known, const struct image_identity
 int image_identities_find(struct image_identities *ids, const struct image_identity_look *look,
                           struct byte_buffer *whole, struct image_identity *ret)
 {
-        struct image_key key = { look->image->memory.pid, look->program, look->image->content, 0 };
+        struct image_key key = { ids->recording, look->image->memory.pid, look->program, look->image->content,
+                                 0 };
         struct image_whole *known;
         bool is_too_large, may_be_other;
         int r = identity_add(ids, &key, &known);

@@ -47,6 +47,7 @@ struct image_identities {
         struct intern images;      /* by program and mapped bytes */
         struct image_whole *known; /* heap; by the id in `images` - 1 */
         size_t capacity;
+        uint64_t recording; /* a random number: in others the same PID and bytes may be another image */
 };
 
 /* A look at an image that was found. */

@@ -360,6 +360,24 @@ static struct image_identity identify_without_search(struct image_identities *id
         return identity;
 }
 
+/* Recordings that are merged may have the same PID and bytes: only a whole tells that two images are one. */
+START_TEST(one_that_is_not_whole_is_its_recordings)
+{
+        struct image_identities ids, others;
+
+        image_identities_init(&ids);
+        image_identities_init(&others);
+        made_image_load(&image, base, false);
+        keep_copy();
+        ck_assert_int_eq(find(0), 1);
+        forget_image();
+        ck_assert_uint_ne(identify_without_search(&ids).content, identify_without_search(&others).content);
+        ck_assert_uint_eq(identify(&ids, is_whole).content, identify(&others, is_whole).content);
+        image_identities_deinit(&others);
+        image_identities_deinit(&ids);
+}
+END_TEST
+
 /* A copy of the whole that differs in what is not mapped. */
 static void keep_twin(void)
 {
