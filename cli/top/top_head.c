@@ -38,8 +38,8 @@ void top_head_print(const struct top_input *in, const char *title, bool all, boo
 {
         const struct live_stats *s = &in->stats;
         uint64_t n_lost = count_losses(s->dictionary);
-        int n = snprintf(line, n_bytes, "hyprof top: %.80s  %s  %s of %s  %s samples, %s zones", title,
-                         top_head_state_of(in, is_paused), all ? "all" : "last seconds",
+        int n = snprintf(line, n_bytes, "hyprof top: %.80s  %s  %s %s  %s samples, %s zones", title,
+                         top_head_state_of(in, is_paused), all ? "all of" : "last",
                          text_number_duration(live_stats_window_ns(s, all)).text,
                          text_number_short(s->n_samples).text, text_number_short(s->n_zones_over).text);
 

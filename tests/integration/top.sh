@@ -5,7 +5,7 @@ set -eu
 . tests/tap.sh
 # ncurses keeps memory that it never frees.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
-plan 34
+plan 35
 need python3 jq
 
 trace=tests/golden/v1.4.hyp
@@ -81,6 +81,7 @@ holds 'a pipe that ends early' sh -c "! head -c $((size / 2)) '$trace' | '$HYPRO
 holds 'keys: tables, a zone, filter, sort, pause, help, quit' on_terminal xterm 24x80 \
         'see functions|type 2|see RATE|type \r|see DURATIONS|type \x1b|type /load\r|see filter: load|type >|see MEAN|type  |type  |type ?|see choose a row|type q' \
         --all-time "$trace"
+holds '80 columns say how to go on and how to end' on_terminal xterm 24x80 'see q quit  ? keys|see space pause|type q' --all-time "$trace"
 holds 'another size while it runs' on_terminal xterm 24x80 'see functions|size 10x40|type 3|see TID|size 50x200|type 2|see RATE|type q' --all-time "$trace"
 holds 'a terminal of three lines' on_terminal xterm 3x20 'see hyprof|type q' --all-time "$trace"
 holds 'a terminal without colours' on_terminal vt100 24x80 'see functions|type 2|see RATE|type q' --all-time "$trace"
