@@ -85,7 +85,7 @@ static const struct option_table table = {
         .closing =
                 "keys: 1 to 4 tables, Enter opens a zone, < > sort, / filter, space pause, ? all keys, q quit\n"
                 "exit status: 0 = ended by q, a signal or the recording's end; 1 = TRACE cannot be read or is\n"
-                "damaged, or the recorder failed; 2 = usage\n",
+                "damaged; 2 = usage; if nothing was recorded, that of hyprof record, such as 125 or 127\n",
 };
 
 /* ---- the command line ---------------------------------------------------------------------------------- */
@@ -315,6 +315,8 @@ static int run_plain(struct top_input *in, const struct arguments *args, const c
                 r = top_input_step(in, err);
                 if (r < 0 || (clock_raw_ns() < next_ns && !in->is_over))
                         continue;
+                if (top_input_has_failed_early(in))
+                        break;
                 r = print_plain(in, args, title, limit, err);
                 next_ns += args->interval_ns;
                 n++;
@@ -372,6 +374,8 @@ static int cmd_top_judge(const struct top_input *in, const struct arguments *arg
                          const struct error *err)
 {
         int status = in->recorder_status;
+        bool has_recorder_failed = !args->trace && !has_events && WIFEXITED(status) &&
+                                   WEXITSTATUS(status) != 0;
 
         if (r < 0 && args->trace) {
                 complain_of_trace(r, args->trace, err);
@@ -381,12 +385,13 @@ static int cmd_top_judge(const struct top_input *in, const struct arguments *arg
                 complain("error: %s", err->text);
                 return EXIT_STATUS_FAILED;
         }
-        if (in->is_over && in->ending[0] != '\0')
+        /* It has said why, and its trace has no end then. */
+        if (in->is_over && in->ending[0] != '\0' && !has_recorder_failed)
                 complain("%s: %s: %s", args->trace ? "warning" : "note",
                          args->trace ? args->trace : "the recording", in->ending);
         if (args->trace)
                 return in->is_over && in->ending[0] != '\0' ? EXIT_STATUS_FAILED : EXIT_STATUS_OK;
-        if (!has_events && WIFEXITED(status) && WEXITSTATUS(status) != 0)
+        if (has_recorder_failed)
                 return WEXITSTATUS(status) > EXIT_STATUS_FAILED ? WEXITSTATUS(status) : EXIT_STATUS_FAILED;
         return EXIT_STATUS_OK;
 }

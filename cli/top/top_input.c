@@ -238,3 +238,8 @@ int top_input_step(struct top_input *in, struct error *err)
         r = live_names_step(&in->names);
         return r < 0 ? error_set(err, r, "names of functions: out of memory") : 0;
 }
+
+bool top_input_has_failed_early(const struct top_input *in)
+{
+        return in->is_over && in->latest_ns == 0 && in->ending[0] != '\0';
+}

@@ -71,4 +71,7 @@ bool top_input_wait(struct top_input *in, int fd, int timeout_ms);
 /* Takes what has come, for a tenth of a second at most.  Returns 0, -ENOMEM, -EBADMSG (no trace), -errno. */
 int top_input_step(struct top_input *in, struct error *err);
 
+/* Whether it is over before there was anything to show: then the complaint is all. */
+bool top_input_has_failed_early(const struct top_input *in);
+
 #endif /* CLI_TOP_TOP_INPUT_H */

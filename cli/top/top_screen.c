@@ -396,7 +396,7 @@ static bool is_to_end(const struct top_screen *s, bool has_key, bool took_key)
 {
         struct pollfd keys = { .fd = s->key_fd, .events = POLLIN };
 
-        if (s->is_over || top_screen_is_readable(s->options->stop_fd))
+        if (s->is_over || top_input_has_failed_early(s->in) || top_screen_is_readable(s->options->stop_fd))
                 return true;
         if (s->options->n_updates != 0 && s->n_updates >= s->options->n_updates)
                 return true;

@@ -5,7 +5,7 @@ set -eu
 . tests/tap.sh
 # ncurses keeps memory that it never frees.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
-plan 35
+plan 39
 need python3 jq
 
 trace=tests/golden/v1.4.hyp
@@ -100,9 +100,14 @@ if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         holds 'its zones' sh -c "tail -4 '$TMPDIR/out' | grep -q ' a .*w_two_zones.c'"
         holds 'what it prints is not in the tables' sh -c "grep -q '^zones ' '$TMPDIR/err' && ! grep -q '^zones ' '$TMPDIR/out'"
         holds 'a command that is not there' exits 127 "$HYPROF" top -- "$TMPDIR/nowhere"
+        holds 'it is one line, and no table' same "0 1 1" \
+                "$(wc -l <"$TMPDIR/out") $(wc -l <"$TMPDIR/err") $(grep -c '^hyprof: error: .*nowhere: command not found' "$TMPDIR/err")"
+        holds 'nor is a screen left open' exits 127 on_terminal xterm 24x80 'see nowhere: command not found' -- "$TMPDIR/nowhere"
+        holds 'a process that is not there' exits 125 "$HYPROF" top -p "$(sh -c 'echo $$')"
+        holds 'it is one line with what to try, and no table' same "0 2" "$(wc -l <"$TMPDIR/out") $(wc -l <"$TMPDIR/err")"
 else
         skips 'a command' 'no events can be opened'
         skips 'its zones' 'no events can be opened'
         skips 'what it prints is not in the tables' 'no events can be opened'
-        skips 'a command that is not there' 'no events can be opened'
+        skips_group 'a command that is not there' 'no events can be opened'
 fi
