@@ -31,8 +31,9 @@
 #define HELD_BYTES_MAX   (UINT64_C(1) << 26) /* of all rings, copied out and not merged yet */
 #define WAITING_MAX      4096                /* regions; later ones are found by the mapping, or not ours */
 #define WAITING_NS       NS_PER_S
-#define LOOKUPS_A_CYCLE  256       /* some 20 us each */
-#define ARM_NS           NS_PER_MS /* a program that rings all the time wakes us no more often */
+#define LOOKUPS_A_CYCLE  256            /* some 20 us each */
+#define ARM_NS           NS_PER_MS      /* a program that rings all the time wakes us no more often */
+#define STANDSTILL_NS    (2 * NS_PER_S) /* of ours, after which a program fills no more chunks */
 #define REFUSED_MAX      65536 /* regions that are remembered; more are counted each time that they come */
 
 /* A memfd that was not taken. */
@@ -490,6 +491,8 @@ int zone_source_begin_cycle(struct zone_source *s)
 
         s->n_cycles++;
         s->now_ns = clock_raw_ns();
+        s->stood_still |= s->cycled_ns != 0 && s->now_ns - s->cycled_ns >= STANDSTILL_NS;
+        s->cycled_ns = s->now_ns;
         s->n_lookups_left = LOOKUPS_A_CYCLE;
         drain_pace_begin(&s->pace, s->now_ns);
         mark_waiting(s, false);
@@ -638,6 +641,22 @@ static void zone_source_note_need(struct zone_source *s, const struct zone_regio
         spare_need_add(&s->need, &lack);
 }
 
+static int count_region_drops(struct zone_source *s, struct zone_region *region)
+{
+        uint64_t n_zones = region->zone_events.n_dropped, n_others = region->other_events.n_dropped;
+        int r = 0;
+
+        for (uint32_t slot = 0; r == 0 && slot < region->n_slots; slot++)
+                r = count_slot_drops(s, region, slot);
+        zone_region_count_losses(region, s->recording->losses);
+        if (s->stood_still) { /* the program did not use all that it might have filled */
+                region->zone_events.n_dropped = n_zones;
+                region->other_events.n_dropped = n_others;
+        }
+        zone_source_note_need(s, region);
+        return r;
+}
+
 /* Settles the accounts of a region that is not looked at any more, and closes it. */
 static void close_region(struct zone_source *s, struct zone_region *region)
 {
@@ -646,10 +665,8 @@ static void close_region(struct zone_source *s, struct zone_region *region)
 
                 stream->n_garbage_bytes += client_stream_count_bytes(stream);
                 zone_source_account(s, &region->slots[slot], 0);
-                (void)count_slot_drops(s, region, slot);
         }
-        zone_source_note_need(s, region);
-        zone_region_count_losses(region, s->recording->losses);
+        (void)count_region_drops(s, region);
         s->regions_bytes -= region->charged_bytes;
         zone_region_deinit(region);
 }
@@ -682,14 +699,9 @@ int zone_source_count_drops(struct zone_source *s, bool final)
 {
         int r = count_missed(s, final);
 
-        for (size_t i = 0; i < s->n_regions; i++) {
-                struct zone_region *region = &s->regions[i];
-
-                for (uint32_t slot = 0; r == 0 && slot < region->n_slots; slot++)
-                        r = count_slot_drops(s, region, slot);
-                zone_source_note_need(s, region);
-                zone_region_count_losses(region, s->recording->losses);
-        }
+        for (size_t i = 0; r == 0 && i < s->n_regions; i++)
+                r = count_region_drops(s, &s->regions[i]);
+        s->stood_still = false;
         return r;
 }
 

@@ -85,6 +85,8 @@ struct zone_source {
 
         uint64_t n_attached;     /* regions of programs that ran before they were recorded */
         uint64_t now_ns;         /* when this cycle began, or a ring was last copied out */
+        uint64_t cycled_ns;      /* when it began; 0 = there was none */
+        bool stood_still;        /* for long before it, or before one since drops were last counted */
         unsigned n_lookups_left; /* in /proc, of numbers of threads in PID namespaces, in this cycle */
         struct drain_pace pace;
         struct burst_bell bell; /* rings when a program fills much of its spare memory */

@@ -157,6 +157,17 @@ START_TEST(test_drops_by_kind)
         ck_assert_uint_eq(loss->reason, TRACE_LOSS_DROPPED_ZONES);
         ck_assert_uint_eq(loss->thread, id);
         ck_assert_uint_eq(loss->count, 1);
+
+        /* While this process stands still for seconds, programs stop to fill the room that they have. */
+        f.zones.cycled_ns -= 2 * NS_PER_S;
+        slot->n_dropped_zones += 1000;
+        merged_program_cycle(&f, f.start_ns, false);
+        ck_assert_int_eq(zone_source_count_drops(&f.zones, true), 0);
+        ck_assert_uint_eq(loss_counter_total(&f.losses), 1046);
+        ck_assert_uint_eq(f.zones.need.bytes, client_region_spare_bytes(f.zones.regions[0].region) + 37 * 32);
+        slot->n_dropped_zones++;
+        ck_assert_int_eq(zone_source_count_drops(&f.zones, true), 0);
+        ck_assert_uint_eq(f.zones.need.bytes, client_region_spare_bytes(f.zones.regions[0].region) + 38 * 32);
         merged_program_tear_down(&f);
 }
 END_TEST
