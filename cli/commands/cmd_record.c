@@ -417,29 +417,21 @@ static void wait_for_command(struct work *w)
  */
 static void note_small_limits(const struct record_options *options, char **argv)
 {
-        const struct {
-                int resource;
-                const char *option;
-                uint64_t needed_bytes;
-                const char *words; /* about more than the memory itself */
-        } limits[] = {
-                { RLIMIT_FSIZE, "-f", ZONE_MEMORY_BYTES_MIN, "" },
-                { RLIMIT_AS, "-v", ZONE_MEMORY_BYTES_MIN * ZONE_SHARE_OF_ADDRESSES, "an 8th of " },
-        };
+        const struct text_number memory = text_number_bytes(ZONE_MEMORY_BYTES_MIN);
         struct rlimit limit;
 
         if (!argv || options->quiet || options->client_ring_bytes != 0)
                 return;
-        for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-                if (getrlimit(limits[i].resource, &limit) < 0 || limit.rlim_cur >= limits[i].needed_bytes)
-                        continue;
+        if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < ZONE_MEMORY_BYTES_MIN)
                 complain(
-                        "note: no zones will be recorded: their shared memory takes %s, and ulimit %s allows "
-                        "%s%s",
-                        text_number_bytes(ZONE_MEMORY_BYTES_MIN).text, limits[i].option, limits[i].words,
-                        text_number_bytes(limit.rlim_cur).text);
-                return;
-        }
+                        "note: no zones will be recorded: their shared memory takes %s, and ulimit -f allows %s",
+                        memory.text, text_number_bytes(limit.rlim_cur).text);
+        else if (getrlimit(RLIMIT_AS, &limit) == 0 &&
+                 limit.rlim_cur / ZONE_SHARE_OF_ADDRESSES < ZONE_MEMORY_BYTES_MIN)
+                complain(
+                        "note: no zones will be recorded: their shared memory takes %s, and ulimit -v allows "
+                        "an 8th of %s",
+                        memory.text, text_number_bytes(limit.rlim_cur).text);
 }
 
 static int record_into(struct output_file *file, const struct record_options *options, char **argv,
