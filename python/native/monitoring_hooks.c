@@ -33,6 +33,8 @@ static bool begin_call(PyCodeObject *code, int co_flags)
 
         if (!entry || !entry->is_included)
                 return false;
+        if (t)
+                task_steps_catch_up(t);
         if (t && is_on && !strand_resume(t->current, code, co_flags)) {
                 if (HYPROF_WANTED_(HYPROF_FAMILY_ZONES_))
                         location = code_table_location(entry, code);

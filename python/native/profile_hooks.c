@@ -36,19 +36,27 @@ static const void *profile_hooks_line_key(const PyFrameObject *frame)
         return (const char *)frame + 1;
 }
 
+static void profile_hooks_begin_call(struct strand_thread *t, struct code_entry *entry, PyCodeObject *code,
+                                     const PyFrameObject *frame)
+{
+        struct hyprof_location *location = NULL;
+
+        task_steps_catch_up(t);
+        if (strand_resume(t->current, frame, code->co_flags))
+                return;
+        if (HYPROF_WANTED_(HYPROF_FAMILY_ZONES_))
+                location = code_table_location(entry, code);
+        strand_begin(t->current, frame, location, true);
+}
+
 static void on_call(PyFrameObject *frame)
 {
         PyCodeObject *code = PyFrame_GetCode(frame);
         struct strand_thread *t = strand_thread_here();
         struct code_entry *entry = code_table_find(code, frame);
 
-        if (entry && entry->is_included && t && !strand_resume(t->current, frame, code->co_flags)) {
-                struct hyprof_location *location = NULL;
-
-                if (HYPROF_WANTED_(HYPROF_FAMILY_ZONES_))
-                        location = code_table_location(entry, code);
-                strand_begin(t->current, frame, location, true);
-        }
+        if (t && entry && entry->is_included)
+                profile_hooks_begin_call(t, entry, code, frame);
         Py_DECREF(code);
         if (__builtin_expect(++hooks.n_calls == CALLS_BETWEEN_LOOKS, 0)) {
                 hooks.n_calls = 0;

@@ -51,6 +51,7 @@ struct strand_thread {
         struct strand own;
         struct strand *current; /* &own, or that of the task or greenlet that runs */
         PyObject *task;         /* borrowed: the task of asyncio whose step runs, if it has no strand yet */
+        uint32_t start_number;  /* task_steps_catch_up() */
         bool is_in_step;        /* its loop has told which task runs */
         bool watches_greenlets;
         atomic_bool has_ended; /* set without the GIL; freed when another thread begins */

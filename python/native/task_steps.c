@@ -15,6 +15,8 @@ static struct {
         bool is_looking;
 } watch;
 
+uint32_t task_steps_start_number;
+
 static void free_capsule(PyObject *capsule)
 {
         struct strand *s = PyCapsule_GetPointer(capsule, STRAND_NAME);
@@ -179,6 +181,7 @@ PyObject *task_steps_set_all(PyObject *module, PyObject *flag)
 {
         (void)module;
         watch.takes_all = PyObject_IsTrue(flag) == 1;
+        task_steps_start_number += watch.takes_all;
         Py_RETURN_NONE;
 }
 

@@ -40,4 +40,16 @@ static inline void task_steps_follow(struct strand_thread *t)
                 task_steps_follow_task(t);
 }
 
+/* How often calls began to be recorded.  Guarded by the GIL. */
+extern uint32_t task_steps_start_number;
+
+/* Before a call begins: the same once, for a task may run whose step began before calls were recorded. */
+static inline void task_steps_catch_up(struct strand_thread *t)
+{
+        if (__builtin_expect(t->start_number == task_steps_start_number, 1))
+                return;
+        t->start_number = task_steps_start_number;
+        task_steps_follow_task(t);
+}
+
 #endif /* PYTHON_NATIVE_TASK_STEPS_H */

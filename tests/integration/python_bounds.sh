@@ -7,7 +7,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 21
+plan 26
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1
 cd "$TMPDIR" || exit 2
 
@@ -174,6 +174,45 @@ else
         skips "in a greenlet" "greenlet is not installed"
         skips "it ends" "greenlet is not installed"
 fi
+
+# The step of the task began before its calls were recorded, and it has had no zone yet.
+cat >step.py <<'END'
+import asyncio, hyprof, threading, sys
+def leaf(): pass
+def work():
+    with hyprof.zone("marked"): leaf()
+def later(): pass
+async def enables():
+    profiler.enable()
+    work()
+    await asyncio.sleep(0)
+    work()
+    profiler.disable()
+async def waits():
+    entered.set()
+    go.wait()
+    work()
+    await asyncio.sleep(0)
+    work()
+profiler, entered, go = hyprof.Profiler(), threading.Event(), threading.Event()
+if sys.argv[1] == "here":
+    asyncio.run(enables())
+else:
+    thread = threading.Thread(target=asyncio.run, args=(waits(),))
+    thread.start()
+    entered.wait()
+    profiler.enable()
+    go.set()
+    thread.join()
+    profiler.disable()
+with hyprof.Profiler(): later()
+END
+in_order() { same "work marked -" "$(caller marked) $(caller leaf) $(caller later)"; }
+holds "enable() inside a task" recorded step.py here
+holds "its calls are around its zones, and end" in_order
+holds "enable() while a task runs in another thread" recorded step.py elsewhere
+holds "the same there" in_order
+holds "nothing is left open" same 0 "$(sqlite3 ops.db 'SELECT sum(closed = 0) FROM zones')"
 
 # Another thread enables its Profiler in the middle of the last one's disable(): it waits, or its calls would be lost.
 cat >meanwhile.py <<'END'
