@@ -6,7 +6,7 @@ set -u
 need sqlite3
 python=${PYTHON:-/usr/bin/python3}
 [ -d "$BUILD/python/hyprof" ] || skip_all "the package of Python was not built"
-plan 28
+plan 33
 export PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 HYPROF
 cd "$TMPDIR" || exit 2
 
@@ -231,3 +231,28 @@ for end in (" ", "-", " -", " ->", "`", "\\", "x", ",", "\n", " \n"):
         ops._parse_op(begin + end * 1000000 + "\n!", 0, 1)
 END
 holds "a message of a megabyte takes no longer than its length" ends_with 0 timeout 60 "$python" long.py
+
+# A report says on stderr what it may lack, whatever it writes.
+"$HYPROF" query -q --force --sqlite losses.db hyprof-object.hyp
+ops_of() { # exit status, arguments of ops
+        ends_with "$1" "$python" -m hyprof ops "${@:2}"
+}
+missing_said() { # 1 or 0: is it said
+        same "$1" "$(grep -cx 'hyprof ops: events of the program are missing, and so ops may be; try: hyprof report losses.db' err)"
+}
+nothing_lost() { sqlite3 losses.db 'INSERT INTO losses VALUES (13, NULL, 5, 0)' && ops_of 0 losses.db && missing_said 0; }
+some_lost() { sqlite3 losses.db 'INSERT INTO losses VALUES (19, NULL, 5, 0)' && ops_of 0 losses.db -o - && missing_said 1; }
+holds "timestamps that were adjusted are no loss" nothing_lost
+holds "messages that were dropped are" some_lost
+cut_off() {
+        head -c "$(($(stat -c %s hyprof-object.hyp) * 9 / 10))" hyprof-object.hyp >cut.hyp && ops_of 0 cut.hyp &&
+                grep -q '^hyprof: warning: cut.hyp: cut off at byte' err
+}
+holds "a trace that is cut off is warned of" cut_off
+no_room() { ops_of 1 losses.db -o /dev/full && grep -x 'hyprof ops: cannot write /dev/full: No space left on device' err; }
+no_room_for_text() {
+        "$python" -m hyprof ops losses.db >/dev/full 2>err
+        same 1 $? && grep -x 'hyprof ops: cannot write standard output: No space left on device' err
+}
+holds "no room for the rows" no_room
+holds "no room for standard output" no_room_for_text

@@ -482,10 +482,22 @@ def _open(path: str, program: str, folder: str) -> sqlite3.Connection:
                               stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0:
             raise OpsError(f"hyprof query cannot read {path}: {done.stderr.strip()}")
+        sys.stderr.write(done.stderr)  # that it is cut off
         path = database
     db = sqlite3.connect(path)
     db.text_factory = lambda text: text.decode("utf-8", "replace")
     return db
+
+
+# Reasons of docs/understand/trace-format.md that leave out zones, messages or their texts.
+_LOSSES = (2, 3, 4, 5, 7, 14, 16, 17, 18, 19, 25, 26, 44, 46, 47, 48, 49, 52, 53, 57)
+
+
+def _say_losses(db: sqlite3.Connection, trace: str) -> None:
+    reasons = ",".join(map(str, _LOSSES))
+    if db.execute(f"SELECT count(*) FROM losses WHERE count > 0 AND reason IN ({reasons})").fetchone()[0]:
+        print(f"hyprof ops: events of the program are missing, and so ops may be; try: hyprof report {trace}",
+              file=sys.stderr)
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -509,9 +521,11 @@ def _report(options: argparse.Namespace, folder: str) -> None:
     db = _open(options.trace, options.hyprof, folder)
     names = [name for name in options.child_functions.split(",") if name]
     ops = cut(read_ops(db, names), options.start_signpost, options.end_signpost)
+    _say_losses(db, options.trace)
     db.close()
     if options.output == "-":
         write_csv(ops, sys.stdout)
+        sys.stdout.flush()
         return
     if options.output:
         with open(options.output, "w", encoding="utf-8", newline="") as file:
@@ -519,10 +533,11 @@ def _report(options: argparse.Namespace, folder: str) -> None:
     write_summary(ops, sys.stdout)
     if options.output:
         print(f"\n  rows: {options.output}")
+    sys.stdout.flush()
 
 
 def main(argv: Sequence[str]) -> int:
-    """0 = written, 1 = the trace cannot be read or has no such signpost."""
+    """0 = written, 1 = the trace cannot be read or has no such signpost, or there is no room for the report."""
     options = _parse(argv)
     try:
         with tempfile.TemporaryDirectory(prefix="hyprof-ops-") as folder:
@@ -534,7 +549,8 @@ def main(argv: Sequence[str]) -> int:
         print(f"hyprof ops: {options.trace} is not a database that `hyprof query` wrote: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"hyprof ops: cannot write {error.filename}: {error.strerror}", file=sys.stderr)
+        name = error.filename or (options.output if options.output not in (None, "-") else "standard output")
+        print(f"hyprof ops: cannot write {name}: {error.strerror}", file=sys.stderr)
         return 1
     return 0
 
