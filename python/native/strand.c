@@ -19,21 +19,18 @@ static struct strand *strands;
 
 static void strand_link(struct strand *s)
 {
-        s->previous = NULL;
         s->next = strands;
+        s->link = &strands;
         if (strands)
-                strands->previous = s;
+                strands->link = &s->next;
         strands = s;
 }
 
 static void strand_unlink(struct strand *s)
 {
+        *s->link = s->next;
         if (s->next)
-                s->next->previous = s->previous;
-        if (s->previous)
-                s->previous->next = s->next;
-        else
-                strands = s->next;
+                s->next->link = s->link;
 }
 
 /* The thread whose own strand it is, or NULL. */
@@ -63,13 +60,18 @@ static void mark_ended(void *p)
 
 static void free_ended_threads(void)
 {
-        struct strand *next;
+        struct strand **at = &strands;
 
-        for (struct strand *s = strands; s; s = next) {
-                next = s->next;
-                if (!is_of_ended_thread(s))
+        while (*at) {
+                struct strand *s = *at;
+
+                if (!is_of_ended_thread(s)) {
+                        at = &s->next;
                         continue;
-                strand_unlink(s);
+                }
+                *at = s->next;
+                if (s->next)
+                        s->next->link = at;
                 free(s->entries);
                 free(own_thread_of(s));
         }
@@ -78,10 +80,7 @@ static void free_ended_threads(void)
 /* In a child of fork() no thread but the one that runs ends anything. */
 static void forget_other_threads(void)
 {
-        struct strand *next;
-
-        for (struct strand *s = strands; s; s = next) {
-                next = s->next;
+        for (struct strand *s = strands; s; s = s->next) {
                 if (own_thread_of(s) && own_thread_of(s) != strand_thread_self)
                         strand_unlink(s);
         }

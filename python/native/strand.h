@@ -37,8 +37,9 @@ struct strand_entry {
 };
 
 struct strand {
-        struct strand *next, *previous; /* in the list of all */
-        struct strand_entry *entries;   /* owned */
+        struct strand *next;          /* in the list of all */
+        struct strand **link;         /* what points to it there */
+        struct strand_entry *entries; /* owned */
         uint32_t n_entries;
         uint32_t n_allocated;
         struct fiber_name *fiber; /* NULL = a thread's own strand */
