@@ -138,7 +138,12 @@ own_frames() { ! grep -q 'hyprof/_' err && grep -q 'RuntimeError: for the traceb
 holds "its traceback has no frame of ours" own_frames
 holds "a script that is not there" run_python 2 nowhere.py
 holds "why" grep -q 'cannot run nowhere.py: there is no such file' err
-holds "a module that is not there" run_python 2 -m no_such_module
+no_module() {
+        echo kept >hyprof.hyp
+        run_python 2 -m no_such_module.part && grep -x 'hyprof: cannot run no_such_module.part: No module named no_such_module' err &&
+                same kept "$(cat hyprof.hyp)"
+}
+holds "a module that is not there leaves the last trace alone" no_module
 echo 'import os, signal; os.kill(os.getpid(), signal.SIGKILL)' >killed.py
 holds "a script that is killed" run_python 137 killed.py
 cat >forks.py <<'END'

@@ -2,6 +2,7 @@
 """The command line of `python3 -m hyprof`: records a script or module, with a zone for each call."""
 from __future__ import annotations
 
+import importlib.util
 import optparse
 import os
 import shutil
@@ -159,6 +160,18 @@ def _say_who_records(options: optparse.Values) -> None:
          + ("; for the report of ops: python3 -m hyprof ops TRACE" if options.report else ""))
 
 
+def _is_module_there(name: str) -> bool:
+    """False: certainly not.  Nothing is imported, so of a dotted name the package is looked for."""
+    folders = [] if sys.flags.safe_path else [os.getcwd()]
+    sys.path[:0] = folders
+    try:
+        return importlib.util.find_spec(name.partition(".")[0]) is not None
+    except (ImportError, ValueError):
+        return True  # running it says why
+    finally:
+        del sys.path[: len(folders)]
+
+
 def _find_recorder(name: str) -> Optional[str]:
     return shutil.which(name)
 
@@ -182,6 +195,9 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         parser.error(f"-n: a name without a slash, and not {options.name_append}; -o names a folder")
     if not options.is_module and not os.path.exists(args[0]):
         _say(f"cannot run {args[0]}: there is no such file")
+        return 2
+    if options.is_module and not _is_module_there(args[0]):
+        _say(f"cannot run {args[0]}: No module named {args[0].partition('.')[0]}")
         return 2
 
     from hyprof import _program
