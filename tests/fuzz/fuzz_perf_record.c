@@ -72,6 +72,9 @@ static void look_at(const struct perf_record *rec, const uint8_t *bytes, size_t 
         case PERF_RECORD_KIND_COMM:
                 expect_within(rec->comm.name, rec->comm.name_bytes, bytes, n_bytes);
                 break;
+        case PERF_RECORD_KIND_KERNEL_CODE:
+                expect_within(rec->kernel_code.name, rec->kernel_code.name_bytes, bytes, n_bytes);
+                break;
         case PERF_RECORD_KIND_FORK:
         case PERF_RECORD_KIND_EXIT:
         case PERF_RECORD_KIND_SWITCH:
