@@ -3,7 +3,8 @@
  * w_named_children [CHILDREN=2000 [BURN_US=1500]]
  *
  * Truth: CHILDREN processes, one after the other, each of which gives itself the name child-N and then burns
- * BURN_US of processor time in burn_named().  "PID child-N" is printed for each.
+ * BURN_US of its own processor time in burn_named(), by its clock: a processor that was slow while rounds
+ * were counted must not shorten all children.  "PID child-N" is printed for each.
  */
 #include "tests/workloads/burn.h"
 
@@ -17,7 +18,8 @@ BURN_FUNCTION(burn_named);
 int main(int argc, char **argv)
 {
         int n_children = (int)burn_argument(argc, argv, 1, 2000);
-        uint64_t n_rounds = burn_rounds_of((int64_t)(burn_argument(argc, argv, 2, 1500) * 1000));
+        int64_t burn_ns = (int64_t)(burn_argument(argc, argv, 2, 1500) * 1000);
+        uint64_t n_rounds = burn_rounds_of(burn_ns / 50);
 
         for (int i = 0; i < n_children; i++) {
                 char name[32];
@@ -27,8 +29,11 @@ int main(int argc, char **argv)
                         return EXIT_FAILURE;
                 (void)snprintf(name, sizeof(name), "child-%d", i);
                 if (pid == 0) {
+                        int64_t until_ns = burn_clock_ns(CLOCK_PROCESS_CPUTIME_ID) + burn_ns;
+
                         (void)prctl(PR_SET_NAME, name);
-                        burn_named(n_rounds);
+                        while (burn_clock_ns(CLOCK_PROCESS_CPUTIME_ID) < until_ns)
+                                burn_named(n_rounds);
                         _exit(0);
                 }
                 (void)printf("%d %s\n", (int)pid, name);
