@@ -70,7 +70,7 @@ if [ "$VARIANT" != asan ] && [ "$VARIANT" != tsan ]; then
         holds "is enough" compare "$(n_zones)" ">" 10
         holds "and not called too little" same 0 "$(grep -c 'no zones will be' "$TMPDIR/err" || true)"
 else
-        skips_group "the addresses of the program" "sanitizers take all that a limit would leave"
+        skips_group "the addresses of the program" "hardware: sanitizers take all that a limit would leave"
 fi
 
 # ---- standard output on a full disk: there is no trace whose names could be made
