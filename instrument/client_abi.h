@@ -33,7 +33,7 @@
 #define CLIENT_ABI_MEMFD_NAME "hyprof-client"
 #define CLIENT_ABI_MAGIC      UINT64_C(0x314e474552505948) /* "HYPREGN1" */
 #define CLIENT_ABI_MAJOR      1                            /* a recorder refuses another major */
-#define CLIENT_ABI_MINOR      4
+#define CLIENT_ABI_MINOR      5
 
 /* The header has this much room, so that it is whole pages of its own whatever the page size. */
 #define CLIENT_ABI_HEADER_ROOM_BYTES 65536
@@ -272,6 +272,8 @@ enum client_abi_event {
         CLIENT_ABI_EVENT_THREAD_GROUP = 68,
         /* Argument: location of the device; word 1: the query that will tell when. */
         CLIENT_ABI_EVENT_DEVICE_ZONE_END = 69,
+        /* 1.5.  Argument: location whose name is the text; word 1: as of MESSAGE. */
+        CLIENT_ABI_EVENT_MESSAGE_NAMED = 70,
 
         /* Argument: pool; words: address, bytes. */
         CLIENT_ABI_EVENT_MEMORY_ALLOC = 96,

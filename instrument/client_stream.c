@@ -90,7 +90,7 @@ static bool client_stream_is_known(uint32_t event)
         if (event >= CLIENT_ABI_EVENT_NEW_TWO_WORDS)
                 return event <= CLIENT_ABI_EVENT_CODE_GONE;
         if (event >= CLIENT_ABI_EVENT_NEW_WORD)
-                return event <= CLIENT_ABI_EVENT_DEVICE_ZONE_END;
+                return event <= CLIENT_ABI_EVENT_MESSAGE_NAMED;
         return event <= CLIENT_ABI_EVENT_PLOT_CONFIG;
 }
 

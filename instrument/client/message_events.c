@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* instrument/client/message_events.c - messages */
+#include "instrument/client/location_table.h"
 #include "instrument/client/payload_event.h"
 #include "instrument/client/word_event.h"
+
+#include <string.h>
 
 /* @c: NULL = no call stack. */
 static void message_events_put(struct thread_ring *t, const char *text, size_t text_bytes, uint64_t head,
@@ -100,3 +103,74 @@ void hyprof_emit_message(const char *text, size_t text_bytes, enum hyprof_severi
         }
 }
 CLIENT_LINK_OWN(message);
+
+/* ---- literals ------------------------------------------------------------------------------------------ */
+
+/* Binds @literal to its first text.  One that is too long for a name keeps no number. */
+static void remember_literal(struct hyprof_location *literal, const char *text, size_t text_bytes)
+{
+        const char *none = NULL;
+
+        if (text_bytes > CLIENT_ABI_STRING_BYTES_MAX ||
+            (!__atomic_compare_exchange_n(&literal->name, &none, text, false, __ATOMIC_ACQ_REL,
+                                          __ATOMIC_ACQUIRE) &&
+             none != text))
+                return;
+        (void)location_table_id(literal);
+}
+
+/* Six words, as in emit_slowly().  This one message is written with its text. */
+static __attribute__((noinline, cold)) void emit_literal_slowly(struct hyprof_location *literal,
+                                                                const char *text, uint64_t head,
+                                                                uint32_t depth, struct callstack_origin from)
+{
+        size_t text_bytes = text ? strlen(text) : 0;
+
+        if (literal && text)
+                remember_literal(literal, text, text_bytes);
+        emit_slowly(text, text_bytes, head, depth, from);
+}
+
+/* The usual case: a text that has a number, no call stack, and room.  False = it is another one. */
+THREAD_RING_INLINE bool emit_literal_at_once(uint32_t word, const struct hyprof_location *literal,
+                                             const char *text, uint64_t head)
+{
+        const uint64_t n_bytes = UINT64_C(2) * CLIENT_ABI_WORD_BYTES;
+        struct thread_ring *t = &thread_ring_self;
+        struct thread_ring_word *to;
+        bool is_done = false;
+        uint64_t ticks;
+        uint32_t id;
+
+        if (CLIENT_UNLIKELY(!literal || !ticks_are_counted(client_self.clock_kind) ||
+                            !thread_ring_enter_at_once(t, word)))
+                return false;
+        /* Acquire: who sees the number sees the text that it is of. */
+        id = __atomic_load_n(&literal->id, __ATOMIC_ACQUIRE);
+        to = thread_ring_room_at_once(t, n_bytes);
+        if (CLIENT_LIKELY(id != 0 && __atomic_load_n(&literal->name, __ATOMIC_RELAXED) == text && to)) {
+                to[1].bits = head;
+                ticks = ticks_counter();
+                is_done = thread_ring_is_near(t, ticks);
+                if (CLIENT_LIKELY(is_done)) {
+                        t->last_ticks = ticks;
+                        to[0].bits = thread_ring_pack(ticks, id, CLIENT_ABI_EVENT_MESSAGE_NAMED);
+                        thread_ring_advance(t, n_bytes);
+                }
+        }
+        thread_ring_leave(t, word);
+        return is_done;
+}
+
+void hyprof_emit_message_literal(struct hyprof_location *literal, const char *text,
+                                 enum hyprof_severity severity, uint32_t color, uint32_t depth)
+{
+        uint32_t word = client_control_word();
+        uint64_t head = color | (uint64_t)severity << 32;
+
+        if (CLIENT_UNLIKELY(callstack_depth(word, CLIENT_ABI_FAMILY_MESSAGES, depth) != 0 ||
+                            !emit_literal_at_once(word, literal, text, head))) {
+                emit_literal_slowly(literal, text, head, depth, CALLSTACK_HERE);
+                CALLSTACK_STAY();
+        }
+}

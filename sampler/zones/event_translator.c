@@ -169,6 +169,19 @@ static int translate_text(struct event_translator *t, struct zone_region *region
         return 1;
 }
 
+/* A message whose text the program gave a number. */
+static int translate_named_message(struct event_translator *t, struct zone_region *region,
+                                   const struct client_event *from, struct trace_event *event)
+{
+        uint32_t text;
+        int r = zone_region_name(region, t->recording->dictionary, from->argument, &text);
+
+        event->message.text = text;
+        event->message.severity = from->value[0] >> 32;
+        event->message.color = from->value[0] & UINT32_MAX;
+        return r < 0 ? r : 1;
+}
+
 static int translate_thread_name(struct event_translator *t, struct zone_region *region,
                                  const struct client_event *from, struct trace_event *event)
 {
@@ -426,6 +439,7 @@ static uint64_t op_of(uint32_t kind)
                 [CLIENT_ABI_EVENT_LOCK_MARK] = TRACE_OP_LOCK_MARK,
                 [CLIENT_ABI_EVENT_THREAD_GROUP] = TRACE_OP_THREAD_GROUP,
                 [CLIENT_ABI_EVENT_DEVICE_ZONE_END] = TRACE_OP_DEVICE_ZONE_END,
+                [CLIENT_ABI_EVENT_MESSAGE_NAMED] = TRACE_OP_MESSAGE,
                 [CLIENT_ABI_EVENT_MEMORY_ALLOC] = TRACE_OP_MEMORY_ALLOC,
                 [CLIENT_ABI_EVENT_DEVICE_ZONE_BEGIN] = TRACE_OP_DEVICE_ZONE_BEGIN,
                 [CLIENT_ABI_EVENT_DEVICE_TIME] = TRACE_OP_DEVICE_TIME,
@@ -487,6 +501,8 @@ static int translate(struct event_translator *t, struct zone_region *region, con
         case TRACE_OP_ZONE_NAME:
         case TRACE_OP_MESSAGE_TEXT:
                 return translate_text(t, region, from, event);
+        case TRACE_OP_MESSAGE:
+                return translate_named_message(t, region, from, event);
         case TRACE_OP_THREAD_NAME:
                 return translate_thread_name(t, region, from, event);
         case TRACE_OP_PLOT_I64:
@@ -519,7 +535,6 @@ static int translate(struct event_translator *t, struct zone_region *region, con
         case TRACE_OP_SAMPLE:
         case TRACE_OP_SWITCH_OUT:
         case TRACE_OP_SWITCH_IN:
-        case TRACE_OP_MESSAGE:
         case TRACE_OP_THREAD_EXIT:
         case TRACE_OP_CALLSTACK:
         case TRACE_OP_FIBER_ENTER:

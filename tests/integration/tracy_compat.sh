@@ -177,6 +177,7 @@ plot_i64 yes 1
 plot_i64 unsigned 1
 message 2 000000 with a length
 message 2 000000 a literal
+message 2 000000 text that lives until the message has been written
 message 2 ff0000 red
 message 2 00ff00 green
 callstack

@@ -34,6 +34,8 @@ static void moments(int x)
         hyprof_message("text", 4, HYPROF_SEVERITY_TRACE, 0);
         hyprof_message("text", 4, HYPROF_SEVERITY_DEBUG, 0);
         hyprof_message("text", 4, HYPROF_SEVERITY_INFO, 0);
+        static struct hyprof_location literal = HYPROF_NAME(0);
+        hyprof_message_literal(&literal, "text", HYPROF_SEVERITY_INFO, 0);
         hyprof_message_callstack("text", 4, HYPROF_SEVERITY_ERROR, 0, 8);
         hyprof_message_callstack("text", 4, HYPROF_SEVERITY_FATAL, 0, 8);
         HYPROF_PLOT_INT("x", x);

@@ -42,6 +42,27 @@ struct shared_type {
 };
 MUTEX(std::mutex) global NAMED("global");
 SHARED(shared_type) shared NAMED("shared");
+#ifdef MESSAGES /* wherever a call may stand */
+#define TEXT(words) HYPROF_MESSAGE(words), TracyMessageL(words)
+#include <tracy/Tracy.hpp>
+int started = (TEXT("started"), 1);
+struct member {
+        int x = (TEXT("member"), 1);
+};
+inline int with_default(int x = (TEXT("default"), 1))
+{
+        return x;
+}
+#if __cplusplus >= 201402L
+constexpr int checked(int x)
+{
+        if (x < 0)
+                TEXT("negative");
+        return x;
+}
+static_assert(checked(1) == 1, "no message is sent then");
+#endif
+#endif
 int use(int x);
 int use(int x)
 {
@@ -120,6 +141,7 @@ check_compiler() { # compiler, extension, dialects...
                         -DTRACY_COMPAT_API=1103
                 [ "$extension" = cpp ] || continue
                 compile "$compiler" "$dialect" "$work/use.cpp" "$work/use.o"
+                compile "$compiler" "$dialect" "$work/use.cpp" "$work/use.o" -DMESSAGES -DTRACY_ENABLE
                 compile "$compiler" "$dialect" "$work/use.cpp" "$work/use.o" -DHYPROF_DISABLE
                 compile "$compiler" "$dialect" "$work/use.cpp" "$work/bare.o" -DBARE
                 code_of "$work/bare.o" >"$work/bare.s"

@@ -297,6 +297,61 @@ static void expect_message(const char *text)
         ck_assert_mem_eq(words + 1, text, strlen(text));
 }
 
+/* A literal is written once; from then on its number stands for it. */
+START_TEST(test_literals)
+{
+        static struct hyprof_location several = HYPROF_NAME(NULL), large = HYPROF_NAME(NULL);
+        static const char first[] = "first", second[] = "second";
+        static char long_text[CLIENT_ABI_STRING_BYTES_MAX + 2];
+        const uint64_t *words;
+        uint32_t id;
+
+        ring_words_record(CLIENT_ABI_FAMILY_MESSAGES);
+        for (int i = 0; i < 3; i++)
+                HYPROF_MESSAGE_COLOR("a literal", HYPROF_SEVERITY_ERROR, 0xff8000);
+        ring_words_drain();
+        expect_message("a literal");
+        words = ring_words_next();
+        ck_assert_uint_eq(ring_words_event(words[0]), CLIENT_ABI_EVENT_MESSAGE_NAMED);
+        id = ring_words_argument(words[0]);
+        ck_assert(is_named(id, "a literal"));
+        ck_assert_uint_eq(words[1], (uint64_t)HYPROF_SEVERITY_ERROR << 32 | 0xff8000);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_MESSAGE_NAMED, id);
+        ring_words_expect_nothing();
+
+        /* In the next recording, too. */
+        ring_words_record(CLIENT_ABI_FAMILY_MESSAGES);
+        for (int i = 0; i < 2; i++) {
+                hyprof_message_literal(&several, first, HYPROF_SEVERITY_INFO, 0);
+                hyprof_message_literal(&several, second, HYPROF_SEVERITY_INFO, 0);
+        }
+        hyprof_emit_message_literal(&several, first, HYPROF_SEVERITY_INFO, 0, 8);
+        hyprof_message_literal(NULL, first, HYPROF_SEVERITY_INFO, 0);
+        hyprof_message_literal(&several, NULL, HYPROF_SEVERITY_INFO, 0);
+        memset(long_text, 'x', sizeof(long_text) - 1);
+        for (int i = 0; i < 2; i++)
+                hyprof_message_literal(&large, long_text, HYPROF_SEVERITY_INFO, 0);
+        ring_words_drain();
+        expect_message(first);
+        expect_message(second);
+        (void)ring_words_expect(CLIENT_ABI_EVENT_MESSAGE_NAMED, several.id);
+        ck_assert(is_named(several.id, first));
+        expect_message(second);
+        (void)expect_callstack();
+        expect_message(first);
+        expect_message(first);
+        expect_message("");
+        for (int i = 0; i < 2; i++) { /* whole, and not cut as a name is */
+                words = ring_words_expect(CLIENT_ABI_EVENT_BLOB, 0);
+                ck_assert_uint_eq(words[1], sizeof(long_text) - 1);
+                (void)ring_words_expect(CLIENT_ABI_EVENT_MESSAGE, 0);
+        }
+        ck_assert_uint_eq(large.id, 0);
+        ring_words_expect_nothing();
+        ring_words_stop();
+}
+END_TEST
+
 START_TEST(test_pause_leaves_events_out)
 {
         static struct hyprof_location outer = { .name = "outer" }, inner = { .name = "inner" };
@@ -543,6 +598,7 @@ static void say_everything(void)
         hyprof_emit_frame_end(&here);
         hyprof_emit_message("text", 4, HYPROF_SEVERITY_INFO, 0, 0);
         hyprof_emit_message("text", 4, HYPROF_SEVERITY_INFO, 0, 8);
+        hyprof_emit_message_literal(&here, "text", HYPROF_SEVERITY_INFO, 0, 0);
         hyprof_emit_plot_int(&here, 1);
         hyprof_emit_plot_double(&here, 1);
         hyprof_emit_memory_alloc(&here, &here, 1, 0);

@@ -76,8 +76,11 @@ START_TEST(test_deep_zones_always_end)
         ck_assert_uint_eq(own_recording_check_nesting(&r), 0);
         ck_assert_uint_eq(
                 own_recording_count(&r, CLIENT_ABI_EVENT_ZONE_BEGIN) + own_recording_drops(&r).n_zones, DEEP);
-        ck_assert_uint_eq(
-                own_recording_count(&r, CLIENT_ABI_EVENT_MESSAGE) + own_recording_drops(&r).n_messages, DEEP);
+        ck_assert_uint_gt(own_recording_count(&r, CLIENT_ABI_EVENT_MESSAGE_NAMED), 0);
+        ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_MESSAGE) +
+                                  own_recording_count(&r, CLIENT_ABI_EVENT_MESSAGE_NAMED) +
+                                  own_recording_drops(&r).n_messages,
+                          DEEP);
         ck_assert_uint_eq(
                 own_recording_count(&r, CLIENT_ABI_EVENT_PLOT_I64) + own_recording_drops(&r).n_plots, DEEP);
         ck_assert_uint_eq(own_recording_count(&r, CLIENT_ABI_EVENT_FRAME_MARK) +

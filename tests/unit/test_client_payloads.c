@@ -137,7 +137,7 @@ static void say_frame(void)
 
 static void say_message(void)
 {
-        HYPROF_MESSAGE("message");
+        hyprof_message("message", 7, HYPROF_SEVERITY_INFO, 0);
 }
 
 static void say_plot(void)

@@ -89,6 +89,7 @@ static const struct said said[] = {
         ONE(CLIENT_ABI_EVENT_LOCK_MARK, 23, 24),
         ONE(CLIENT_ABI_EVENT_THREAD_GROUP, 0, UINT64_MAX - 4),
         ONE(CLIENT_ABI_EVENT_DEVICE_ZONE_END, 25, 26),
+        ONE(CLIENT_ABI_EVENT_MESSAGE_NAMED, 27, UINT64_C(2) << 32),
         TWO(CLIENT_ABI_EVENT_MEMORY_ALLOC, 27, UINT64_C(0x7fff00000020), 4096),
         TWO(CLIENT_ABI_EVENT_DEVICE_ZONE_BEGIN, 28, 29, 30),
         TWO(CLIENT_ABI_EVENT_DEVICE_TIME, 31, 32, UINT64_MAX),
@@ -365,9 +366,9 @@ END_TEST
 /* Events of later versions: the payload, which looks like an event here, must go with its event. */
 START_TEST(test_later_events_are_stepped_over_whole)
 {
-        static const uint32_t later[] = { CLIENT_ABI_EVENT_DEVICE_ZONE_END + 1, 95,
-                                          CLIENT_ABI_EVENT_CODE_GONE + 1,       127,
-                                          CLIENT_ABI_EVENT_DEVICE_SPAN + 1,     255 };
+        static const uint32_t later[] = { CLIENT_ABI_EVENT_MESSAGE_NAMED + 1, 95,
+                                          CLIENT_ABI_EVENT_CODE_GONE + 1,     127,
+                                          CLIENT_ABI_EVENT_DEVICE_SPAN + 1,   255 };
         static const size_t n_words[] = { 1, 1, 2, 2, 2, 2 };
 
         for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {

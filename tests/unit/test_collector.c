@@ -435,7 +435,7 @@ START_LOOP_TEST(test_samples_in_zones, 0, 2)
                 {
                         HYPROF_ZONE("inner");
                         sample_now(&f, _i);
-                        HYPROF_MESSAGE("here");
+                        hyprof_message("here", 4, HYPROF_SEVERITY_INFO, 0);
                 }
                 sample_now(&f, _i);
         }

@@ -28,6 +28,8 @@ START_TEST(test_moments)
         merged_program_put(&f, 6, CLIENT_ABI_EVENT_FRAME_END, frames, 0, 0);
         merged_program_put_text(&f, 7, CLIENT_ABI_EVENT_THREAD_NAME, 0, "worker");
         merged_program_put(&f, 8, CLIENT_ABI_EVENT_THREAD_GROUP, 0, (uint64_t)-2, 0);
+        merged_program_put(&f, 9, CLIENT_ABI_EVENT_MESSAGE_NAMED, frames, 0x8800 | UINT64_C(5) << 32, 0);
+        merged_program_put(&f, 10, CLIENT_ABI_EVENT_MESSAGE_NAMED, 0, UINT64_C(2) << 32, 0);
         merged_program_finish(&f);
 
         ck_assert_uint_eq(merged_program_get(&f, 1, 0, TRACE_OP_MESSAGE_TEXT)->time_ns, f.start_ns + 1);
@@ -48,7 +50,12 @@ START_TEST(test_moments)
         merged_program_expect_string(&f, merged_program_get(&f, 1, 6, TRACE_OP_THREAD_NAME)->thread_name.name,
                                      "worker");
         ck_assert_int_eq(merged_program_get(&f, 1, 7, TRACE_OP_THREAD_GROUP)->thread_group.group, -2);
-        merged_program_expect_no_more(&f, 1, 8);
+        merged_program_expect_string(&f, merged_program_get(&f, 1, 8, TRACE_OP_MESSAGE)->message.text,
+                                     "frames");
+        ck_assert_uint_eq(merged_program_get(&f, 1, 8, TRACE_OP_MESSAGE)->message.severity, 5);
+        ck_assert_uint_eq(merged_program_get(&f, 1, 8, TRACE_OP_MESSAGE)->message.color, 0x8800);
+        ck_assert_uint_eq(merged_program_get(&f, 1, 9, TRACE_OP_MESSAGE)->message.text, 0);
+        merged_program_expect_no_more(&f, 1, 10);
         merged_program_expect_no_loss(&f);
         merged_program_tear_down(&f);
 }

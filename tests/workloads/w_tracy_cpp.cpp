@@ -183,6 +183,7 @@ static void moments()
 
         TracyMessage("with a length", 13);
         TracyMessageL("a literal");
+        TracyMessageL((std::string("text that lives until the message") + " has been written").c_str());
         TracyMessageC("red", 3, 0xff0000);
         TracyMessageLC("green", 0x00ff00);
         TracyMessageS("stack", 5, 8);

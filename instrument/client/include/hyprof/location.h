@@ -45,6 +45,24 @@ struct hyprof_location {
 #define HYPROF_NAME(name)            { (name), HYPROF_NULL_, HYPROF_NULL_, 0, 0, 0, 0 }
 /* clang-format on */
 
+/*
+ * A location without contents at this place in the source, as an expression.  In C++ it may stand wherever a
+ * call may, outside of functions as well, and temporaries beside it live as long as beside a call.
+ */
+#ifdef __cplusplus
+#define HYPROF_SITE_()                                                             \
+        ([]() -> struct hyprof_location * {                                        \
+                static struct hyprof_location hyprof_site_ = HYPROF_NAME(nullptr); \
+                return &hyprof_site_;                                              \
+        }())
+#else
+#define HYPROF_SITE_()                                                          \
+        __extension__({                                                         \
+                static struct hyprof_location hyprof_site_ = HYPROF_NAME(NULL); \
+                &hyprof_site_;                                                  \
+        })
+#endif
+
 #define HYPROF_JOIN_TWICE_(a, b) a##b
 #define HYPROF_JOIN_(a, b)       HYPROF_JOIN_TWICE_(a, b)
 

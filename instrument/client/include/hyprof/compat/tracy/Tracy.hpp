@@ -147,8 +147,9 @@
 #define TracyMessageLS(txt, depth)                  TracyMessageLCS(txt, 0, depth)
 #define TracyMessageCS(txt, size, color, depth) \
         TracyLogString(tracy::MessageSeverity::Info, color, depth, size, txt)
-#define TracyMessageLCS(txt, color, depth) TracyLogString(tracy::MessageSeverity::Info, color, depth, txt)
-#define TracyAppInfo(txt, size)            hyprof_program_info(txt, size)
+#define TracyMessageLCS(txt, color, depth) \
+        tracy::detail::log_literal(HYPROF_TRACY_NAME_(txt), tracy::MessageSeverity::Info, color, depth)
+#define TracyAppInfo(txt, size) hyprof_program_info(txt, size)
 
 /* ------------------------------------------------------------------ memory */
 

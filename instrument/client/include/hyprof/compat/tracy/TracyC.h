@@ -443,8 +443,8 @@ static inline TracyCZoneCtx hyprof_tracy_c_zone_begin_(struct hyprof_location *l
 #define TracyCMessageLS(txt, depth)      TracyCMessageLCS(txt, 0, depth)
 #define TracyCMessageCS(txt, size, color, depth) \
         hyprof_tracy_message_(txt, size, HYPROF_TRACY_INFO_, color, depth) HYPROF_TRACY_SEMICOLON_
-#define TracyCMessageLCS(txt, color, depth)                                                 \
-        hyprof_tracy_message_(txt, __builtin_strlen(txt), HYPROF_TRACY_INFO_, color, depth) \
+#define TracyCMessageLCS(txt, color, depth)                                                      \
+        hyprof_tracy_message_literal_(HYPROF_TRACY_NAME_(txt), HYPROF_TRACY_INFO_, color, depth) \
                 HYPROF_TRACY_SEMICOLON_
 #define TracyCAppInfo(txt, size) hyprof_program_info(txt, size);
 

@@ -33,15 +33,19 @@ struct hyprof_tracy_name_ {
         const char *text;             /* NULL = none: the main frames, the main pool */
 };
 
-/* Evaluates @words once. */
-#define HYPROF_TRACY_NAME_(words)                                                                            \
-        __extension__({                                                                                      \
-                static struct hyprof_location hyprof_site_ = HYPROF_NAME(HYPROF_NULL_);                      \
-                const struct hyprof_tracy_name_ hyprof_name_ = { __builtin_constant_p(words) ? &hyprof_site_ \
-                                                                                             : HYPROF_NULL_, \
-                                                                 (words) };                                  \
-                hyprof_name_;                                                                                \
+/* Evaluates @words once; in C++ what they point to lives until the end of the whole expression. */
+#ifdef __cplusplus
+#define HYPROF_TRACY_NAME_(words) \
+        (::hyprof_tracy_name_{ __builtin_constant_p(words) ? HYPROF_SITE_() : nullptr, (words) })
+#else
+#define HYPROF_TRACY_NAME_(words)                                                    \
+        __extension__({                                                              \
+                const struct hyprof_tracy_name_ hyprof_name_ = {                     \
+                        __builtin_constant_p(words) ? HYPROF_SITE_() : NULL, (words) \
+                };                                                                   \
+                hyprof_name_;                                                        \
         })
+#endif
 
 /* Inlined, one place may stand for several literals: the first keeps it. */
 static inline int hyprof_tracy_is_of_(struct hyprof_location *site, const char *text)
@@ -107,16 +111,31 @@ static inline void hyprof_tracy_plot_config_(struct hyprof_tracy_name_ name, uin
         hyprof_plot_config(hyprof_tracy_location_(name), known, flags, color, HYPROF_NULL_);
 }
 
+static inline enum hyprof_severity hyprof_tracy_severity_(uint32_t severity)
+{
+        return severity <= HYPROF_SEVERITY_FATAL ? HYPROF_CAST_(enum hyprof_severity, severity)
+                                                 : HYPROF_SEVERITY_INFO;
+}
+
 /* Messages; no depth above 0 = no callstack. */
 static inline void hyprof_tracy_message_(const char *text, size_t text_bytes, uint32_t severity,
                                          uint32_t color, int32_t depth)
 {
         if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_MESSAGES_)))
-                hyprof_emit_message(text, text_bytes,
-                                    severity <= HYPROF_SEVERITY_FATAL
-                                            ? HYPROF_CAST_(enum hyprof_severity, severity)
-                                            : HYPROF_SEVERITY_INFO,
-                                    color, depth > 0 ? HYPROF_CAST_(uint32_t, depth) : 0);
+                hyprof_emit_message(text, text_bytes, hyprof_tracy_severity_(severity), color,
+                                    depth > 0 ? HYPROF_CAST_(uint32_t, depth) : 0);
+}
+
+/* A text that Tracy wants to stay for ever: a literal, as far as compilers see that. */
+static inline void hyprof_tracy_message_literal_(struct hyprof_tracy_name_ text, uint32_t severity,
+                                                 uint32_t color, int32_t depth)
+{
+        if (!text.site || !text.text)
+                hyprof_tracy_message_(text.text, text.text ? __builtin_strlen(text.text) : 0, severity, color,
+                                      depth);
+        else if (HYPROF_UNLIKELY_(HYPROF_WANTED_(HYPROF_FAMILY_MESSAGES_)))
+                hyprof_emit_message_literal(text.site, text.text, hyprof_tracy_severity_(severity), color,
+                                            depth > 0 ? HYPROF_CAST_(uint32_t, depth) : 0);
 }
 
 /* Memory. */

@@ -181,6 +181,11 @@ inline void log(MessageSeverity severity, uint32_t color, int32_t depth, const c
         hyprof_tracy_message_(text, text ? __builtin_strlen(text) : 0, static_cast<uint32_t>(severity), color,
                               depth);
 }
+inline void log_literal(struct hyprof_tracy_name_ text, MessageSeverity severity, uint32_t color,
+                        int32_t depth)
+{
+        hyprof_tracy_message_literal_(text, static_cast<uint32_t>(severity), color, depth);
+}
 
 /*
  * Sections are frames with gaps between them, by the name of the section.  Tracy's numbers for open ones are
