@@ -140,7 +140,56 @@ static struct name_entry *find_fiber(struct thread_ring *t, const char *name)
         return fiber;
 }
 
-void hyprof_emit_fiber_enter(const char *name)
+/* Both have the session in their highest bits: of another one, an entry's zones are ended. */
+THREAD_RING_INLINE bool is_of_one_session(uint32_t handle, uint32_t other)
+{
+        return (handle ^ other) >> ZONE_HANDLE_SESSION_SHIFT == 0;
+}
+
+/*
+ * The usual case: a thread in step that is on no fiber enters the one that it entered last, and has room.
+ * False = it is another one.
+ */
+THREAD_RING_INLINE bool enter_at_once(uint32_t word, const char *name)
+{
+        const uint64_t n_bytes = UINT64_C(2) * CLIENT_ABI_WORD_BYTES;
+        struct thread_ring *t = &thread_ring_self;
+        struct thread_ring_word *to = NULL;
+        struct name_entry *fiber;
+        uint64_t kept_bytes, ticks;
+        uint32_t top;
+        bool is_done = false;
+
+        if (CLIENT_UNLIKELY(!ticks_are_counted(client_self.clock_kind) ||
+                            !thread_ring_enter_at_once(t, word)))
+                return false;
+        fiber = t->fiber ? NULL : find_again(t, name);
+        if (CLIENT_LIKELY(fiber)) {
+                top = __atomic_load_n(&fiber->zone_top, __ATOMIC_RELAXED);
+                kept_bytes = bytes_for(top);
+                if (is_of_one_session(top, t->zone_top))
+                        to = thread_ring_room_at_once(t, n_bytes + kept_bytes);
+        }
+        if (CLIENT_LIKELY(to)) {
+                to[1].bits = zone_handle_depth(top);
+                ticks = ticks_counter();
+                is_done = thread_ring_is_near(t, ticks);
+                if (CLIENT_LIKELY(is_done)) {
+                        t->last_ticks = ticks;
+                        t->limit_bytes -= kept_bytes;
+                        t->fiber = fiber;
+                        t->own_zone_top = t->zone_top;
+                        t->zone_top = top;
+                        to[0].bits = thread_ring_pack(ticks, fiber->location.id,
+                                                      CLIENT_ABI_EVENT_FIBER_ENTER);
+                        thread_ring_advance(t, n_bytes);
+                }
+        }
+        thread_ring_leave(t, word);
+        return is_done;
+}
+
+static __attribute__((noinline, cold)) void enter_slowly(const char *name)
 {
         struct thread_ring *t = &thread_ring_self;
         uint32_t word = client_control_word();
@@ -158,9 +207,41 @@ void hyprof_emit_fiber_enter(const char *name)
                 fiber_events_enter(t, fiber);
         thread_ring_let_go(t, word);
 }
+
+void hyprof_emit_fiber_enter(const char *name)
+{
+        if (CLIENT_UNLIKELY(!name || !enter_at_once(client_control_word(), name)))
+                enter_slowly(name);
+}
 CLIENT_LINK_OWN(fiber_enter);
 
-void hyprof_emit_fiber_leave(void)
+/* The usual case, as of enter_at_once(): room for this was kept. */
+THREAD_RING_INLINE bool leave_at_once(uint32_t word)
+{
+        struct thread_ring *t = &thread_ring_self;
+        bool is_done = false;
+        uint64_t ticks;
+
+        if (CLIENT_UNLIKELY(!ticks_are_counted(client_self.clock_kind) ||
+                            !thread_ring_enter_at_once(t, word)))
+                return false;
+        if (CLIENT_LIKELY(t->fiber)) {
+                ticks = ticks_counter();
+                is_done = thread_ring_is_near(t, ticks);
+                if (CLIENT_LIKELY(is_done)) {
+                        t->limit_bytes += bytes_for(t->zone_top);
+                        __atomic_store_n(&t->fiber->zone_top, t->zone_top, __ATOMIC_RELAXED);
+                        t->fiber = NULL;
+                        t->zone_top = t->own_zone_top;
+                        thread_ring_put_event(t, ticks, CLIENT_ABI_EVENT_FIBER_LEAVE, 0);
+                        thread_ring_publish(t);
+                }
+        }
+        thread_ring_leave(t, word);
+        return is_done;
+}
+
+static __attribute__((noinline, cold)) void leave_slowly(void)
 {
         struct thread_ring *t = &thread_ring_self;
         uint32_t word = client_control_word();
@@ -185,5 +266,11 @@ void hyprof_emit_fiber_leave(void)
                         put_leave(t);
         }
         thread_ring_let_go(t, word);
+}
+
+void hyprof_emit_fiber_leave(void)
+{
+        if (CLIENT_UNLIKELY(!leave_at_once(client_control_word())))
+                leave_slowly();
 }
 CLIENT_LINK_OWN(fiber_leave);
