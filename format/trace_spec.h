@@ -371,36 +371,37 @@ enum trace_loss_reason {
 };
 
 /* Data that this recording could not have from the start: X(id, NAME, "words for the report") */
-#define TRACE_NOTICE_IDS(X)                                                                                \
-        X(1, NO_HARDWARE_COUNTERS,                                                                         \
-          "no hardware counters on this machine: sampled by cpu-clock instead of cycles")                  \
-        X(2, NO_KERNEL_STACKS, "no kernel call stacks: not permitted")                                     \
-        X(3, KERNEL_SYMBOLS_HIDDEN, "kernel functions without names: kptr_restrict hides the addresses")   \
-        X(4, NOT_SYMBOLIZED, "recorded without symbols: --no-symbolize")                                   \
-        X(5, SHORT_CHILDREN, "children that live for less than one sampling period are not sampled")       \
-        X(6, NO_CONTEXT_SWITCHES, "no context switches: times on a CPU and waiting are unknown")           \
-        X(7, SYMBOLIZER_FAILED, "symbols incomplete: the symbolizer failed")                               \
-        X(8, STOPPED_EARLY, "the recording was stopped before the program ended")                          \
-        X(9, FRAME_POINTERS_ONLY,                                                                          \
-          "call stacks by frame pointers: callers of code built without them are missing")                 \
-        X(10, ATTACHED, "attached to a running program: zones that were open then are not shown")          \
-        X(11, CLIENT_RING_FIXED, "a running program keeps the size of its rings")                          \
-        X(12, WAITING_BY_PERF, "waiting was recorded through perf, not through BPF")                       \
-        X(13, NO_WAKERS, "no wakers: the threads that ended waits are unknown")                            \
-        X(14, COUNTERS_SHARED, "more events than counters: values are scaled up from a part of the time")  \
-        X(15, RIGHTS_KEPT, "hyprof kept more rights than it needed")                                       \
-        X(16, NO_STACK_COPIES, "no copies of stacks on this machine: call stacks by frame pointers")       \
-        X(17, RING, "only the end of the recording was kept (--ring)")                                     \
-        X(18, PAUSED, "the recording was paused: no samples, and no new zones or other events, meanwhile") \
-        X(19, PYTHON_UNKNOWN,                                                                              \
-          "a version of Python that is not known: its functions are missing in call stacks")               \
-        X(20, NO_PYTHON, "no Python functions in the call stacks of a program")                            \
-        X(21, PYTHON_APPROXIMATE,                                                                          \
-          "Python functions in call stacks are approximate: read a moment after the sample, without BPF")  \
-        X(22, MERGED_PART, "a merged trace was cut off or damaged: the part before that is here")          \
-        X(23, MERGED_NEWER, "a merged trace has events that this version does not know: they are left out")
+#define TRACE_NOTICE_IDS(X)                                                                                 \
+        X(1, NO_HARDWARE_COUNTERS,                                                                          \
+          "no samples of hardware counters on this machine: sampled by cpu-clock instead of cycles")        \
+        X(2, NO_KERNEL_STACKS, "no kernel call stacks: not permitted")                                      \
+        X(3, KERNEL_SYMBOLS_HIDDEN, "kernel functions without names: kptr_restrict hides the addresses")    \
+        X(4, NOT_SYMBOLIZED, "recorded without symbols: --no-symbolize")                                    \
+        X(5, SHORT_CHILDREN, "children that live for less than one sampling period are not sampled")        \
+        X(6, NO_CONTEXT_SWITCHES, "no context switches: times on a CPU and waiting are unknown")            \
+        X(7, SYMBOLIZER_FAILED, "symbols incomplete: the symbolizer failed")                                \
+        X(8, STOPPED_EARLY, "the recording was stopped before the program ended")                           \
+        X(9, FRAME_POINTERS_ONLY,                                                                           \
+          "call stacks by frame pointers: callers of code built without them are missing")                  \
+        X(10, ATTACHED, "attached to a running program: zones that were open then are not shown")           \
+        X(11, CLIENT_RING_FIXED, "a running program keeps the size of its rings")                           \
+        X(12, WAITING_BY_PERF, "waiting was recorded through perf, not through BPF")                        \
+        X(13, NO_WAKERS, "no wakers: the threads that ended waits are unknown")                             \
+        X(14, COUNTERS_SHARED, "more events than counters: values are scaled up from a part of the time")   \
+        X(15, RIGHTS_KEPT, "hyprof kept more rights than it needed")                                        \
+        X(16, NO_STACK_COPIES, "no copies of stacks on this machine: call stacks by frame pointers")        \
+        X(17, RING, "only the end of the recording was kept (--ring)")                                      \
+        X(18, PAUSED, "the recording was paused: no samples, and no new zones or other events, meanwhile")  \
+        X(19, PYTHON_UNKNOWN,                                                                               \
+          "a version of Python that is not known: its functions are missing in call stacks")                \
+        X(20, NO_PYTHON, "no Python functions in the call stacks of a program")                             \
+        X(21, PYTHON_APPROXIMATE,                                                                           \
+          "Python functions in call stacks are approximate: read a moment after the sample, without BPF")   \
+        X(22, MERGED_PART, "a merged trace was cut off or damaged: the part before that is here")           \
+        X(23, MERGED_NEWER, "a merged trace has events that this version does not know: they are left out") \
+        X(24, SILENT_COUNTERS, "no samples of an event: its counter counts, but its interrupt never comes")
 
-#define TRACE_NOTICE_COUNT 24
+#define TRACE_NOTICE_COUNT 25
 
 enum trace_notice_id {
 #define X(id, name, words) TRACE_NOTICE_##name = (id),

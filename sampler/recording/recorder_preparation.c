@@ -67,26 +67,6 @@ static enum event_hardware hardware_of(const struct perf_access *access)
         return perf_access_only_counts(access) ? EVENT_HARDWARE_COUNTS : EVENT_HARDWARE_NONE;
 }
 
-/* The kernel takes an event that was asked for, and no sample of it would say why there are none. */
-static void note_silent_counters(const struct recorder *r)
-{
-        char words[2 * EVENT_SPEC_NAME_BYTES + 128];
-
-        for (size_t i = 0; r->access.hardware_error == -EIO && i < r->request.n_specs; i++) {
-                const struct event_spec *spec = &r->request.specs[i];
-
-                if (spec->only_counts || (spec->type != PERF_TYPE_HARDWARE &&
-                                          spec->type != PERF_TYPE_HW_CACHE && spec->type != PERF_TYPE_RAW))
-                        continue;
-                (void)snprintf(words, sizeof(words),
-                               "no samples of %s: this machine's counters count, but their interrupt never "
-                               "comes; try -e {cpu-clock,%s}:S",
-                               spec->name, spec->name);
-                recorder_note(r, words);
-                return;
-        }
-}
-
 /* The requested events, or the default, within our rights. */
 static int choose_events(struct recorder *r, bool *ret_fallback, struct error *err)
 {
@@ -97,11 +77,32 @@ static int choose_events(struct recorder *r, bool *ret_fallback, struct error *e
         /* Without the right to see the kernel, only user code is left; a notice says so. */
         if (code == 0 && r->access.kernel_error < 0)
                 code = event_request_leave_kernel(&r->request, err);
-        if (code == 0)
-                note_silent_counters(r);
         event_request_name_sampled(&r->request, r->result->event_names, sizeof(r->result->event_names),
                                    &r->result->has_rate);
         return code;
+}
+
+/* The kernel takes an event that was asked for, and no sample of it would say why there are none. */
+static int say_silent_counters(const struct recorder *r)
+{
+        char detail[2 * EVENT_SPEC_NAME_BYTES + 32];
+        char note[sizeof(detail) + 128];
+
+        for (size_t i = 0; r->access.hardware_error == -EIO && i < r->request.n_specs; i++) {
+                const struct event_spec *spec = &r->request.specs[i];
+
+                if (spec->only_counts || (spec->type != PERF_TYPE_HARDWARE &&
+                                          spec->type != PERF_TYPE_HW_CACHE && spec->type != PERF_TYPE_RAW))
+                        continue;
+                (void)snprintf(detail, sizeof(detail), "%s; try -e {cpu-clock,%s}:S", spec->name, spec->name);
+                (void)snprintf(
+                        note, sizeof(note),
+                        "no samples: this machine's counters count, but their interrupt never comes: %s",
+                        detail);
+                recorder_note(r, note);
+                return recording_facts_add_notice(r->dictionary, TRACE_NOTICE_SILENT_COUNTERS, detail);
+        }
+        return 0;
 }
 
 static int recorder_describe(struct recorder *r, bool fallback, struct error *err)
@@ -116,6 +117,8 @@ static int recorder_describe(struct recorder *r, bool fallback, struct error *er
         if (code < 0)
                 return code;
         code = recording_facts_add_limits(dictionary, &r->access, fallback, err);
+        if (code == 0)
+                code = say_silent_counters(r);
         if (code == 0)
                 code = recorded_waiting_describe(&r->waiting, dictionary);
         if (code == 0)

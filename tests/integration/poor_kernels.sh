@@ -4,7 +4,7 @@
 # shellcheck disable=SC2016,SC2329 # the shell within expands it; holds calls the functions
 set -eu
 . tests/tap.sh
-plan 38
+plan 39
 need jq unshare setpriv
 need_sampling
 
@@ -61,7 +61,9 @@ holds "refused: samples of one are refused, with the way to count" refused "the 
 holds "refused: nothing is left behind" [ ! -e "$TMPDIR/none.hyp" ]
 poor[1]=POOR_COUNTERS=silent
 holds "silent: samples of one were asked for" ends_with 0 "${poor[@]}" record -o "$TMPDIR/silent.hyp" -e cycles -- true
-holds "silent: the recorder says why there are none" grep -q "^hyprof: note: no samples of cycles: .*{cpu-clock,cycles}:S$" "$TMPDIR/err"
+holds "silent: the recorder says why there are none" grep -q "^hyprof: note: no samples: .*: cycles; try -e {cpu-clock,cycles}:S$" "$TMPDIR/err"
+holds "silent: and its trace" same "cycles; try -e {cpu-clock,cycles}:S" \
+        "$("$HYPROF" report --json "$TMPDIR/silent.hyp" | jq -r '.missing.rows[] | select(.code == "SILENT_COUNTERS") | .detail')"
 
 # ---- without cgroup v2: nothing is mounted there, or only the older hierarchies, or anything else
 without() { # kind, command...
