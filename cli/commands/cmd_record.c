@@ -56,6 +56,8 @@ struct work {
         const struct record_options *options;
         char **argv;
         struct output_file *file;
+        const char *path; /* of the file, as it is called now */
+        char *old_path;   /* that, where it is not the options' */
         struct progress_line line;
         struct ring_record ring;      /* if there is one */
         struct listen_record *listen; /* if the trace is given to a taker; NULL = it is not */
@@ -112,8 +114,10 @@ static int cmd_record_complete(struct work *w, struct error *err)
         return r < 0 ? r : trace_writer_finish(w->writer, err);
 }
 
+/* @path: of the trace, as it is called now */
 static void cmd_record_print_summary(const struct record_options *options,
-                                     const struct recorder_result *result, uint64_t file_bytes)
+                                     const struct recorder_result *result, const char *path,
+                                     uint64_t file_bytes)
 {
         struct recorder_progress progress = result->progress;
         const struct recorder_progress *p = &progress;
@@ -133,17 +137,16 @@ static void cmd_record_print_summary(const struct record_options *options,
                                text_number_counted(p->n_samples, "samples").text, result->event_names, rate);
         /* With --listen it is not written yet: listen_record.c says what became of it. */
         complain("%s%s (%s): %s, %s%s, %s lost; sampler used %.1f%% of one core",
-                 options->listen ? "recorded" : "wrote ", options->listen ? "" : options->path,
+                 options->listen ? "recorded" : "wrote ", options->listen ? "" : path,
                  text_number_bytes(file_bytes).text, text_number_duration(p->elapsed_ns).text, samples,
                  text_number_counted(p->n_zones, "zones").text, text_number_count(p->n_lost).text, used);
         if (isatty(STDERR_FILENO) && !options->view && (!options->listen || options->has_path)) {
-                const char *path = options->to_stdout ? "FILE"
-                                   : strcmp(options->path, OPTION_DEFAULT_TRACE) != 0
-                                           ? shell_word_of(options->path).text
-                                           : "";
+                const char *word = options->to_stdout                        ? "FILE"
+                                   : strcmp(path, OPTION_DEFAULT_TRACE) != 0 ? shell_word_of(path).text
+                                                                             : "";
 
-                complain_next("hyprof report %s", path);
-                complain_next("hyprof view %s", path);
+                complain_next("hyprof report %s", word);
+                complain_next("hyprof view %s", word);
         }
 }
 
@@ -303,6 +306,7 @@ static void open_work(struct work *w)
 
 static void close_work(struct work *w)
 {
+        free(w->old_path);
         if (!w->result.writer_stuck) {
                 output_file_close(w->file);
                 trace_writer_free(w->writer);
@@ -373,6 +377,33 @@ static int record_trace(struct work *w, struct error *err)
         return r == 0 ? cmd_record_complete(w, err) : r;
 }
 
+/* Others may have taken the name for a recording of their own, or the file away, meanwhile. */
+static int locate_trace(struct work *w, struct error *err)
+{
+        const char *path = w->options->path;
+
+        if (w->options->ring || w->listen)
+                return 0;
+        switch (output_file_find(w->file)) {
+        case OUTPUT_FILE_IN_PLACE:
+                break;
+        case OUTPUT_FILE_IS_OLD:
+                if (asprintf(&w->old_path, "%s.old", path) < 0) {
+                        w->old_path = NULL;
+                        return error_set(err, -ENOMEM, "no memory for the name %s.old", path);
+                }
+                w->path = w->old_path;
+                if (!w->options->quiet)
+                        complain("note: another recording took the name %s: this one is %s", path, w->path);
+                break;
+        case OUTPUT_FILE_IS_GONE:
+                return error_set(
+                        err, -ESTALE,
+                        "the file was removed or replaced meanwhile: nothing is left of the recording");
+        }
+        return 0;
+}
+
 static void say_how_it_went(const struct work *w, int code, const struct error *err)
 {
         const struct recorder_result *result = &w->result;
@@ -385,7 +416,7 @@ static void say_how_it_went(const struct work *w, int code, const struct error *
         if (code == 0 && !w->options->quiet) {
                 note_no_kernel(w->options, &result->access);
                 cmd_record_warn_of_losses(&result->progress);
-                cmd_record_print_summary(w->options, result, trace_writer_count_bytes(w->writer));
+                cmd_record_print_summary(w->options, result, w->path, trace_writer_count_bytes(w->writer));
                 if (w->options->ring)
                         ring_record_print_summary(&w->ring, &result->flight);
         }
@@ -440,6 +471,7 @@ static int record_into(struct output_file *file, const struct record_options *op
         struct work w = { .options = options,
                           .argv = argv,
                           .file = file,
+                          .path = options->path,
                           .ring = RING_RECORD_NONE,
                           .listen = listen,
                           .result = { .stop_fd = -1 } };
@@ -449,6 +481,8 @@ static int record_into(struct output_file *file, const struct record_options *op
         note_small_limits(options, argv);
         open_work(&w);
         r = record_trace(&w, &err);
+        if (r == 0)
+                r = locate_trace(&w, &err);
         say_how_it_went(&w, r, &err);
         wait_for_command(&w);
         if (w.result.progress.elapsed_ns == 0 && r < 0)
@@ -504,6 +538,7 @@ static int cmd_record_run(struct record_options *options, char **argv)
         struct error err = ERROR_NONE;
         struct output_file file;
         int status = EXIT_STATUS_OK;
+        int r;
 
         if (options->help) {
                 record_options_print_help();
@@ -533,10 +568,12 @@ static int cmd_record_run(struct record_options *options, char **argv)
                 return status;
         if (options->listen)
                 return record_for_taker(options, argv);
-        if ((options->to_stdout ? output_file_take_stdout(&file, &err)
-                                : output_file_open(&file, options->path, &err)) < 0) {
+        r = options->to_stdout ? output_file_take_stdout(&file, &err)
+                               : output_file_open(&file, options->path, &err);
+        if (r < 0) {
                 complain("error: cannot write the trace: %s", err.text);
-                complain_try("hyprof record -o FILE ..., with a FILE in a folder of yours");
+                complain_try("hyprof record -o FILE ..., with %s",
+                             r == -EBUSY ? "another name" : "a FILE in a folder of yours");
                 return EXIT_STATUS_RECORD_FAILED;
         }
         if (options->ring && !file.created) { /* a device or a pipe has nothing beside it */

@@ -21,13 +21,24 @@ static char *old_name(const char *path)
         return asprintf(&name, "%s.old", path) < 0 ? NULL : name;
 }
 
-static bool rotate(const char *path)
+/* Is what has this name another recorder's, which writes it at this moment? */
+static bool is_being_recorded(const char *name)
+{
+        int fd = name ? open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+        bool is_held = fd >= 0 && trace_lock_is_held(fd);
+
+        io_close(&fd);
+        return is_held;
+}
+
+/* Returns 1 if NAME.old was made, 0 if it could not be, -EBUSY. */
+static int rotate(const char *path)
 {
         char *name = old_name(path);
-        bool rotated = name && rename(path, name) == 0;
+        int r = is_being_recorded(name) ? -EBUSY : name && rename(path, name) == 0;
 
         free(name);
-        return rotated;
+        return r;
 }
 
 /* /dev/stdout is a link to such a file when standard output is redirected. */
@@ -72,8 +83,15 @@ int output_file_open(struct output_file *file, const char *path, struct error *e
                 return error_set(err, -EEXIST, "%s: leads to the file of a standard stream", path);
         if (there && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
                 return open_as_it_is(path, is_link, &file->fd, err);
-        if (there)
-                file->rotated = rotate(path);
+        if (there) {
+                int r = rotate(path);
+
+                if (r < 0)
+                        return error_set(err, r,
+                                         "%s: an earlier recording of this name still goes on as %s.old",
+                                         path, path);
+                file->rotated = r > 0;
+        }
         /*
          * O_EXCL: whatever appears under this name meanwhile, a link to a file of
          * root's say, is not followed.
@@ -103,6 +121,30 @@ int output_file_take_stdout(struct output_file *file, struct error *err)
         return error_errno(err, "standard output");
 }
 
+static bool has_name(const struct stat *file, const char *name)
+{
+        struct stat there;
+
+        return name && lstat(name, &there) == 0 && there.st_dev == file->st_dev &&
+               there.st_ino == file->st_ino;
+}
+
+enum output_file_place output_file_find(const struct output_file *file)
+{
+        enum output_file_place place = OUTPUT_FILE_IS_GONE;
+        struct stat st;
+        char *name;
+
+        /* A file that cannot be looked at may well be there. */
+        if (!file->created || fstat(file->fd, &st) < 0 || has_name(&st, file->path))
+                return OUTPUT_FILE_IN_PLACE;
+        name = old_name(file->path);
+        if (has_name(&st, name))
+                place = OUTPUT_FILE_IS_OLD;
+        free(name);
+        return place;
+}
+
 void output_file_close(struct output_file *file)
 {
         io_close(&file->fd);
@@ -110,11 +152,13 @@ void output_file_close(struct output_file *file)
 
 void output_file_discard(struct output_file *file)
 {
-        char *name = file->created || file->rotated ? old_name(file->path) : NULL;
+        bool is_ours = output_file_find(file) ==
+                       OUTPUT_FILE_IN_PLACE; /* else another recording has the name */
+        char *name = is_ours && file->rotated ? old_name(file->path) : NULL;
 
-        if (file->created)
+        if (is_ours && file->created)
                 (void)unlink(file->path);
-        if (file->rotated && name)
+        if (name)
                 (void)rename(name, file->path);
         free(name);
         io_close(&file->fd);

@@ -24,8 +24,9 @@ struct output_file {
 /*
  * output_file_open() - makes a new file, or opens a device or pipe as it is
  * A link to a device or pipe is followed (/dev/stdout); any other link is rotated like a file, not followed.
- * Refused are folders, links to disks, and links to a file that is one of our standard streams.
- * Returns 0 or -errno.
+ * Refused are folders, links to disks, links to a file that is one of our standard streams, and where
+ * NAME.old is still being recorded to: two recordings of one name are kept, and a third would destroy the
+ * first.  Returns 0 or -errno.
  */
 int output_file_open(struct output_file *file, const char *path, struct error *err);
 /*
@@ -35,6 +36,15 @@ int output_file_open(struct output_file *file, const char *path, struct error *e
  * get into the trace.  Returns 0 or -errno.
  */
 int output_file_take_stdout(struct output_file *file, struct error *err);
+
+/* Where a file is that was open for long. */
+enum output_file_place {
+        OUTPUT_FILE_IN_PLACE,
+        OUTPUT_FILE_IS_OLD, /* another recording has the name now, and this is NAME.old */
+        OUTPUT_FILE_IS_GONE /* removed, or replaced: as good as lost */
+};
+enum output_file_place output_file_find(const struct output_file *file);
+
 void output_file_close(struct output_file *file);
 
 /* There is nothing to keep: removes the file and gives an earlier one its name back. */

@@ -3,7 +3,7 @@
 # Several recorders at once, of one program and of the whole machine: each has samples; who has no zones says so in one line
 set -eu
 . tests/tap.sh
-plan 11
+plan 21
 need jq
 need_sampling
 
@@ -76,3 +76,36 @@ else
         holds "both of the machine have samples of the program" compare "$(samples all_one) > 0 && $(samples all_two)" ">" 0
         holds "each has zones, or says who has them" eval 'has_zones_or_says_why all_one && has_zones_or_says_why all_two'
 fi
+
+# ---- one name for several: the second one's is NAME, the first one's NAME.old; a third would destroy the first
+begin() { # name of its output, trace, seconds
+        "$HYPROF" record -o "$TMPDIR/$2.hyp" -- "$WORKLOADS/w_two_zones" "$3" >/dev/null 2>"$TMPDIR/$1.err" &
+        pids[$1]=$!
+        programs+=("$!")
+}
+has_begun() { # file: its first chunk is there
+        local try
+        for ((try = 0; try < 200; try++)); do
+                [ ! -s "$1" ] || return 0
+                sleep 0.05
+        done
+        return 1
+}
+both_have_begun() { has_begun "$TMPDIR/one.hyp.old" && has_begun "$TMPDIR/one.hyp"; }
+begin first one 3
+holds "a recording begins" has_begun "$TMPDIR/one.hyp"
+begin second one 3
+holds "another one of its name" both_have_begun
+holds "no third one" ends_with 125 "$HYPROF" record -o "$TMPDIR/one.hyp" -- true
+holds "in one line" grep -q "^hyprof: error: cannot write the trace: .*one.hyp: an earlier recording of this name still goes on as .*one.hyp.old$" "$TMPDIR/err"
+wait_for first second
+holds "both end as they should" same "0 0" "$statuses"
+holds "the first says what it is called" grep -q "^hyprof: wrote $TMPDIR/one.hyp.old (" "$TMPDIR/first.err"
+holds "the second, too" grep -q "^hyprof: wrote $TMPDIR/one.hyp (" "$TMPDIR/second.err"
+holds "both are whole" sh -c "'$HYPROF' check '$TMPDIR/one.hyp' && '$HYPROF' check '$TMPDIR/one.hyp.old'"
+begin lost gone 1
+has_begun "$TMPDIR/gone.hyp"
+rm "$TMPDIR/gone.hyp"
+wait_for lost
+holds "a trace that was removed is none" same 125 "$statuses"
+holds "and nothing says that it was written" same "hyprof: error: recording to $TMPDIR/gone.hyp: the file was removed or replaced meanwhile: nothing is left of the recording" "$(cat "$TMPDIR/lost.err")"
