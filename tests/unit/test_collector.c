@@ -29,6 +29,8 @@
 #include <hyprof/hyprof.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -535,6 +537,9 @@ START_TEST(test_thread_without_records)
         announce(&f);
         ck_assert_int_eq(pthread_create(&emitter, NULL, emit, &tid), 0);
         ck_assert_int_eq(pthread_join(emitter, NULL), 0);
+        /* The kernel wakes us a moment before the thread leaves /proc, where the collector looks for it. */
+        while (tgkill(getpid(), (pid_t)tid, 0) == 0)
+                sched_yield();
         finish(&f);
 
         ck_assert_uint_eq(thread_of(&f, tid), 0);
