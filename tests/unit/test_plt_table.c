@@ -95,10 +95,14 @@ START_LOOP_TEST(test_machines, 0, sizeof(ways) / sizeof(ways[0]))
 }
 END_TEST
 
-/* The stubs that objdump sees, at the same addresses. */
+/*
+ * The stubs that objdump sees, at the same addresses.  Stubs of AArch64 with `bti c`, as in Debian 13's bash,
+ * have 24 bytes, but objdump 2.44 gives each 16: only the names are compared then.
+ */
 START_TEST(test_agrees_with_objdump)
 {
         struct plt_table table = { .entries = NULL };
+        bool has_bti;
         char line[512];
         unsigned n_stubs = 0;
         FILE *list;
@@ -108,6 +112,7 @@ START_TEST(test_agrees_with_objdump)
         ck_assert(built_files_run(&files,
                                   "cp \"$(command -v bash)\" a && objdump -d a | sed -n 's/^\\([0-9a-f]*\\) "
                                   "<\\([^@]*\\)@.*plt>:$/\\1 \\2@plt/p' >list"));
+        has_bti = built_files_run(&files, "readelf -d a | grep -q AARCH64_BTI_PLT");
         open_image("a");
         ck_assert_int_eq(plt_table_load(&table, image->elf), 0);
         list = fopen(built_files_path(&files, "list"), "re");
@@ -120,7 +125,7 @@ START_TEST(test_agrees_with_objdump)
                 end[strcspn(end, "\n")] = '\0';
                 stub = find_stub(&table, end + 1);
                 ck_assert_msg(stub != NULL, "%s", end + 1);
-                ck_assert_uint_eq(stub->svma, svma);
+                ck_assert(has_bti || stub->svma == svma);
                 n_stubs++;
         }
         (void)fclose(list);
