@@ -406,7 +406,7 @@ GUEST_PARTS  = $(if $(TESTS),units,basic interrupts traces addresses units iree)
 GUEST_LIMIT_S = 14400
 GUEST_GOALS  = board-parts $(if $(TESTS),$(TESTS:%=$(GUEST)/tests/%),test-programs $(GUEST)/examples/hello_zones $(GUEST)/examples/kernel_pool)
 check-guest: ## record in an emulated RISC-V machine and read the traces here: minutes
-test-riscv64: ## the same with programs of all kinds, and the unit tests there: an hour; TESTS=names: these unit tests alone
+test-riscv64: ## the same with programs of all kinds, and the unit tests there: half an hour; TESTS=names: these unit tests alone
 test-aarch64: ## the same for AArch64
 check-guest: TARGET = riscv64
 check-guest: GUEST_PARTS = basic
