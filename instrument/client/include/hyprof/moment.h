@@ -86,7 +86,7 @@ static inline void hyprof_message(const char *text, size_t text_bytes, enum hypr
 }
 
 /*
- * hyprof_message_literal() - a line of text that is the same each time: half of hyprof_message()'s cost
+ * hyprof_message_literal() - a line of text that is the same each time: 16 bytes of a ring, however long
  * @literal:  static, all zeros at first; the library keeps the text and its number there
  * @text:     ends in NUL, and never changes: a string literal.  A program that comes to one @literal with
  *            several texts has their names right, and the speed for the first.
