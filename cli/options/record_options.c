@@ -112,7 +112,8 @@ static const struct option_row option_rows[] = {
           "Python functions in call stacks: auto, in place of the interpreter's own functions; frames, beside them; off; "
           "default: auto" },
         { LETTER_STACK_SIZE, "stack-size", "SIZE",
-          "how much of the stack is copied with each sample: 1K to 64K; default: 16K" },
+          "how much of the stack is copied with each sample: 1K to 64K; default: 32K where the kernel's rings have room "
+          "for a quarter of a second, which they have up to about 4,000 samples a second, else 16K" },
         { LETTER_KEEP_STACKS, "keep-stacks", NULL, "write these copies to the trace, too" },
         { LETTER_OFF_CPU, "off-cpu", NULL,
           "record what threads wait for, where, and which thread wakes them" },

@@ -21,20 +21,26 @@
 #define SAMPLE_BYTES      512 /* of a record without its copy: numbers, registers, some frames */
 #define ALLOWED_MIN       (UINT32_C(1) << 15)
 
-size_t ring_size_find(const struct ring_size_wanted *wanted)
+uint64_t ring_size_need(const struct ring_size_wanted *wanted)
 {
         uint64_t rate_hz = wanted->rate_hz ? wanted->rate_hz : RATE_UNKNOWN_HZ;
+        uint64_t need_bytes;
+
+        if (__builtin_mul_overflow(rate_hz, wanted->n_events, &need_bytes) ||
+            __builtin_mul_overflow(need_bytes, SAMPLE_BYTES + wanted->copy_bytes, &need_bytes))
+                need_bytes = UINT64_MAX;
+        return need_bytes / SHARE_OF_A_SECOND;
+}
+
+size_t ring_size_find(const struct ring_size_wanted *wanted)
+{
+        uint64_t need_bytes = ring_size_need(wanted);
         uint64_t limit_bytes = RING_SIZE_BYTES_MAX;
         uint64_t bytes = RING_SIZE_BYTES_MIN;
-        uint64_t need_bytes;
 
         if (wanted->memory_bytes > 0 && wanted->n_cpus > 0 &&
             wanted->memory_bytes / SHARE_OF_MEMORY / wanted->n_cpus < limit_bytes)
                 limit_bytes = wanted->memory_bytes / SHARE_OF_MEMORY / wanted->n_cpus;
-        if (__builtin_mul_overflow(rate_hz, wanted->n_events, &need_bytes) ||
-            __builtin_mul_overflow(need_bytes, SAMPLE_BYTES + wanted->copy_bytes, &need_bytes))
-                need_bytes = UINT64_MAX;
-        need_bytes /= SHARE_OF_A_SECOND;
         while (bytes < need_bytes && bytes * 2 <= limit_bytes)
                 bytes *= 2;
         return (size_t)bytes;

@@ -22,9 +22,12 @@ struct ring_size_wanted {
         uint64_t memory_bytes; /* of the machine; 0 = not known */
 };
 
+/* Bytes of the records of a quarter of a second on a busy CPU. */
+uint64_t ring_size_need(const struct ring_size_wanted *wanted);
+
 /*
  * ring_size_find() - bytes for the samples of a CPU
- * The records of a quarter of a second on a busy CPU; a power of two from RING_SIZE_BYTES_MIN to _MAX, and
+ * As many as they need; a power of two from RING_SIZE_BYTES_MIN to _MAX, and
  * together at most a sixteenth of the machine's memory.
  */
 size_t ring_size_find(const struct ring_size_wanted *wanted);

@@ -24,8 +24,13 @@ enum unwind_mode { UNWIND_AUTO = 0, UNWIND_FP, UNWIND_DWARF };
  */
 enum python_mode { PYTHON_AUTO = 0, PYTHON_FRAMES, PYTHON_OFF };
 
-/* Bytes of the stack with each sample: more costs the program time, and rings memory. */
+/*
+ * Bytes of the stack with each sample: more costs the program time, and rings memory.  LONG: where rings
+ * have room for the samples of a quarter of a second with it; of clang's stacks, 87% are complete with the
+ * default, 96% with it.
+ */
 #define UNWIND_COPY_DEFAULT (UINT32_C(1) << 14)
+#define UNWIND_COPY_LONG    (UINT32_C(1) << 15)
 #define UNWIND_COPY_MIN     (UINT32_C(1) << 10)
 #define UNWIND_COPY_MAX     UINT32_C(65528) /* a record's length has 16 bits; the kernel cuts a bit more */
 

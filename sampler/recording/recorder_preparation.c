@@ -132,18 +132,38 @@ static bool records_command(const struct recorder *r)
         return r->options->argv && (!recorder_is_attaching(r) || r->options->scope->whole_machine);
 }
 
-/* Samples with copies of stacks are large. */
-static size_t choose_ring_bytes(const struct recorder *r, size_t tracker_bytes)
+static struct ring_size_wanted wanted_of_copies(const struct recorder *r, uint32_t copy_bytes)
 {
         long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
-        struct ring_size_wanted wanted = { .rate_hz = r->request.rate_hz,
-                                           .n_events = r->request.n_specs,
-                                           .copy_bytes = r->unwinder.copy_bytes,
-                                           .n_cpus = n_cpus > 0 ? (uint64_t)n_cpus : 1,
-                                           .memory_bytes = ring_size_machine_memory() };
+
+        return (struct ring_size_wanted){ .rate_hz = r->request.rate_hz,
+                                          .n_events = r->request.n_specs,
+                                          .copy_bytes = copy_bytes,
+                                          .n_cpus = n_cpus > 0 ? (uint64_t)n_cpus : 1,
+                                          .memory_bytes = ring_size_machine_memory() };
+}
+
+/* The copies are not kept, and have no length that the user chose. */
+static bool may_be_long(const struct recorder *r)
+{
+        return r->unwinder.copy_bytes > 0 && r->options->unwinder.copy_bytes == 0 && !r->options->keep_stacks;
+}
+
+/* Samples with copies of stacks are large.  Copies become long where there is room for them. */
+static size_t choose_ring_bytes(struct recorder *r, size_t tracker_bytes)
+{
+        struct ring_size_wanted usual = wanted_of_copies(r, r->unwinder.copy_bytes);
+        struct ring_size_wanted wanted = may_be_long(r) ? wanted_of_copies(r, UNWIND_COPY_LONG) : usual;
+        size_t usual_bytes = ring_size_find(&usual);
         size_t bytes = ring_size_find(&wanted);
 
-        return r->access.locks_memory ? bytes : ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
+        if (!r->access.locks_memory)
+                bytes = ring_size_find_allowed(bytes, tracker_bytes, wanted.n_cpus);
+        if (bytes >= ring_size_need(&wanted))
+                r->unwinder.copy_bytes = (uint32_t)wanted.copy_bytes;
+        else if (bytes > usual_bytes)
+                bytes = usual_bytes;
+        return bytes;
 }
 
 /* All CPUs' rings: the Python frames of samples since the last look; up to half of it, copies of code. */
@@ -170,9 +190,7 @@ static int recorder_open_events(struct recorder *r, struct error *err)
                                                     .copy_bytes = r->unwinder.copy_bytes };
         size_t tracker_bytes = ring_size_of_tracker(r->access.locks_memory, r->options->scope->whole_machine);
         struct event_set_options options = {
-                .attr = { .request = &r->request,
-                          .unwinder = r->unwinder,
-                          .build_ids = r->access.build_id_error == 0 },
+                .attr = { .request = &r->request, .build_ids = r->access.build_id_error == 0 },
                 .tracker_ring_bytes = tracker_bytes,
                 .wants_kernel_code = r->access.kernel_error == 0 && r->access.kernel_symbols,
         };
@@ -186,6 +204,7 @@ static int recorder_open_events(struct recorder *r, struct error *err)
         python_source_forget_map(r->python);
         options.attr.switches = r->waiting.by_perf;
         options.attr.ring_bytes = choose_ring_bytes(r, tracker_bytes);
+        options.attr.unwinder = r->unwinder;
         code = recorded_scope_open_events(&r->scope, records_command(r) ? r->command.pid : 0,
                                           r->options->delay_ns > 0, &options, &r->events, err);
         if (code == 0 && r->events.kernel_code_boot_ns > 0)

@@ -8,7 +8,7 @@
 # explains, of as many samples as there are.
 set -u
 . tests/tap.sh
-plan 29
+plan 30
 . tests/real_programs.sh
 
 need_sampling
@@ -18,10 +18,10 @@ case $VARIANT in
 asan | tsan) skip_all "hardware: the sanitizer's own runtime is what would be measured" ;;
 esac
 
-# Memory that is read later helps only with a free CPU: where other programs take more than a tenth of the CPUs meanwhile,
-# this is asked for instead of what is promised, which joining alone reaches.  bash, and w_deep 400 deep, have deeper stacks
-# than a copy, which change faster than they could be joined: little is promised.
-declare -A when_busy=([clang]=83 [cc1plus]=96)
+# Stacks that are deeper than a copy are joined, or read later, which helps only with a free CPU: these programs may reach
+# what is promised in the best of three runs, since a virtual machine's host takes CPUs away unseen.  Where other programs
+# took more than a tenth of the CPUs meanwhile, this is asked for, which joining alone reaches.
+declare -A when_busy=([clang]=90 [cc1plus]=97)
 
 # For `holds`: at least 100 samples, and so few are incomplete that it happens once in 1,000 runs at most if the target is met.
 is_complete() { # samples, complete, target in percent
@@ -41,19 +41,24 @@ is_complete() { # samples, complete, target in percent
 }
 
 share() { # name, target in percent, options -- command...
-        local name=$1 target=$2 asked=$2 n complete joined late rest others
-        watch_others
-        record "$name" -q -F 997 "${@:3}" </dev/null
-        others=$(others_share)
-        read -r n complete joined late rest < <("$HYPROF" dump "$TMPDIR/$name.hyp" | awk -f tests/complete_stacks.awk)
-        figure "$(awk -v name="$name" -v n="${n:-0}" -v c="${complete:-0}" -v t="$target" 'BEGIN {
-                printf "%-12s %6.2f%% of %5d, target %s%%", name, n ? 100 * c / n : 0, n, t }'), joined $joined, read later $late; by state: ${rest:-none}"
-        if [ "$others" -gt 10 ] && [ -n "${when_busy[$name]:-}" ]; then
-                asked=${when_busy[$name]}
-                figure "other programs took $others% of the CPUs: $asked% is asked for"
-        fi
+        local name=$1 target=$2 asked n complete joined late rest others run runs=1
+        [ -z "${when_busy[$name]:-}" ] || runs=3
+        for ((run = 0; run < runs; run++)); do
+                asked=$target
+                watch_others
+                record "$name" -q -F 997 "${@:3}" </dev/null
+                others=$(others_share)
+                read -r n complete joined late rest < <("$HYPROF" dump "$TMPDIR/$name.hyp" | awk -f tests/complete_stacks.awk)
+                rm -f "$TMPDIR/$name.hyp"
+                figure "$(awk -v name="$name" -v n="${n:-0}" -v c="${complete:-0}" -v t="$target" 'BEGIN {
+                        printf "%-12s %6.2f%% of %5d, target %s%%", name, n ? 100 * c / n : 0, n, t }'), joined $joined, read later $late; by state: ${rest:-none}"
+                if [ "$others" -gt 10 ] && [ "$runs" -gt 1 ]; then
+                        asked=${when_busy[$name]}
+                        figure "other programs took $others% of the CPUs: $asked% is asked for"
+                fi
+                ! is_complete "${n:-0}" "${complete:-0}" "$asked" >/dev/null || break
+        done
         holds "$name: callstacks are complete" is_complete "${n:-0}" "${complete:-0}" "$asked"
-        rm -f "$TMPDIR/$name.hyp"
 }
 
 # The root of the callstacks is the C library's start: that they are complete is not only said.  How many are was
@@ -70,7 +75,7 @@ has_right_root() { # name, function to look below, command...
         return 1
 }
 
-declare -A targets=([python3]=99.5 [cc1plus]=98 [git]=99 [sqlite3]=99.9 [clang]=90 [node]=99 [perl]=99 [bash]=60 [deep]=99.9)
+declare -A targets=([python3]=99.5 [cc1plus]=98 [git]=99 [sqlite3]=99.9 [clang]=94 [node]=99 [perl]=99 [bash]=98 [deep]=99.9)
 # shellcheck disable=SC2154 # of real_programs.sh
 for name in $real_programs; do
         if program_of "$name" "$TMPDIR/inputs" "$scale"; then
@@ -81,7 +86,9 @@ for name in $real_programs; do
 done
 
 share deep-40 99.9 -- "$WORKLOADS/w_deep" $((scale * 30000)) 40
-share deep-400 60 -- "$WORKLOADS/w_deep" $((scale * 30000)) 400
+share deep-400 98 -- "$WORKLOADS/w_deep" $((scale * 30000)) 400
+# Deeper than a short copy, which changes faster than it could be joined: little is promised.
+share deep-400-16K 60 --stack-size 16K -- "$WORKLOADS/w_deep" $((scale * 30000)) 400
 share deep-400-64K 99.5 --stack-size 64K -- "$WORKLOADS/w_deep" $((scale * 30000)) 400
 
 for kind in signal altstack vfork plt vdso jit; do

@@ -30,6 +30,18 @@ START_LOOP_TEST(test_find, 0, sizeof(cases) / sizeof(cases[0]))
 }
 END_TEST
 
+/* A ring has at least the bytes that are needed unless it is the largest. */
+START_TEST(test_need)
+{
+        struct ring_size_wanted wanted = { 997, 1, 32768, 2, 0 };
+
+        ck_assert_uint_eq(ring_size_need(&wanted), 997 * (32768 + 512) / 4);
+        ck_assert_uint_eq(ring_size_find(&wanted), 1U << 23);
+        wanted.rate_hz = 9973; /* more than the largest ring has */
+        ck_assert_uint_gt(ring_size_need(&wanted), ring_size_find(&wanted));
+}
+END_TEST
+
 /* The allowed size is a power of two, and no more than was asked for. */
 START_TEST(test_allowed)
 {
