@@ -29,7 +29,7 @@ def digest():
 
 def request(i):
     usual(10000)
-    if i % 40 == 0: extra(400000)
+    if i % 40 == 0: extra(1200000)
 
 for i in range(600):
     with hyprof.zone("request"): request(i)

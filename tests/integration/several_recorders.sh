@@ -91,18 +91,18 @@ has_begun() { # file: its first chunk is there
         done
         return 1
 }
-both_have_begun() { has_begun "$TMPDIR/one.hyp.old" && has_begun "$TMPDIR/one.hyp"; }
-begin first one 3
-holds "a recording begins" has_begun "$TMPDIR/one.hyp"
-begin second one 3
+both_have_begun() { has_begun "$TMPDIR/same.hyp.old" && has_begun "$TMPDIR/same.hyp"; }
+begin first same 3
+holds "a recording begins" has_begun "$TMPDIR/same.hyp"
+begin second same 3
 holds "another one of its name" both_have_begun
-holds "no third one" ends_with 125 "$HYPROF" record -o "$TMPDIR/one.hyp" -- true
-holds "in one line" grep -q "^hyprof: error: cannot write the trace: .*one.hyp: an earlier recording of this name still goes on as .*one.hyp.old$" "$TMPDIR/err"
+holds "no third one" ends_with 125 "$HYPROF" record -o "$TMPDIR/same.hyp" -- true
+holds "in one line" grep -q "^hyprof: error: cannot write the trace: .*same.hyp: an earlier recording of this name still goes on as .*same.hyp.old$" "$TMPDIR/err"
 wait_for first second
 holds "both end as they should" same "0 0" "$statuses"
-holds "the first says what it is called" grep -q "^hyprof: wrote $TMPDIR/one.hyp.old (" "$TMPDIR/first.err"
-holds "the second, too" grep -q "^hyprof: wrote $TMPDIR/one.hyp (" "$TMPDIR/second.err"
-holds "both are whole" sh -c "'$HYPROF' check '$TMPDIR/one.hyp' && '$HYPROF' check '$TMPDIR/one.hyp.old'"
+holds "the first says what it is called" grep -q "^hyprof: wrote $TMPDIR/same.hyp.old (" "$TMPDIR/first.err"
+holds "the second, too" grep -q "^hyprof: wrote $TMPDIR/same.hyp (" "$TMPDIR/second.err"
+holds "both are whole" sh -c "'$HYPROF' check '$TMPDIR/same.hyp' && '$HYPROF' check '$TMPDIR/same.hyp.old'"
 begin lost gone 1
 has_begun "$TMPDIR/gone.hyp"
 rm "$TMPDIR/gone.hyp"
