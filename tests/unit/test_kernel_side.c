@@ -3,95 +3,28 @@
  * sampler/merge/kernel_side.c: records of all rings act in the order of time, and each ends as
  * what it says or as a loss
  */
-#include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
 #include "sampler/code/code_tables.h"
 #include "sampler/code/table_process.h"
 #include "sampler/kernel/perf_record.h"
-#include "sampler/kernel/raw_stack.h"
-#include "sampler/kernel/unwind_request.h"
 #include "sampler/merge/ahead_of_turn.h"
 #include "sampler/merge/kernel_side.h"
-#include "sampler/stacks/stack_unwinder.h"
-#include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
-#include "sampler/tracks/recording.h"
-#include "sampler/zones/zone_source.h"
-#include "tests/unit/fake_events.h"
+#include "tests/unit/fake_kernel_side.h"
 #include "tests/unit/fake_ring.h"
 #include "tests/unit/kernel_record.h"
-#include "tests/unit/own_code.h"
 #include "tests/unit/unit_test.h"
-#include "unwind/unwind_machine.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
-#define PID  500
-#define CODE 0x400000
-
-static const uint32_t sample_events[] = { 1, 2 };
-static const struct unwind_request by_frame_pointers = { .mode = UNWIND_FP };
-static const struct unwind_request by_tables = { .mode = UNWIND_AUTO };
-
-struct fixture {
-        struct event_set events;
-        struct trace_dictionary dictionary;
-        struct process_table processes;
-        struct loss_counter losses;
-        struct recording recording;
-        struct kernel_side source;
-        struct byte_buffer record; /* on its way into a ring */
-};
-
-static void set_up(struct fixture *f, uint32_t n_rows_max)
-{
-        memset(f, 0, sizeof(*f));
-        f->recording = (struct recording){ .dictionary = &f->dictionary,
-                                           .events = &f->events,
-                                           .sample_events = sample_events,
-                                           .losses = &f->losses,
-                                           .processes = &f->processes };
-        fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | PERF_SAMPLE_CALLCHAIN);
-        trace_dictionary_init(&f->dictionary, n_rows_max);
-        process_table_init(&f->processes, &f->dictionary);
-        ck_assert_int_eq(
-                stack_unwinder_new(&by_frame_pointers, NULL, &f->losses, &f->recording.unwinder, NULL), 0);
-        ck_assert_int_eq(kernel_side_init(&f->source, &f->recording), 0);
-}
-
-static void tear_down(struct fixture *f)
-{
-        kernel_side_deinit(&f->source);
-        stack_unwinder_free(f->recording.unwinder);
-        process_table_deinit(&f->processes);
-        trace_dictionary_deinit(&f->dictionary);
-        event_set_close(&f->events);
-        byte_buffer_deinit(&f->record);
-}
-
-static struct kernel_record_identity at(uint32_t tid, uint64_t time_ns)
-{
-        return (struct kernel_record_identity){
-                .pid = PID, .tid = tid, .time_ns = time_ns, .cpu = 1, .event = FAKE_EVENT_TRACKER
-        };
-}
-
-/* Puts the record that was just made into a ring. */
-static void into(struct fixture *f, size_t ring)
-{
-        fake_ring_take(&f->events.rings[ring], &f->record);
-}
-
-static void put_sample(struct fixture *f, size_t ring, const struct kernel_record_identity *identity,
+static void put_sample(struct fake_kernel_side *f, size_t ring, const struct kernel_record_identity *identity,
                        uint64_t event, uint64_t avma)
 {
         const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_USER, avma };
@@ -101,11 +34,11 @@ static void put_sample(struct fixture *f, size_t ring, const struct kernel_recor
 
         sample.identity.event = event;
         kernel_record_add_sample(&f->record, &sample);
-        into(f, ring);
+        fake_kernel_side_put(f, ring);
 }
 
-static void put_mapping(struct fixture *f, size_t ring, const struct kernel_record_identity *identity,
-                        uint64_t start, const char *path)
+static void put_mapping(struct fake_kernel_side *f, size_t ring,
+                        const struct kernel_record_identity *identity, uint64_t start, const char *path)
 {
         struct perf_mmap mapping = { .start_avma = start,
                                      .length_bytes = 0x1000,
@@ -118,18 +51,11 @@ static void put_mapping(struct fixture *f, size_t ring, const struct kernel_reco
                                      .path_bytes = strlen(path) };
 
         kernel_record_add_mmap2(&f->record, identity, &mapping);
-        into(f, ring);
-}
-
-static void run(struct fixture *f, uint64_t until_ns)
-{
-        struct error err = ERROR_NONE;
-
-        ck_assert_msg(kernel_side_run(&f->source, until_ns, &err) == 0, "%s", err.text);
+        fake_kernel_side_put(f, ring);
 }
 
 /* The n-th event that waits on a thread. */
-static const struct trace_event *pending(const struct fixture *f, uint32_t tid, size_t n)
+static const struct trace_event *pending(const struct fake_kernel_side *f, uint32_t tid, size_t n)
 {
         const struct thread_track *thread = process_table_find_thread(&f->processes, tid);
 
@@ -138,7 +64,7 @@ static const struct trace_event *pending(const struct fixture *f, uint32_t tid, 
         return &thread->pending[n].event;
 }
 
-static bool is_text(const struct fixture *f, uint64_t string, const char *text)
+static bool is_text(const struct fake_kernel_side *f, uint64_t string, const char *text)
 {
         size_t n_bytes;
         const char *bytes = trace_dictionary_string(&f->dictionary, (uint32_t)string, &n_bytes);
@@ -147,7 +73,8 @@ static bool is_text(const struct fixture *f, uint64_t string, const char *text)
 }
 
 /* The module in which a sample's innermost frame lies; NULL for none. */
-static const struct trace_module *module_of(const struct fixture *f, const struct trace_event *sample)
+static const struct trace_module *module_of(const struct fake_kernel_side *f,
+                                            const struct trace_event *sample)
 {
         const struct trace_stack *stack;
         const struct trace_frame *frame;
@@ -159,7 +86,7 @@ static const struct trace_module *module_of(const struct fixture *f, const struc
                              : NULL;
 }
 
-static void expect_path(const struct fixture *f, const struct trace_event *sample, const char *path)
+static void expect_path(const struct fake_kernel_side *f, const struct trace_event *sample, const char *path)
 {
         const struct trace_module *module = module_of(f, sample);
 
@@ -172,198 +99,216 @@ static void expect_path(const struct fixture *f, const struct trace_event *sampl
 /* The same address means what was mapped at the time, whatever ring said so. */
 START_TEST(test_order_of_time)
 {
-        struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID, 30), at(PID, 40),
-                                                  at(PID, 50) };
-        static struct fixture f;
+        struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
+                                                  fake_kernel_side_at(FAKE_PID, 20),
+                                                  fake_kernel_side_at(FAKE_PID, 30),
+                                                  fake_kernel_side_at(FAKE_PID, 40),
+                                                  fake_kernel_side_at(FAKE_PID, 50) };
+        static struct fake_kernel_side f;
 
-        set_up(&f, 0);
-        put_sample(&f, FAKE_SAMPLES_1, &times[0], FAKE_EVENT_SPEC_0_B, CODE);
-        put_sample(&f, FAKE_SAMPLES_0, &times[2], FAKE_EVENT_SPEC_0, CODE);
-        put_sample(&f, FAKE_SAMPLES_1, &times[4], FAKE_EVENT_SPEC_1, CODE);
-        put_mapping(&f, FAKE_TRACKER_1, &times[1], CODE, "/bin/first");
-        put_mapping(&f, FAKE_TRACKER_0, &times[3], CODE, "/bin/second");
-        run(&f, UINT64_MAX);
+        fake_kernel_side_open(&f, 0);
+        put_sample(&f, FAKE_SAMPLES_1, &times[0], FAKE_EVENT_SPEC_0_B, FAKE_CODE);
+        put_sample(&f, FAKE_SAMPLES_0, &times[2], FAKE_EVENT_SPEC_0, FAKE_CODE);
+        put_sample(&f, FAKE_SAMPLES_1, &times[4], FAKE_EVENT_SPEC_1, FAKE_CODE);
+        put_mapping(&f, FAKE_TRACKER_1, &times[1], FAKE_CODE, "/bin/first");
+        put_mapping(&f, FAKE_TRACKER_0, &times[3], FAKE_CODE, "/bin/second");
+        fake_kernel_side_run(&f, UINT64_MAX);
 
-        expect_path(&f, pending(&f, PID, 0), NULL);
-        expect_path(&f, pending(&f, PID, 1), "/bin/first");
-        expect_path(&f, pending(&f, PID, 2), "/bin/second");
-        ck_assert_uint_eq(pending(&f, PID, 0)->time_ns, 10);
-        ck_assert_uint_eq(pending(&f, PID, 0)->sample.event, 1);
-        ck_assert_uint_eq(pending(&f, PID, 2)->sample.event, 2);
-        ck_assert_uint_eq(pending(&f, PID, 2)->sample.cpu, 1);
-        ck_assert_uint_eq(pending(&f, PID, 2)->sample.weight, 1009);
+        expect_path(&f, pending(&f, FAKE_PID, 0), NULL);
+        expect_path(&f, pending(&f, FAKE_PID, 1), "/bin/first");
+        expect_path(&f, pending(&f, FAKE_PID, 2), "/bin/second");
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 0)->time_ns, 10);
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 0)->sample.event, 1);
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 2)->sample.event, 2);
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 2)->sample.cpu, 1);
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 2)->sample.weight, 1009);
         ck_assert_uint_eq(f.source.n_samples, 3);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 2);
         for (size_t i = 0; i < FAKE_N_RINGS; i++)
                 ck_assert_uint_eq(f.events.rings[i].meta->data_tail, f.events.rings[i].meta->data_head);
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
 /* On a machine with several kinds of cores a CPU may lack an event: it has no ring then. */
 START_TEST(test_unmapped_ring)
 {
-        struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20) };
+        struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
+                                                  fake_kernel_side_at(FAKE_PID, 20) };
         struct error err = ERROR_NONE;
-        static struct fixture f;
+        static struct fake_kernel_side f;
         uint32_t pid;
 
-        set_up(&f, 0);
+        fake_kernel_side_open(&f, 0);
         perf_ring_unmap(&f.events.rings[FAKE_SAMPLES_0]);
         perf_ring_unmap(&f.events.rings[FAKE_TRACKER_0]);
-        put_mapping(&f, FAKE_TRACKER_1, &times[0], CODE, "/bin/first");
-        put_sample(&f, FAKE_SAMPLES_1, &times[1], FAKE_EVENT_SPEC_0_B, CODE);
+        put_mapping(&f, FAKE_TRACKER_1, &times[0], FAKE_CODE, "/bin/first");
+        put_sample(&f, FAKE_SAMPLES_1, &times[1], FAKE_EVENT_SPEC_0_B, FAKE_CODE);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, &err), 0);
-        run(&f, UINT64_MAX);
-        expect_path(&f, pending(&f, PID, 0), "/bin/first");
+        fake_kernel_side_run(&f, UINT64_MAX);
+        expect_path(&f, pending(&f, FAKE_PID, 0), "/bin/first");
         ck_assert_uint_eq(f.source.n_samples, 1);
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
 START_TEST(test_until)
 {
-        struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID, 30) };
-        static struct fixture f;
+        struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
+                                                  fake_kernel_side_at(FAKE_PID, 20),
+                                                  fake_kernel_side_at(FAKE_PID, 30) };
+        static struct fake_kernel_side f;
 
-        set_up(&f, 0);
+        fake_kernel_side_open(&f, 0);
         for (size_t i = 0; i < 3; i++)
-                put_sample(&f, FAKE_SAMPLES_0, &times[i], FAKE_EVENT_SPEC_0, CODE);
-        run(&f, 9);
-        ck_assert_ptr_null(process_table_find_thread(&f.processes, PID));
+                put_sample(&f, FAKE_SAMPLES_0, &times[i], FAKE_EVENT_SPEC_0, FAKE_CODE);
+        fake_kernel_side_run(&f, 9);
+        ck_assert_ptr_null(process_table_find_thread(&f.processes, FAKE_PID));
         ck_assert_uint_eq(f.events.rings[FAKE_SAMPLES_0].meta->data_tail, 0);
-        run(&f, 20);
+        fake_kernel_side_run(&f, 20);
         ck_assert_uint_eq(f.source.n_samples, 2);
         ck_assert_uint_eq(f.events.rings[FAKE_SAMPLES_0].meta->data_tail,
                           f.events.rings[FAKE_SAMPLES_0].meta->data_head / 3 * 2);
-        run(&f, 30);
+        fake_kernel_side_run(&f, 30);
         ck_assert_uint_eq(f.source.n_samples, 3);
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
 START_TEST(test_name_and_exec)
 {
-        struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID, 30), at(PID, 40) };
+        struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
+                                                  fake_kernel_side_at(FAKE_PID, 20),
+                                                  fake_kernel_side_at(FAKE_PID, 30),
+                                                  fake_kernel_side_at(FAKE_PID, 40) };
         const struct thread_track *thread;
-        static struct fixture f;
+        static struct fake_kernel_side f;
 
-        set_up(&f, 0);
-        put_mapping(&f, FAKE_TRACKER_0, &times[0], CODE, "/bin/before");
+        fake_kernel_side_open(&f, 0);
+        put_mapping(&f, FAKE_TRACKER_0, &times[0], FAKE_CODE, "/bin/before");
         kernel_record_add_comm(&f.record, &times[1], "renamed", false);
-        into(&f, FAKE_TRACKER_0);
-        put_sample(&f, FAKE_SAMPLES_0, &times[1], FAKE_EVENT_SPEC_0, CODE);
+        fake_kernel_side_put(&f, FAKE_TRACKER_0);
+        put_sample(&f, FAKE_SAMPLES_0, &times[1], FAKE_EVENT_SPEC_0, FAKE_CODE);
         kernel_record_add_comm(&f.record, &times[2], "after", true);
-        into(&f, FAKE_TRACKER_0);
-        put_sample(&f, FAKE_SAMPLES_0, &times[3], FAKE_EVENT_SPEC_0, CODE);
-        run(&f, UINT64_MAX);
+        fake_kernel_side_put(&f, FAKE_TRACKER_0);
+        put_sample(&f, FAKE_SAMPLES_0, &times[3], FAKE_EVENT_SPEC_0, FAKE_CODE);
+        fake_kernel_side_run(&f, UINT64_MAX);
 
-        thread = process_table_find_thread(&f.processes, PID);
-        ck_assert_uint_eq(pending(&f, PID, 0)->op, TRACE_OP_THREAD_NAME);
-        ck_assert(is_text(&f, pending(&f, PID, 0)->thread_name.name, "renamed"));
+        thread = process_table_find_thread(&f.processes, FAKE_PID);
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 0)->op, TRACE_OP_THREAD_NAME);
+        ck_assert(is_text(&f, pending(&f, FAKE_PID, 0)->thread_name.name, "renamed"));
         ck_assert(!thread->pending[0].closes_zones);
-        expect_path(&f, pending(&f, PID, 1), "/bin/before");
-        ck_assert(is_text(&f, pending(&f, PID, 2)->thread_name.name, "after"));
+        expect_path(&f, pending(&f, FAKE_PID, 1), "/bin/before");
+        ck_assert(is_text(&f, pending(&f, FAKE_PID, 2)->thread_name.name, "after"));
         ck_assert(thread->pending[2].closes_zones);
-        expect_path(&f, pending(&f, PID, 3), NULL); /* what was mapped went with the old program */
-        tear_down(&f);
+        expect_path(&f, pending(&f, FAKE_PID, 3), NULL); /* what was mapped went with the old program */
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
 /* Its number is the first thread's from then on, which has ended. */
 START_TEST(test_exec_by_another_thread)
 {
-        struct kernel_record_identity first = at(PID, 10), thread = at(PID + 1, 20), leaves = at(PID, 30),
-                                      after = at(PID, 40), later = at(PID, 50);
-        static struct fixture f;
+        struct kernel_record_identity first = fake_kernel_side_at(FAKE_PID, 10),
+                                      thread = fake_kernel_side_at(FAKE_PID + 1, 20),
+                                      leaves = fake_kernel_side_at(FAKE_PID, 30),
+                                      after = fake_kernel_side_at(FAKE_PID, 40),
+                                      later = fake_kernel_side_at(FAKE_PID, 50);
+        static struct fake_kernel_side f;
 
-        set_up(&f, 0);
+        fake_kernel_side_open(&f, 0);
         kernel_record_add_comm(&f.record, &first, "before", false);
-        kernel_record_add_fork(&f.record, &thread, PID, PID);
+        kernel_record_add_fork(&f.record, &thread, FAKE_PID, FAKE_PID);
         kernel_record_add_exit(&f.record, &leaves);
         kernel_record_add_comm(&f.record, &after, "after", true);
-        into(&f, FAKE_TRACKER_0);
-        put_sample(&f, FAKE_SAMPLES_0, &later, FAKE_EVENT_SPEC_0, CODE);
-        run(&f, UINT64_MAX);
+        fake_kernel_side_put(&f, FAKE_TRACKER_0);
+        put_sample(&f, FAKE_SAMPLES_0, &later, FAKE_EVENT_SPEC_0, FAKE_CODE);
+        fake_kernel_side_run(&f, UINT64_MAX);
 
-        ck_assert(is_text(&f, pending(&f, PID, 0)->thread_name.name, "before"));
-        ck_assert(is_text(&f, pending(&f, PID, 1)->thread_name.name, "after"));
-        ck_assert_uint_eq(pending(&f, PID, 2)->op, TRACE_OP_SAMPLE);
-        ck_assert_uint_eq(pending(&f, PID, 2)->time_ns, 50);
-        ck_assert_uint_eq(process_table_find_thread(&f.processes, PID)->n_pending, 3);
-        ck_assert_uint_eq(pending(&f, PID + 1, 1)->op, TRACE_OP_THREAD_EXIT);
-        ck_assert_uint_eq(pending(&f, PID + 1, 1)->time_ns, 40);
-        tear_down(&f);
+        ck_assert(is_text(&f, pending(&f, FAKE_PID, 0)->thread_name.name, "before"));
+        ck_assert(is_text(&f, pending(&f, FAKE_PID, 1)->thread_name.name, "after"));
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 2)->op, TRACE_OP_SAMPLE);
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 2)->time_ns, 50);
+        ck_assert_uint_eq(process_table_find_thread(&f.processes, FAKE_PID)->n_pending, 3);
+        ck_assert_uint_eq(pending(&f, FAKE_PID + 1, 1)->op, TRACE_OP_THREAD_EXIT);
+        ck_assert_uint_eq(pending(&f, FAKE_PID + 1, 1)->time_ns, 40);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
 START_TEST(test_fork_and_exit)
 {
-        struct kernel_record_identity first = at(PID, 10), named = at(PID, 15), thread = at(PID + 1, 20),
-                                      child = at(PID + 2, 30), leaves = at(PID + 2, 50),
-                                      nobody = at(12345, 60);
+        struct kernel_record_identity first = fake_kernel_side_at(FAKE_PID, 10),
+                                      named = fake_kernel_side_at(FAKE_PID, 15),
+                                      thread = fake_kernel_side_at(FAKE_PID + 1, 20),
+                                      child = fake_kernel_side_at(FAKE_PID + 2, 30),
+                                      leaves = fake_kernel_side_at(FAKE_PID + 2, 50),
+                                      nobody = fake_kernel_side_at(12345, 60);
         const struct trace_process *row;
-        static struct fixture f;
+        static struct fake_kernel_side f;
 
-        set_up(&f, 0);
-        child.pid = PID + 2;
-        put_mapping(&f, FAKE_TRACKER_0, &first, CODE, "/bin/parent");
+        fake_kernel_side_open(&f, 0);
+        child.pid = FAKE_PID + 2;
+        put_mapping(&f, FAKE_TRACKER_0, &first, FAKE_CODE, "/bin/parent");
         kernel_record_add_comm(&f.record, &named, "parent", false);
-        kernel_record_add_fork(&f.record, &thread, PID, PID);
-        kernel_record_add_fork(&f.record, &child, PID, PID + 1);
+        kernel_record_add_fork(&f.record, &thread, FAKE_PID, FAKE_PID);
+        kernel_record_add_fork(&f.record, &child, FAKE_PID, FAKE_PID + 1);
         child.time_ns = 40;
-        into(&f, FAKE_TRACKER_0);
-        put_sample(&f, FAKE_SAMPLES_1, &child, FAKE_EVENT_SPEC_0, CODE);
+        fake_kernel_side_put(&f, FAKE_TRACKER_0);
+        put_sample(&f, FAKE_SAMPLES_1, &child, FAKE_EVENT_SPEC_0, FAKE_CODE);
         leaves.pid = child.pid;
         kernel_record_add_exit(&f.record, &leaves);
         kernel_record_add_exit(&f.record, &nobody);
-        into(&f, FAKE_TRACKER_0);
-        run(&f, UINT64_MAX);
+        fake_kernel_side_put(&f, FAKE_TRACKER_0);
+        fake_kernel_side_run(&f, UINT64_MAX);
 
-        ck_assert_ptr_eq(process_table_find_thread(&f.processes, PID + 1)->process,
-                         process_table_find_process(&f.processes, PID));
-        ck_assert(is_text(&f, pending(&f, PID + 1, 0)->thread_name.name, "parent"));
+        ck_assert_ptr_eq(process_table_find_thread(&f.processes, FAKE_PID + 1)->process,
+                         process_table_find_process(&f.processes, FAKE_PID));
+        ck_assert(is_text(&f, pending(&f, FAKE_PID + 1, 0)->thread_name.name, "parent"));
         row = trace_dictionary_row(&f.dictionary, TRACE_TABLE_PROCESSES,
-                                   process_table_find_process(&f.processes, PID + 2)->process);
-        ck_assert_uint_eq(row->parent, process_table_find_process(&f.processes, PID)->process);
-        ck_assert(is_text(&f, pending(&f, PID + 2, 0)->thread_name.name, "parent"));
-        expect_path(&f, pending(&f, PID + 2, 1), "/bin/parent");
-        ck_assert_uint_eq(pending(&f, PID + 2, 2)->op, TRACE_OP_THREAD_EXIT);
-        ck_assert_uint_eq(pending(&f, PID + 2, 2)->time_ns, 50);
+                                   process_table_find_process(&f.processes, FAKE_PID + 2)->process);
+        ck_assert_uint_eq(row->parent, process_table_find_process(&f.processes, FAKE_PID)->process);
+        ck_assert(is_text(&f, pending(&f, FAKE_PID + 2, 0)->thread_name.name, "parent"));
+        expect_path(&f, pending(&f, FAKE_PID + 2, 1), "/bin/parent");
+        ck_assert_uint_eq(pending(&f, FAKE_PID + 2, 2)->op, TRACE_OP_THREAD_EXIT);
+        ck_assert_uint_eq(pending(&f, FAKE_PID + 2, 2)->time_ns, 50);
         ck_assert_ptr_null(process_table_find_thread(&f.processes, 12345));
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
 START_TEST(test_switches)
 {
-        struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID, 30) };
-        static struct fixture f;
+        struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
+                                                  fake_kernel_side_at(FAKE_PID, 20),
+                                                  fake_kernel_side_at(FAKE_PID, 30) };
+        static struct fake_kernel_side f;
 
-        set_up(&f, 0);
+        fake_kernel_side_open(&f, 0);
         kernel_record_add_switch(&f.record, &times[0], false, false);
         kernel_record_add_switch(&f.record, &times[1], true, true);
         kernel_record_add_switch(&f.record, &times[2], true, false);
-        into(&f, FAKE_SAMPLES_0);
-        run(&f, UINT64_MAX);
-        ck_assert_uint_eq(pending(&f, PID, 0)->op, TRACE_OP_SWITCH_IN);
-        ck_assert_uint_eq(pending(&f, PID, 0)->switch_in.cpu, 1);
-        ck_assert_uint_eq(pending(&f, PID, 1)->op, TRACE_OP_SWITCH_OUT);
-        ck_assert_uint_eq(pending(&f, PID, 1)->switch_out.cpu, 1);
-        ck_assert_uint_eq(pending(&f, PID, 1)->switch_out.preempted, 1);
-        ck_assert_uint_eq(pending(&f, PID, 2)->switch_out.preempted, 0);
+        fake_kernel_side_put(&f, FAKE_SAMPLES_0);
+        fake_kernel_side_run(&f, UINT64_MAX);
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 0)->op, TRACE_OP_SWITCH_IN);
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 0)->switch_in.cpu, 1);
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 1)->op, TRACE_OP_SWITCH_OUT);
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 1)->switch_out.cpu, 1);
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 1)->switch_out.preempted, 1);
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 2)->switch_out.preempted, 0);
         ck_assert_uint_eq(f.source.n_switches, 3);
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
 /* One of the samples that share CPU 0's counters: the first event leads, the second is read with it. */
-static void put_group(struct fixture *f, const struct kernel_record_identity *identity, uint64_t value)
+static void put_group(struct fake_kernel_side *f, const struct kernel_record_identity *identity,
+                      uint64_t value)
 {
-        const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_USER, CODE };
+        const uint64_t chain[] = { (uint64_t)PERF_CONTEXT_USER, FAKE_CODE };
         const uint64_t counts[] = { 2, 10 * value, FAKE_EVENT_SPEC_0, value, FAKE_EVENT_SPEC_1 };
         struct kernel_record_sample sample = { .identity = *identity,
-                                               .ip_avma = CODE,
+                                               .ip_avma = FAKE_CODE,
                                                .period = 1009,
                                                .chain = chain,
                                                .n_chain = 2,
@@ -372,17 +317,20 @@ static void put_group(struct fixture *f, const struct kernel_record_identity *id
 
         sample.identity.event = FAKE_EVENT_SPEC_0;
         kernel_record_add_sample(&f->record, &sample);
-        into(f, FAKE_SAMPLES_0);
+        fake_kernel_side_put(f, FAKE_SAMPLES_0);
 }
 
 /* The count since the sample before is a sample too: after its leader, in the same place. */
 START_TEST(test_group)
 {
-        struct kernel_record_identity times[] = { at(PID, 10), at(0, 20), at(PID, 30), at(PID, 40) };
+        struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
+                                                  fake_kernel_side_at(0, 20),
+                                                  fake_kernel_side_at(FAKE_PID, 30),
+                                                  fake_kernel_side_at(FAKE_PID, 40) };
         const struct trace_event *leader, *member;
-        static struct fixture f;
+        static struct fake_kernel_side f;
 
-        set_up(&f, 0);
+        fake_kernel_side_open(&f, 0);
         f.events.layout.sample_type |= PERF_SAMPLE_READ;
         f.events.layout.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
         group_counts_init(&f.source.counts, f.events.layout.read_format, false, true);
@@ -390,12 +338,12 @@ START_TEST(test_group)
         put_group(&f, &times[1], 250); /* of no thread, but not the next one's either */
         put_group(&f, &times[2], 257);
         put_group(&f, &times[3], 257); /* nothing new: only the leader */
-        run(&f, UINT64_MAX);
+        fake_kernel_side_run(&f, UINT64_MAX);
         ck_assert_uint_eq(f.source.n_samples, 3);
-        ck_assert_uint_eq(process_table_find_thread(&f.processes, PID)->n_pending, 5);
+        ck_assert_uint_eq(process_table_find_thread(&f.processes, FAKE_PID)->n_pending, 5);
         for (size_t i = 0; i < 2; i++) {
-                leader = pending(&f, PID, 2 * i);
-                member = pending(&f, PID, 2 * i + 1);
+                leader = pending(&f, FAKE_PID, 2 * i);
+                member = pending(&f, FAKE_PID, 2 * i + 1);
                 ck_assert_uint_eq(leader->sample.event, 1);
                 ck_assert_uint_eq(leader->sample.weight, i == 0 ? 1000 : 70); /* not the period */
                 ck_assert_uint_eq(member->op, TRACE_OP_SAMPLE);
@@ -406,40 +354,42 @@ START_TEST(test_group)
                 ck_assert_uint_eq(member->sample.cpu, leader->sample.cpu);
                 ck_assert_uint_eq(member->sample.state, leader->sample.state);
         }
-        ck_assert_uint_eq(pending(&f, PID, 4)->sample.event, 1);
-        tear_down(&f);
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 4)->sample.event, 1);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
 /* Records that cannot be used are counted; those after them are used. */
 START_TEST(test_losses)
 {
-        struct kernel_record_identity nobody = at(UINT32_MAX, 10), idle = at(0, 20), good = at(PID, 30),
-                                      later = at(PID, 40);
-        static struct fixture f;
+        struct kernel_record_identity nobody = fake_kernel_side_at(UINT32_MAX, 10),
+                                      idle = fake_kernel_side_at(0, 20),
+                                      good = fake_kernel_side_at(FAKE_PID, 30),
+                                      later = fake_kernel_side_at(FAKE_PID, 40);
+        static struct fake_kernel_side f;
 
-        set_up(&f, 0);
+        fake_kernel_side_open(&f, 0);
         kernel_record_add_lost(&f.record, &good, 17);
         kernel_record_add_lost(&f.record, &good, 3);
         kernel_record_add_other(&f.record, &good, PERF_RECORD_THROTTLE);
         kernel_record_add_other(&f.record, &good, PERF_RECORD_UNTHROTTLE);
-        into(&f, FAKE_SAMPLES_0);
-        put_sample(&f, FAKE_SAMPLES_0, &nobody, FAKE_EVENT_SPEC_0, CODE);
-        put_sample(&f, FAKE_SAMPLES_0, &idle, FAKE_EVENT_SPEC_0, CODE);
-        put_sample(&f, FAKE_SAMPLES_0, &good, FAKE_EVENT_STRANGER, CODE);
+        fake_kernel_side_put(&f, FAKE_SAMPLES_0);
+        put_sample(&f, FAKE_SAMPLES_0, &nobody, FAKE_EVENT_SPEC_0, FAKE_CODE);
+        put_sample(&f, FAKE_SAMPLES_0, &idle, FAKE_EVENT_SPEC_0, FAKE_CODE);
+        put_sample(&f, FAKE_SAMPLES_0, &good, FAKE_EVENT_STRANGER, FAKE_CODE);
         byte_buffer_add_u32(&f.record, PERF_RECORD_SAMPLE);
         byte_buffer_add_u32(&f.record, UINT32_C(16) << 16); /* a sample of 16 bytes */
         byte_buffer_add_u64(&f.record, FAKE_EVENT_SPEC_0);
-        into(&f, FAKE_SAMPLES_0);
-        put_sample(&f, FAKE_SAMPLES_0, &later, FAKE_EVENT_SPEC_0, CODE);
-        run(&f, UINT64_MAX);
+        fake_kernel_side_put(&f, FAKE_SAMPLES_0);
+        put_sample(&f, FAKE_SAMPLES_0, &later, FAKE_EVENT_SPEC_0, FAKE_CODE);
+        fake_kernel_side_run(&f, UINT64_MAX);
 
         ck_assert_uint_eq(f.source.n_lost_records, 20);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_THROTTLED], 1);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_RECORD_GARBAGE], 4);
         ck_assert_uint_eq(f.source.n_samples, 1);
-        ck_assert_uint_eq(pending(&f, PID, 0)->time_ns, 40);
-        tear_down(&f);
+        ck_assert_uint_eq(pending(&f, FAKE_PID, 0)->time_ns, 40);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -464,8 +414,8 @@ static const struct {
 /* loop test */
 START_LOOP_TEST(test_module, 0, sizeof(mappings) / sizeof(mappings[0]))
 {
-        struct kernel_record_identity when = at(PID, 10);
-        struct perf_mmap mapping = { .start_avma = CODE,
+        struct kernel_record_identity when = fake_kernel_side_at(FAKE_PID, 10);
+        struct perf_mmap mapping = { .start_avma = FAKE_CODE,
                                      .length_bytes = 0x1000,
                                      .device_major = 8,
                                      .device_minor = 1,
@@ -475,16 +425,16 @@ START_LOOP_TEST(test_module, 0, sizeof(mappings) / sizeof(mappings[0]))
                                      .path_bytes = strlen(mappings[_i].path) };
         const struct trace_module *module;
         bool is_file = mappings[_i].kind == TRACE_MODULE_FILE;
-        static struct fixture f;
+        static struct fake_kernel_side f;
 
-        set_up(&f, 0);
+        fake_kernel_side_open(&f, 0);
         if (mappings[_i].has_build_id) {
                 mapping.build_id_bytes = 20;
                 memset(mapping.build_id, 'b', sizeof(mapping.build_id));
         }
         kernel_record_add_mmap2(&f.record, &when, &mapping);
-        into(&f, FAKE_TRACKER_0);
-        run(&f, UINT64_MAX);
+        fake_kernel_side_put(&f, FAKE_TRACKER_0);
+        fake_kernel_side_run(&f, UINT64_MAX);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MODULES), mappings[_i].kind != 0);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS),
                           mappings[_i].kind != 0);
@@ -498,28 +448,28 @@ START_LOOP_TEST(test_module, 0, sizeof(mappings) / sizeof(mappings[0]))
                 ck_assert_uint_eq(module->device, is_file && !mappings[_i].has_build_id ? makedev(8, 1) : 0);
                 ck_assert_uint_eq(module->process, mappings[_i].kind == TRACE_MODULE_ANONYMOUS ? 1 : 0);
         }
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
 /* A mapping over the end of all addresses cannot be, and is not. */
 START_TEST(test_impossible_mapping)
 {
-        struct kernel_record_identity when = at(PID, 10);
+        struct kernel_record_identity when = fake_kernel_side_at(FAKE_PID, 10);
         struct perf_mmap mapping = { .start_avma = UINT64_MAX - 10,
                                      .length_bytes = 11,
                                      .executable = true,
                                      .path = "/x",
                                      .path_bytes = 2 };
-        static struct fixture f;
+        static struct fake_kernel_side f;
 
-        set_up(&f, 0);
+        fake_kernel_side_open(&f, 0);
         kernel_record_add_mmap2(&f.record, &when, &mapping);
-        into(&f, FAKE_TRACKER_0);
-        run(&f, UINT64_MAX);
+        fake_kernel_side_put(&f, FAKE_TRACKER_0);
+        fake_kernel_side_run(&f, UINT64_MAX);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 0);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_RECORD_GARBAGE], 1);
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -527,28 +477,32 @@ END_TEST
 START_TEST(test_scan_ahead)
 {
         static const char region[] = "/memfd:hyprof-client (deleted)";
-        struct kernel_record_identity times[] = { at(PID, 10), at(PID, 20), at(PID + 1, 30), at(PID, 40) };
-        static struct fixture f;
+        struct kernel_record_identity times[] = { fake_kernel_side_at(FAKE_PID, 10),
+                                                  fake_kernel_side_at(FAKE_PID, 20),
+                                                  fake_kernel_side_at(FAKE_PID + 1, 30),
+                                                  fake_kernel_side_at(FAKE_PID, 40) };
+        static struct fake_kernel_side f;
         uint32_t pid;
 
-        set_up(&f, 0);
-        times[2].pid = PID + 1;
+        fake_kernel_side_open(&f, 0);
+        times[2].pid = FAKE_PID + 1;
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
-        put_mapping(&f, FAKE_TRACKER_0, &times[0], CODE, "/bin/true");
-        put_mapping(&f, FAKE_TRACKER_0, &times[1], CODE + 0x1000, region);
-        put_mapping(&f, FAKE_TRACKER_1, &times[2], CODE + 0x2000, region);
-        put_mapping(&f, FAKE_SAMPLES_0, &times[3], CODE + 0x3000, region); /* not where mappings are told */
-        run(&f, 10);
+        put_mapping(&f, FAKE_TRACKER_0, &times[0], FAKE_CODE, "/bin/true");
+        put_mapping(&f, FAKE_TRACKER_0, &times[1], FAKE_CODE + 0x1000, region);
+        put_mapping(&f, FAKE_TRACKER_1, &times[2], FAKE_CODE + 0x2000, region);
+        put_mapping(&f, FAKE_SAMPLES_0, &times[3], FAKE_CODE + 0x3000,
+                    region); /* not where mappings are told */
+        fake_kernel_side_run(&f, 10);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 1);
-        ck_assert_uint_eq(pid, PID);
+        ck_assert_uint_eq(pid, FAKE_PID);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 1);
-        ck_assert_uint_eq(pid, PID + 1);
+        ck_assert_uint_eq(pid, FAKE_PID + 1);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 1);
-        run(&f, UINT64_MAX);
+        fake_kernel_side_run(&f, UINT64_MAX);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 4);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -556,36 +510,36 @@ END_TEST
 START_TEST(test_data_is_passed_over_when_seen)
 {
         static const char region[] = "/memfd:hyprof-client (deleted)";
-        struct kernel_record_identity late = at(PID, 50), identity = at(PID, 10);
-        struct perf_mmap data = { .start_avma = CODE, .length_bytes = 0x1000, .path = "/lib/libc.so.6" };
-        static struct fixture f;
+        struct kernel_record_identity late = fake_kernel_side_at(FAKE_PID, 50),
+                                      identity = fake_kernel_side_at(FAKE_PID, 10);
+        struct perf_mmap data = { .start_avma = FAKE_CODE, .length_bytes = 0x1000, .path = "/lib/libc.so.6" };
+        static struct fake_kernel_side f;
         uint64_t *unread;
         uint32_t pid;
 
-        set_up(&f, 0);
+        fake_kernel_side_open(&f, 0);
         unread = &f.events.rings[FAKE_TRACKER_0].tail_bytes;
         data.path_bytes = strlen(data.path);
         kernel_record_add_mmap2(&f.record, &identity, &data);
-        into(&f, FAKE_TRACKER_0);
+        fake_kernel_side_put(&f, FAKE_TRACKER_0);
         data.path = region;
         data.path_bytes = strlen(region);
         kernel_record_add_mmap2(&f.record, &late, &data);
-        into(&f, FAKE_TRACKER_0);
-        run(&f, 20);
+        fake_kernel_side_put(&f, FAKE_TRACKER_0);
+        fake_kernel_side_run(&f, 20);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 1);
-        ck_assert_uint_eq(pid, PID);
+        ck_assert_uint_eq(pid, FAKE_PID);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
 
         /* The seen record is gone, though its turn is not there yet: it takes no time of its own. */
         ck_assert_uint_lt(*unread, f.events.rings[FAKE_TRACKER_0].meta->data_head);
-        run(&f, 20);
+        fake_kernel_side_run(&f, 20);
         ck_assert_uint_eq(*unread, f.events.rings[FAKE_TRACKER_0].meta->data_head);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 0);
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
-/* Looking ahead borrows the same memory as the record that waits for its turn: both must be what they are. */
 /*
  * The table of a file is asked for when its record is seen, long before its turn; and by a
  * record that is in no ring.
@@ -593,28 +547,28 @@ END_TEST
 START_TEST(test_tables_are_wanted_ahead)
 {
         struct table_process none = { .fd = -1 }; /* whatever is wanted of it is counted as not to be had */
-        struct perf_record running = { .kind = PERF_RECORD_KIND_MMAP, .pid = PID, .tid = PID };
-        struct kernel_record_identity identity = at(PID, 1000);
+        struct perf_record running = { .kind = PERF_RECORD_KIND_MMAP, .pid = FAKE_PID, .tid = FAKE_PID };
+        struct kernel_record_identity identity = fake_kernel_side_at(FAKE_PID, 1000);
         uint64_t *n_wanted;
-        static struct fixture f;
+        static struct fake_kernel_side f;
         uint32_t pid;
 
-        set_up(&f, 0);
+        fake_kernel_side_open(&f, 0);
         n_wanted = &f.losses.totals[TRACE_LOSS_UNWIND_FILE_FAILED];
         ck_assert_int_eq(code_tables_new(&none, &f.losses, &f.recording.tables, NULL), 0);
-        put_mapping(&f, FAKE_TRACKER_0, &identity, CODE, "/nowhere/a");
-        put_mapping(&f, FAKE_TRACKER_0, &identity, CODE + 0x1000, "//anon");
-        put_mapping(&f, FAKE_TRACKER_1, &identity, CODE + 0x2000, "/nowhere/b");
+        put_mapping(&f, FAKE_TRACKER_0, &identity, FAKE_CODE, "/nowhere/a");
+        put_mapping(&f, FAKE_TRACKER_0, &identity, FAKE_CODE + 0x1000, "//anon");
+        put_mapping(&f, FAKE_TRACKER_1, &identity, FAKE_CODE + 0x2000, "/nowhere/b");
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
         ck_assert_uint_eq(*n_wanted, 2);
         ck_assert_uint_eq(f.processes.n_threads, 0);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MODULES), 2);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 0);
-        run(&f, 2000);
+        fake_kernel_side_run(&f, 2000);
         ck_assert_uint_eq(*n_wanted, 2);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MODULES), 3);
         ck_assert_uint_eq(trace_dictionary_count(&f.dictionary, TRACE_TABLE_MAPPINGS), 3);
-        running.mmap = (struct perf_mmap){ .start_avma = CODE + 0x4000,
+        running.mmap = (struct perf_mmap){ .start_avma = FAKE_CODE + 0x4000,
                                            .length_bytes = 0x1000,
                                            .inode = 9,
                                            .executable = true,
@@ -623,150 +577,77 @@ START_TEST(test_tables_are_wanted_ahead)
         ck_assert_int_eq(kernel_side_take(&f.source, &running), 0);
         ck_assert_uint_eq(*n_wanted, 3);
         code_tables_free(f.recording.tables);
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
-/* The table of the first module comes when a stack has waited for it, before that stack is given up. */
-static void expect_table(struct fixture *f, const struct table_process *process)
-{
-        uint64_t registers[64], words[8] = { 0 };
-        const struct raw_stack raw = {
-                .registers = (const uint8_t *)registers,
-                .registers_bytes = sizeof(uint64_t) *
-                                   (size_t)__builtin_popcountll(unwind_machine_own()->perf_registers),
-                .copy = (const uint8_t *)words,
-                .copy_bytes = sizeof(words),
-        };
-        const struct address_range range = { .start_avma = CODE, .end_avma = CODE + 0x1000, .module = 1 };
-        const struct unwind_module *found;
-        static struct call_chain chain;
-        struct thread_track *thread;
-
-        for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
-                registers[i] = CODE + 8;
-        ck_assert_int_eq(process_table_add_thread(&f->processes, PID, PID, 0, 1, &thread), 0);
-        ck_assert_int_eq(address_space_add(&thread->process->space, &range), 0);
-        ck_assert_uint_ne(stack_unwinder_run_waiting(f->recording.unwinder, &raw, thread, 1000, &chain), 0);
-        while (process->n_waiting == 0 && stack_unwinder_has_waiting(f->recording.unwinder))
-                run(f, 0);
-        ck_assert(process->n_waiting > 0 ||
-                  code_tables_find(f->recording.tables, 1, &found) != CODE_TABLES_COMING);
-}
-
-/*
- * Where programs are started one after the other, their tables are not made yet; but at once if there is
- * but one process, and where zones would wait with the samples.
- */
-START_LOOP_TEST(test_tables_wait_while_programs_start, 0, 3)
-{
-        struct kernel_record_identity child = at(PID + 2, clock_raw_ns() + 3600 * NS_PER_S), identity = child;
-        char *path = own_code_path();
-        struct perf_mmap own = {
-                .start_avma = CODE, .length_bytes = 0x1000, .executable = true, .path = path
-        };
-        static struct zone_source zones;
-        struct table_process process;
-        static struct fixture f;
-        uint32_t pid;
-
-        set_up(&f, 0);
-        zones = (struct zone_source){ .n_regions = _i == 2 };
-        f.recording.zones = &zones;
-        ck_assert_int_eq(table_process_start(&process, 0, 0, NULL), 0);
-        ck_assert_int_eq(code_tables_new(&process, &f.losses, &f.recording.tables, NULL), 0);
-        stack_unwinder_free(f.recording.unwinder);
-        ck_assert_int_eq(
-                stack_unwinder_new(&by_tables, f.recording.tables, &f.losses, &f.recording.unwinder, NULL),
-                0);
-        for (int i = 0; i < 2; i++) {
-                child.pid = _i == 0 ? PID : PID + 2; /* threads of the same process are no programs */
-                kernel_record_add_fork(&f.record, &child, PID, PID);
-                into(&f, FAKE_TRACKER_0);
-        }
-        identity.pid = identity.tid = (uint32_t)getpid();
-        own.path_bytes = strlen(path);
-        own.build_id_bytes = 20; /* of whichever file; the table process compares it */
-        kernel_record_add_mmap2(&f.record, &identity, &own);
-        into(&f, FAKE_TRACKER_1);
-        ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
-        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_UNWIND_FILE_FAILED], 0);
-        ck_assert_uint_eq(process.n_waiting, _i != 1);
-        if (_i == 1)
-                expect_table(&f, &process);
-        code_tables_free(f.recording.tables);
-        table_process_stop(&process);
-        tear_down(&f);
-        free(path);
-}
-END_TEST
-
+/* Looking ahead borrows the same memory as the record that waits for its turn: both must be what they are. */
 START_TEST(test_scan_does_not_disturb)
 {
-        struct kernel_record_identity when = at(PID, 10);
+        struct kernel_record_identity when = fake_kernel_side_at(FAKE_PID, 10);
         char name[16];
-        static struct fixture f;
+        static struct fake_kernel_side f;
         uint32_t pid;
 
-        set_up(&f, 0);
+        fake_kernel_side_open(&f, 0);
         for (uint32_t i = 0; i < 5000; i++) {
                 when.time_ns = 1000 + i;
                 (void)snprintf(name, sizeof(name), "n%05u", i);
                 kernel_record_add_comm(&f.record, &when, name, false);
-                into(&f, FAKE_TRACKER_0);
+                fake_kernel_side_put(&f, FAKE_TRACKER_0);
                 if (i == 0)
                         continue;
-                run(&f, 0); /* the record is decoded, and waits */
+                fake_kernel_side_run(&f, 0); /* the record is decoded, and waits */
                 ck_assert_int_eq(kernel_side_scan(&f.source, &pid, NULL), 0);
-                run(&f, 1000 + i - 1);
+                fake_kernel_side_run(&f, 1000 + i - 1);
                 (void)snprintf(name, sizeof(name), "n%05u", i - 1);
-                ck_assert(is_text(&f, pending(&f, PID, i - 1)->thread_name.name, name));
+                ck_assert(is_text(&f, pending(&f, FAKE_PID, i - 1)->thread_name.name, name));
         }
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
 START_TEST(test_corrupt_ring)
 {
-        struct kernel_record_identity when = at(PID, 10);
+        struct kernel_record_identity when = fake_kernel_side_at(FAKE_PID, 10);
         struct error err = ERROR_NONE;
-        static struct fixture f;
+        static struct fake_kernel_side f;
         uint32_t pid;
 
-        set_up(&f, 0);
-        put_sample(&f, FAKE_SAMPLES_0, &when, FAKE_EVENT_SPEC_0, CODE);
+        fake_kernel_side_open(&f, 0);
+        put_sample(&f, FAKE_SAMPLES_0, &when, FAKE_EVENT_SPEC_0, FAKE_CODE);
         byte_buffer_add_u64(&f.record, 0);
-        into(&f, FAKE_TRACKER_1);
+        fake_kernel_side_put(&f, FAKE_TRACKER_1);
         ck_assert_int_eq(kernel_side_run(&f.source, UINT64_MAX, &err), -EBADMSG);
         ck_assert_int_eq(err.code, -EBADMSG);
         ck_assert_int_eq(kernel_side_scan(&f.source, &pid, &err), -EBADMSG);
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
 /* Full tables cost what does not fit, and nothing else. */
 START_TEST(test_full_tables)
 {
-        static struct fixture f;
+        static struct fake_kernel_side f;
 
-        set_up(&f, 3);
+        fake_kernel_side_open(&f, 3);
         for (uint32_t i = 0; i < 6; i++) {
-                struct kernel_record_identity who = at(PID + i, 10 + i);
+                struct kernel_record_identity who = fake_kernel_side_at(FAKE_PID + i, 10 + i);
                 char path[16];
 
-                who.pid = PID + i;
+                who.pid = FAKE_PID + i;
                 (void)snprintf(path, sizeof(path), "/bin/%u", i);
-                put_mapping(&f, FAKE_TRACKER_0, &who, CODE, path);
-                kernel_record_add_fork(&f.record, &who, PID, PID);
+                put_mapping(&f, FAKE_TRACKER_0, &who, FAKE_CODE, path);
+                kernel_record_add_fork(&f.record, &who, FAKE_PID, FAKE_PID);
                 kernel_record_add_comm(&f.record, &who, path, false);
-                into(&f, FAKE_TRACKER_0);
-                put_sample(&f, FAKE_SAMPLES_0, &who, FAKE_EVENT_SPEC_0, CODE + i);
+                fake_kernel_side_put(&f, FAKE_TRACKER_0);
+                put_sample(&f, FAKE_SAMPLES_0, &who, FAKE_EVENT_SPEC_0, FAKE_CODE + i);
         }
-        run(&f, UINT64_MAX);
+        fake_kernel_side_run(&f, UINT64_MAX);
         ck_assert_uint_eq(f.processes.n_threads, 3);
         ck_assert_uint_eq(f.source.n_samples, 3);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_RECORD_GARBAGE], 3 * 4);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_STACK_TABLE_FULL], 0);
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
