@@ -162,7 +162,6 @@ static int view_answers_run(void *context, const struct web_question *question, 
                 return EXIT_STATUS_FAILED;
         }
         (void)signal(SIGPIPE, SIG_IGN);
-        (void)signal(SIGXFSZ, SIG_IGN);
         status = command_table_find(argv[0])->run(argc, argv);
         view_answers_free(argv);
         return status;

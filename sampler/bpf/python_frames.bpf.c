@@ -94,13 +94,17 @@ __attribute__((noinline)) int slot_of_process(__u32 pid)
         return all ? python_find_slot(all, pid) : -1;
 }
 
+/* The slot comes last: kernels up to 6.12 refuse to add it to a pointer that may be NULL still. */
 static __always_inline const struct python_process *find_process(__u32 pid)
 {
         __u32 key = 0;
         const struct python_processes *all = bpf_map_lookup_elem(&processes, &key);
-        int slot = slot_of_process(pid);
+        int slot;
 
-        return all && slot >= 0 ? &all->slots[slot & (PYTHON_SLOTS - 1)] : NULL;
+        if (!all)
+                return NULL;
+        slot = slot_of_process(pid);
+        return slot >= 0 ? &all->slots[slot & (PYTHON_SLOTS - 1)] : NULL;
 }
 
 static __always_inline bool is_of_thread(const struct python_process *p, __u64 state, __u32 own_tid)
@@ -232,14 +236,22 @@ struct walk {
         __u32 pid, n, flags, n_new;
 };
 
+/* All that is in a ring has whole words; the masks prove it to the verifier, which refuses what may be misaligned on RISC-V. */
 static __always_inline struct python_record *record_at(__u64 position)
 {
         __u32 cpu = bpf_get_smp_processor_id();
         char *ring = bpf_map_lookup_elem(&rings, &cpu);
 
         return ring ? (struct python_record *)(ring + SWITCH_RING_HEAD_BYTES +
-                                               (position & (settings.ring_bytes - 1)))
+                                               (position & (settings.ring_bytes - 1) & ~7ull))
                     : NULL;
+}
+
+/* One of its frames.  The mask is for verifiers that learn little from comparisons: Linux 6.1's. */
+static __always_inline struct python_raw_frame *frame_of(struct python_record *record, __u32 i)
+{
+        barrier_var(i);
+        return &record->frames[i & (PYTHON_FRAMES_MAX - 1)];
 }
 
 static __always_inline __u32 half_at(const struct frame_bytes *frame, __u16 offset)
@@ -353,11 +365,13 @@ static long walk_step(__u32 step, struct walk *w)
         }
         w->at = word_at(bytes, p->offsets.frame_previous);
         if (byte_at(bytes, p->offsets.frame_owner) < p->owner_entry) {
-                put_frame(p, bytes, &record->frames[n]);
-                w->n_new += is_new(p, &record->frames[n]);
+                struct python_raw_frame *frame = frame_of(record, n);
+
+                put_frame(p, bytes, frame);
+                w->n_new += is_new(p, frame);
                 w->n++;
         } else if (n > 0) {
-                record->frames[n - 1].code |= PYTHON_CODE_ENTRY;
+                frame_of(record, n - 1)->code |= PYTHON_CODE_ENTRY;
         }
         return 0;
 }
@@ -400,7 +414,7 @@ static __always_inline void walk_callers(const struct python_process *p, __u64 s
                 if (caller == 0 || !record)
                         return;
                 if (n > 0 && n <= PYTHON_FRAMES_MAX)
-                        record->frames[n - 1].code |= PYTHON_CODE_ENTRY;
+                        frame_of(record, n - 1)->code |= PYTHON_CODE_ENTRY;
                 (void)walk_state(caller, w);
         }
 }
@@ -422,13 +436,16 @@ __attribute__((noinline)) int copy_piece(struct copying *copying, __u64 avma, __
         struct python_piece *piece;
         __u64 at;
 
-        if (!record || n_bytes == 0 || n_bytes > PYTHON_LINES_BYTES)
+        if (!record || n_bytes == 0)
+                return -1;
+        barrier_var(n_bytes); /* both comparisons made into one say nothing to the verifier of Linux 6.12 */
+        if (n_bytes > PYTHON_LINES_BYTES)
                 return -1;
         at = copying->n_bytes;
         if (at > PYTHON_RECORD_BYTES - longest ||
             at + sizeof(*piece) + ((n_bytes + 7) & ~7ULL) > copying->room_bytes)
                 return 1;
-        piece = (struct python_piece *)(record + at);
+        piece = (struct python_piece *)(record + (at & ~7ull));
         if (bpf_probe_read_user(piece->bytes, n_bytes, (const void *)avma) < 0)
                 return -1;
         piece->avma = avma;
@@ -483,7 +500,7 @@ static long copy_step(__u32 i, struct copying *copying)
 
         if (!p || !record || i >= PYTHON_FRAMES_MAX || i >= copying->n_frames)
                 return 1;
-        frame = &record->frames[i];
+        frame = frame_of(record, i);
         if (!is_new(p, frame))
                 return 0;
         r = copy_code(p, copying, frame->code & ~(__u64)PYTHON_CODE_BITS);

@@ -634,14 +634,14 @@ int on_fork(__u64 *ctx)
 /* The number that a thread has for itself; 0 = the one that it has for us, or not known. */
 static __always_inline __u32 own_number_of(const struct task_struct *task)
 {
-        const struct pid *pid;
+        const struct pid *pid; /* a number to the verifier: that of Linux 6.1 refuses to add a level to a pointer */
         __u32 level;
         __s32 number;
 
-        if (!bpf_core_field_exists(task->thread_pid))
+        if (!bpf_core_field_exists(task->thread_pid) ||
+            bpf_probe_read_kernel(&pid, sizeof(pid), &task->thread_pid) < 0 ||
+            bpf_probe_read_kernel(&level, sizeof(level), &pid->level) < 0)
                 return 0;
-        pid = task->thread_pid;
-        level = pid->level;
         if (level == 0 || level > PID_LEVELS_MAX)
                 return 0;
         if (bpf_probe_read_kernel(&number, sizeof(number),

@@ -23,6 +23,7 @@
 #define STACK_COPY_BYTES  1024
 #define SETTING_BYTES_MAX 4096
 #define KALLSYMS_HEAD     4096 /* enough for the first symbols */
+#define ADDRESS_DIGITS    16
 
 /* Opens an event on ourselves and closes it again: 0 or -errno. */
 static int try_attr(struct perf_event_attr *attr)
@@ -106,21 +107,24 @@ static long read_setting(const char *path)
         return value;
 }
 
-/* The addresses of all symbols read as zeroes when they are hidden. */
+bool perf_access_shows_addresses(const char *kallsyms, size_t n_bytes)
+{
+        for (size_t i = 0; i + ADDRESS_DIGITS < n_bytes; i++)
+                if ((i == 0 || kallsyms[i - 1] == '\n') && strspn(kallsyms + i, "0") < ADDRESS_DIGITS)
+                        return true;
+        return false;
+}
+
 static bool kernel_symbols_visible(void)
 {
-        char head[KALLSYMS_HEAD];
+        char head[KALLSYMS_HEAD + 1];
         size_t got = 0;
         int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-        bool visible = false;
+        bool is_read = fd >= 0 && io_read_full(fd, head, KALLSYMS_HEAD, &got, NULL) == 0;
 
-        if (fd >= 0 && io_read_full(fd, head, sizeof(head), &got, NULL) == 0)
-                for (size_t i = 0; i < got && !visible; i++)
-                        /* Addresses are the 16 digits at the start of each line. */
-                        visible = (i == 0 || head[i - 1] == '\n') && i + 16 < got &&
-                                  strspn(head + i, "0") < 16 && head[i] != '0';
         io_close(&fd);
-        return visible;
+        head[got] = '\0';
+        return is_read && perf_access_shows_addresses(head, got);
 }
 
 /*

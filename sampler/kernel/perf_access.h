@@ -12,6 +12,7 @@
 #define SAMPLER_KERNEL_PERF_ACCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct perf_access {
@@ -38,6 +39,13 @@ struct perf_refusal {
         char reason[200];
         char remedy[200]; /* a command; "" = none is known */
 };
+
+/*
+ * perf_access_shows_addresses() - whether the beginning of /proc/kallsyms has addresses: hidden ones are zeroes
+ * @kallsyms:  `n_bytes`, and a 0 behind them
+ * Up to Linux 6.14, x86-64's first symbols are of per-CPU memory: 0, then small numbers.
+ */
+bool perf_access_shows_addresses(const char *kallsyms, size_t n_bytes);
 
 /* Tries and reads everything; takes about a millisecond.  Never fails: unknown results are marked as such. */
 void perf_access_read(struct perf_access *ret_access);

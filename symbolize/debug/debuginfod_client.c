@@ -285,8 +285,6 @@ int debuginfod_client_main(const struct debuginfod_request *requests, size_t n_r
         r = confinement_enter_writing((struct confinement_user){ options->run_as_uid, options->run_as_gid },
                                       fds, 1, find_bytes_max(&f), NULL);
         f.pipe_fd = fds[0];
-        (void)signal(SIGXFSZ,
-                     SIG_IGN); /* a file over the limit is an error of write(2), and libdebuginfod's */
         if (r == 0)
                 r = debuginfod_client_begin(&f);
         if (r == 0)

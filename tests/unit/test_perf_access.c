@@ -59,3 +59,24 @@ START_LOOP_TEST(test_explain, 0, sizeof(cases) / sizeof(cases[0]))
         ck_assert_uint_le(strlen(refusal.remedy), 67);
 }
 END_TEST
+
+/* The heads of /proc/kallsyms of Linux 6.1, 6.18, and for those who may not see addresses. */
+START_TEST(test_addresses_are_shown)
+{
+        static const struct {
+                const char *head;
+                bool are_shown;
+        } heads[] = {
+                { "0000000000000000 A fixed_percpu_data\n0000000000001000 A cpu_debug_store\n", true },
+                { "ffffffff81000000 T startup_64\n", true },
+                { "0000000000000000 A fixed_percpu_data\n0000000000000000 A cpu_debug_store\n", false },
+                { "0000000000000000 T startup_64\n0000000000000000 T ", false },
+                { "0000000000000000 T a1b2\n000000000000", false }, /* cut off within an address */
+                { "", false },
+        };
+
+        for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+                ck_assert_int_eq(perf_access_shows_addresses(heads[i].head, strlen(heads[i].head)),
+                                 heads[i].are_shown);
+}
+END_TEST

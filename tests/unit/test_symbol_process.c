@@ -367,7 +367,6 @@ static const char *find_right(void)
                 return "cores";
         if (getrlimit(RLIMIT_DATA, &limit) < 0 || limit.rlim_max == RLIM_INFINITY)
                 return "memory";
-        (void)signal(SIGXFSZ, SIG_IGN);
         if (write(memfd_create("file", 0), "x", 1) >= 0)
                 return "writing";
         if (landlock_version() > 0 && find_change())
