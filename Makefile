@@ -217,7 +217,7 @@ SUBMAKE = +$(Q)$(MAKE) --no-print-directory $(JOBS)
 .DELETE_ON_ERROR:
 .PHONY: all demo test check-asan check-tsan check-clang lint fuzz mutants bench bench-diff bench-memory bench-scale bench-view bench-python bench-why install \
         install-capabilities screenshots \
-        board board-parts check-board check-guest test-riscv64 test-aarch64 test-iree test-debian13 uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
+        board board-parts check-board check-kernels check-guest test-riscv64 test-aarch64 test-iree test-debian13 uninstall dist deb check-deb clean help packages test-programs fuzz-programs bench-programs objects FORCE
 
 # ------------------------------------------------------------------ targets
 
@@ -398,6 +398,14 @@ check-board: ## make board for each TARGET, and the test of what they are: it ru
 	$(SUBMAKE) all
 	$(Q)for target in $(BOARDS); do $(MAKE) --no-print-directory board TARGET=$$target || exit 1; done
 	$(Q)tests/run_tests.sh $(B) tests/packages/board.sh
+
+# Nothing but the kernel is another one: the files are this machine's.
+KERNELS ?= bookworm trixie
+check-kernels: ## what was built here, on the kernels of Debian's releases, in emulated machines: KERNELS=bookworm for one
+	$(Q)tests/install_packages.sh build test kernels
+	$(SUBMAKE) all $(addprefix $(B)/tests/,test_switch_types test_python_verified test_python_copies)
+	$(Q)for suite in $(KERNELS); do tests/guests/image.sh x86_64-$$suite || exit 1; done
+	$(Q)HYPROF_KERNELS='$(KERNELS)' HYPROF_LIMIT_S=1500 tests/run_tests.sh $(B) tests/guests/other_kernels.sh
 
 # A whole machine, emulated: its kernel, its disk, what hyprof is compiled with and its programs are Debian's packages.
 GUESTS      := check-guest test-riscv64 test-aarch64

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs what is missing on Debian 12 or 13 for: build, test, consumers, lint, fuzz, bench, deb, board, guest, debian13.
+# Installs what is missing on Debian 12 or 13 for: build, test, consumers, lint, fuzz, bench, deb, board, guest, kernels, debian13.
 # Usage: install_packages.sh GROUP..., or install_packages.sh --list GROUP... to print their names alone
 #
 # The one list of the packages; docs/extend/dependencies.md says what each is for.  Quick when nothing is missing.
@@ -26,6 +26,7 @@ packages_of() {
         guest) echo "$(packages_of guest-riscv64) $(packages_of guest-aarch64)" ;;
         guest-riscv64) echo "qemu-system-misc opensbi $(packages_of guest-any) g++-riscv64-linux-gnu $(packages_of board-riscv64)" ;;
         guest-aarch64) echo "qemu-system-arm $(packages_of guest-any) g++-aarch64-linux-gnu $(packages_of board-aarch64)" ;;
+        kernels) echo qemu-system-x86 cpio xz-utils debian-archive-keyring ;;
         guest-any) echo cpio e2fsprogs openssh-client util-linux ;;
         debian13) echo debootstrap debian-archive-keyring ;;
         board-*) echo "gcc-${1#board-}-linux-gnu" clang debian-archive-keyring ;;

@@ -236,7 +236,7 @@ struct walk {
         __u32 pid, n, flags, n_new;
 };
 
-/* All that is in a ring has whole words; the masks prove it to the verifier, which refuses what may be misaligned on RISC-V. */
+/* A ring has whole words; the masks prove it to the verifier, which refuses misaligned ones on RISC-V. */
 static __always_inline struct python_record *record_at(__u64 position)
 {
         __u32 cpu = bpf_get_smp_processor_id();

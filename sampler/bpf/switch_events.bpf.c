@@ -304,6 +304,7 @@ static __always_inline __u32 copy_user_stack(char *to, __u64 sp)
                 left = settings.copy_bytes - copied;
                 if (piece > left)
                         piece = left;
+                barrier_var(piece); /* Linux 6.1's verifier learns only from comparisons with constants */
                 if (piece > SWITCH_PIECE_BYTES)
                         break;
                 if (bpf_probe_read_user(to + copied, piece, (const void *)(sp + copied)) < 0)
@@ -634,7 +635,7 @@ int on_fork(__u64 *ctx)
 /* The number that a thread has for itself; 0 = the one that it has for us, or not known. */
 static __always_inline __u32 own_number_of(const struct task_struct *task)
 {
-        const struct pid *pid; /* a number to the verifier: that of Linux 6.1 refuses to add a level to a pointer */
+        const struct pid *pid; /* read as a number: Linux 6.1's verifier adds no level to a pointer */
         __u32 level;
         __s32 number;
 

@@ -41,7 +41,7 @@ struct perf_refusal {
 };
 
 /*
- * perf_access_shows_addresses() - whether the beginning of /proc/kallsyms has addresses: hidden ones are zeroes
+ * perf_access_shows_addresses() - whether the head of /proc/kallsyms has addresses; hidden ones are zeroes
  * @kallsyms:  `n_bytes`, and a 0 behind them
  * Up to Linux 6.14, x86-64's first symbols are of per-CPU memory: 0, then small numbers.
  */

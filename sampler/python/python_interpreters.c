@@ -233,7 +233,8 @@ int python_interpreters_add(struct python_interpreters *p, uint32_t pid,
         return p->table ? 0
                         : python_interpreters_note(
                                   p, TRACE_NOTICE_PYTHON_APPROXIMATE,
-                                  "exact as root, or with CAP_BPF and CAP_PERFMON, on Linux 5.17 or later");
+                                  "exact as root, or with CAP_BPF and CAP_PERFMON, on Linux 5.17 or later "
+                                  "whose BPF compiler is on (net.core.bpf_jit_enable)");
 }
 
 int python_interpreters_fork(struct python_interpreters *p, uint32_t parent_pid, uint32_t pid,

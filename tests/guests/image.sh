@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Makes what an emulated machine boots from, of Debian's packages alone.  Usage: image.sh TARGET [BUILD]
 #
-# TARGET is riscv64 or aarch64.  In build/guest/TARGET: `root`, the unpacked packages, which is the SYSROOT that hyprof and
+# TARGET is riscv64 or aarch64; or x86_64-SUITE, a kernel of that release that runs this machine's own programs: there is
+# only `kernel` and `initramfs` then.  In build/guest/TARGET: `root`, the unpacked packages, which is the SYSROOT that hyprof and
 # its tests are compiled with as well; `system.ext4`, the guest's disk; `kernel`, `initramfs`, and `key`, with which ssh
 # enters.  With BUILD, a folder of the Makefile, `work.ext4` too: the tree as a test needs it, with what was built there.
 # Runs no program of the target, and needs no root.  The packages are those of BOARD_SUITE, or without it of the first
@@ -16,6 +17,7 @@ root=$guest/root
 case $target in
 riscv64) debian=riscv64 kernel=riscv64 ;;
 aarch64) debian=arm64 kernel=arm64 ;;
+x86_64-*) debian=amd64 kernel=amd64 ;;
 *) echo "image.sh: $target is not a machine that hyprof knows" >&2; exit 2 ;;
 esac
 # All that programs, tests and ssh need there.  Debian 13's kernel: the first release that has RISC-V.
@@ -23,14 +25,21 @@ packages=(check gcc "linux-image-$kernel" linux-perf busybox-static bash coreuti
         dropbear-bin binutils libubsan1 libatomic1 jq python3-minimal openssh-client diffutils file
         strace bsdextrautils xxd xz-utils)
 modules=(crc32c_generic virtio_blk ext4 virtio_net virtio_rng 9p 9pnet_virtio)
+first=first_steps
+suites=${BOARD_SUITE:-trixie forky}
+if [ "$debian" = amd64 ]; then
+        packages=(linux-image-amd64 busybox-static)
+        modules=(virtio_pci 9p 9pnet_virtio overlay)
+        first=first_shared_steps suites=${target#*-}
+fi
 
 # Each module after those that it needs: its own words say which.
 add_module() { # name
         local file needed name
         [ ! -e "$scratch/initramfs/modules/$1.ko" ] || return 0
-        file=$(find "$root/usr/lib/modules" -name "${1//_/[-_]}.ko.xz" | head -n 1)
+        file=$(find "$root/usr/lib/modules" -name "${1//_/[-_]}.ko" -o -name "${1//_/[-_]}.ko.xz" | head -n 1)
         [ -n "$file" ] || return 0 # built into the kernel
-        xz -dc "$file" >"$scratch/module.$1"
+        xz -dcf "$file" >"$scratch/module.$1"
         needed=$(tr '\0' '\n' <"$scratch/module.$1" | sed -n 's/^depends=//p' | tr ',-' ' _')
         for name in $needed; do add_module "$name"; done
         mv "$scratch/module.$1" "$scratch/initramfs/modules/$1.ko"
@@ -43,7 +52,7 @@ make_initramfs() {
         cp "$root/usr/bin/busybox" "$scratch/initramfs/bin/"
         : >"$scratch/initramfs/modules/order"
         for name in "${modules[@]}"; do add_module "$name"; done
-        cp tests/guests/first_steps "$scratch/initramfs/init"
+        cp "tests/guests/$first" "$scratch/initramfs/init"
         (cd "$scratch/initramfs" && find . | cpio -o -H newc --quiet -R 0:0 | gzip -1) >"$guest/initramfs.new"
         mv "$guest/initramfs.new" "$guest/initramfs"
 }
@@ -85,14 +94,14 @@ make_work() {
 
 # Releases of Debian are tried in turn: an index on a mirror can be broken for a while.
 fetch_packages() {
-        local suite status why
+        local suite status why needed=()
+        # shellcheck disable=SC2207 # a list of words
+        [ "$debian" = amd64 ] || needed=($(tests/install_packages.sh --list build | tr ' ' '\n' | grep -- '-dev$' | grep -v python))
         : >"$guest/missing"
-        for suite in ${BOARD_SUITE:-trixie forky}; do
+        for suite in $suites; do
                 [ ! -s "$guest/missing" ] || echo "image.sh: trying Debian $suite instead" >&2
                 status=0
-                # shellcheck disable=SC2046 # a list of words
-                why=$(boards/sysroot.sh "$debian" "$suite" "$root" \
-                        $(tests/install_packages.sh --list build | tr ' ' '\n' | grep -- '-dev$' | grep -v python) "${packages[@]}" 2>&1) || status=$?
+                why=$(boards/sysroot.sh "$debian" "$suite" "$root" "${needed[@]}" "${packages[@]}" 2>&1) || status=$?
                 [ $status -ne 0 ] || { rm "$guest/missing"; return 0; }
                 printf '%s\n' "$why" | tee -a "$guest/missing" >&2
                 [ $status -eq 69 ] || { rm "$guest/missing"; exit $status; }
@@ -105,12 +114,14 @@ mkdir -p "$guest"
 if [ -z "$build" ] || [ ! -e "$root/.made-of" ]; then fetch_packages; fi
 scratch=$(mktemp -d -p "$guest")
 trap 'rm -rf "$scratch"' EXIT
-[ -e "$guest/key" ] || ssh-keygen -q -t ed25519 -N '' -C hyprof-guest -f "$guest/key"
-if [ "$guest/system.ext4" -ot "$root/.made-of" ] || [ -n "$(find tests/guests -newer "$guest/system.ext4" -print -quit)" ]; then
+made=$guest/system.ext4
+[ "$debian" != amd64 ] || made=$guest/initramfs
+[ "$debian" = amd64 ] || [ -e "$guest/key" ] || ssh-keygen -q -t ed25519 -N '' -C hyprof-guest -f "$guest/key"
+if [ "$made" -ot "$root/.made-of" ] || [ -n "$(find tests/guests -newer "$made" -print -quit)" ]; then
         # Newer packages have it beside its modules.
         image=$(compgen -G "$root/boot/vmlinu*" || compgen -G "$root/usr/lib/modules/*/vmlinu*")
         cp "$image" "$guest/kernel"
         make_initramfs
-        make_system
+        [ "$debian" = amd64 ] || make_system
 fi
 [ -z "$build" ] || make_work
