@@ -403,7 +403,7 @@ check-board: ## make board for each TARGET, and the test of what they are: it ru
 KERNELS ?= bookworm trixie
 check-kernels: ## what was built here, on the kernels of Debian's releases, in emulated machines: KERNELS=bookworm for one
 	$(Q)tests/install_packages.sh build test kernels
-	$(SUBMAKE) all $(addprefix $(B)/tests/,test_switch_types test_python_verified test_python_copies)
+	$(SUBMAKE) all $(addprefix $(B)/tests/,test_switch_types test_python_verified)
 	$(Q)for suite in $(KERNELS); do tests/guests/image.sh x86_64-$$suite || exit 1; done
 	$(Q)HYPROF_KERNELS='$(KERNELS)' HYPROF_LIMIT_S=1500 tests/run_tests.sh $(B) tests/guests/other_kernels.sh
 
