@@ -26,7 +26,6 @@
 #define STATM_DATA_FIELD 6 /* "data" of proc(5), in pages */
 
 /* The parent's handlers would run over state that is not theirs any more. */
-/* Beyond its limit a file is an error of the call: on overlayfs, a change of its time already copies it. */
 static void reset_signals(void)
 {
         const struct sigaction standard = { .sa_handler = SIG_DFL };
@@ -34,6 +33,7 @@ static void reset_signals(void)
 
         for (int number = 1; number < NSIG; number++)
                 (void)sigaction(number, &standard, NULL); /* fails for SIGKILL and SIGSTOP, which have none */
+        /* A file over its limit is an error of the call: overlayfs copies a file to change its time. */
         (void)signal(SIGXFSZ, SIG_IGN);
         (void)sigemptyset(&none);
         (void)pthread_sigmask(SIG_SETMASK, &none, NULL);

@@ -45,8 +45,9 @@ struct python_source {
 static int python_source_explain(int code, const char *what, struct error *err)
 {
         switch (-code) {
+        case EACCES: /* what the verifier says; missing rights are EPERM */
+                return error_set(err, -ENOTSUP, "BPF: this kernel's verifier refuses to %s", what);
         case EPERM:
-        case EACCES:
                 return error_set(err, code, "BPF: not permitted to %s", what);
         default:
                 return error_set(err, -ENOTSUP, "BPF: this kernel cannot %s (Linux 5.17 can)", what);
