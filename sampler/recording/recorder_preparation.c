@@ -143,7 +143,7 @@ static struct ring_size_wanted wanted_of_copies(const struct recorder *r, uint32
                                           .memory_bytes = ring_size_machine_memory() };
 }
 
-/* The copies are not kept, and have no length that the user chose. */
+/* The user set no --stack-size, and copies are not written to the trace. */
 static bool may_be_long(const struct recorder *r)
 {
         return r->unwinder.copy_bytes > 0 && r->options->unwinder.copy_bytes == 0 && !r->options->keep_stacks;

@@ -8,11 +8,11 @@
 # explains, of as many samples as there are.
 set -u
 . tests/tap.sh
-plan 30
+plan 34
 . tests/real_programs.sh
 
 need_sampling
-need g++ strip
+need g++ strip jq
 scale=${HYPROF_SCALE:-1}
 case $VARIANT in
 asan | tsan) skip_all "hardware: the sanitizer's own runtime is what would be measured" ;;
@@ -60,6 +60,15 @@ share() { # name, target in percent, options -- command...
         done
         holds "$name: callstacks are complete" is_complete "${n:-0}" "${complete:-0}" "$asked"
 }
+
+# ---- copies are long where the rings have room, unless the user or the trace's size says otherwise
+copies() { # wanted bytes, options...
+        record copies -q "${@:2}" -- true && same "$1" "$("$HYPROF" report --json "$TMPDIR/copies.hyp" | jq .stack_copy_bytes)"
+}
+holds "997 Hz: copies of 32 KiB" copies 32768 -F 997
+holds "9,973 Hz: of 16 KiB" copies 16384 -F 9973
+holds "--keep-stacks: of 16 KiB" copies 16384 -F 997 --keep-stacks
+holds "--stack-size 8K" copies 8192 -F 997 --stack-size 8K
 
 # The root of the callstacks is the C library's start: that they are complete is not only said.  How many are was
 # asked before: a thread's memory is read only so many times a second.

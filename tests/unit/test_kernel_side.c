@@ -243,7 +243,7 @@ START_TEST(test_fork_and_exit)
                                       thread = fake_kernel_side_at(FAKE_PID + 1, 20),
                                       child = fake_kernel_side_at(FAKE_PID + 2, 30),
                                       leaves = fake_kernel_side_at(FAKE_PID + 2, 50),
-                                      nobody = fake_kernel_side_at(12345, 60);
+                                      unknown = fake_kernel_side_at(12345, 60);
         const struct trace_process *row;
         static struct fake_kernel_side f;
 
@@ -258,7 +258,7 @@ START_TEST(test_fork_and_exit)
         put_sample(&f, FAKE_SAMPLES_1, &child, FAKE_EVENT_SPEC_0, FAKE_CODE);
         leaves.pid = child.pid;
         kernel_record_add_exit(&f.record, &leaves);
-        kernel_record_add_exit(&f.record, &nobody);
+        kernel_record_add_exit(&f.record, &unknown);
         fake_kernel_side_put(&f, FAKE_TRACKER_0);
         fake_kernel_side_run(&f, UINT64_MAX);
 
@@ -362,7 +362,7 @@ END_TEST
 /* Records that cannot be used are counted; those after them are used. */
 START_TEST(test_losses)
 {
-        struct kernel_record_identity nobody = fake_kernel_side_at(UINT32_MAX, 10),
+        struct kernel_record_identity invalid = fake_kernel_side_at(UINT32_MAX, 10),
                                       idle = fake_kernel_side_at(0, 20),
                                       good = fake_kernel_side_at(FAKE_PID, 30),
                                       later = fake_kernel_side_at(FAKE_PID, 40);
@@ -374,7 +374,7 @@ START_TEST(test_losses)
         kernel_record_add_other(&f.record, &good, PERF_RECORD_THROTTLE);
         kernel_record_add_other(&f.record, &good, PERF_RECORD_UNTHROTTLE);
         fake_kernel_side_put(&f, FAKE_SAMPLES_0);
-        put_sample(&f, FAKE_SAMPLES_0, &nobody, FAKE_EVENT_SPEC_0, FAKE_CODE);
+        put_sample(&f, FAKE_SAMPLES_0, &invalid, FAKE_EVENT_SPEC_0, FAKE_CODE);
         put_sample(&f, FAKE_SAMPLES_0, &idle, FAKE_EVENT_SPEC_0, FAKE_CODE);
         put_sample(&f, FAKE_SAMPLES_0, &good, FAKE_EVENT_STRANGER, FAKE_CODE);
         byte_buffer_add_u32(&f.record, PERF_RECORD_SAMPLE);

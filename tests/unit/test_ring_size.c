@@ -30,7 +30,7 @@ START_LOOP_TEST(test_find, 0, sizeof(cases) / sizeof(cases[0]))
 }
 END_TEST
 
-/* A ring has at least the bytes that are needed unless it is the largest. */
+/* The ring holds what is needed, unless that is more than the largest ring. */
 START_TEST(test_need)
 {
         struct ring_size_wanted wanted = { 997, 1, 32768, 2, 0 };

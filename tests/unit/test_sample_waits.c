@@ -11,6 +11,7 @@
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
 #include "tests/unit/fake_events.h"
+#include "tests/unit/fake_kernel_side.h"
 #include "tests/unit/unit_test.h"
 
 #include <linux/perf_event.h>
@@ -18,47 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PID 500
-
-static const uint32_t sample_events[] = { 1, 2 };
-static const struct unwind_request by_frame_pointers = { .mode = UNWIND_FP };
-
-struct fixture {
-        struct event_set events;
-        struct trace_dictionary dictionary;
-        struct process_table processes;
-        struct loss_counter losses;
-        struct recording recording;
-        struct kernel_side source;
-};
-
-static void set_up(struct fixture *f)
-{
-        memset(f, 0, sizeof(*f));
-        f->recording = (struct recording){ .dictionary = &f->dictionary,
-                                           .events = &f->events,
-                                           .sample_events = sample_events,
-                                           .losses = &f->losses,
-                                           .processes = &f->processes };
-        fake_events_open(&f->events, PERF_RECORD_SAMPLE_TYPE | PERF_SAMPLE_CALLCHAIN);
-        trace_dictionary_init(&f->dictionary, 0);
-        process_table_init(&f->processes, &f->dictionary);
-        ck_assert_int_eq(
-                stack_unwinder_new(&by_frame_pointers, NULL, &f->losses, &f->recording.unwinder, NULL), 0);
-        ck_assert_int_eq(kernel_side_init(&f->source, &f->recording), 0);
-}
-
-static void tear_down(struct fixture *f)
-{
-        kernel_side_deinit(&f->source);
-        stack_unwinder_free(f->recording.unwinder);
-        process_table_deinit(&f->processes);
-        trace_dictionary_deinit(&f->dictionary);
-        event_set_close(&f->events);
-}
-
 /* The n-th event that waits on a thread. */
-static const struct trace_event *pending(const struct fixture *f, uint32_t tid, size_t n)
+static const struct trace_event *pending(const struct fake_kernel_side *f, uint32_t tid, size_t n)
 {
         const struct thread_track *thread = process_table_find_thread(&f->processes, tid);
 
@@ -67,7 +29,7 @@ static const struct trace_event *pending(const struct fixture *f, uint32_t tid, 
         return &thread->pending[n].event;
 }
 
-static bool is_text(const struct fixture *f, uint64_t string, const char *text)
+static bool is_text(const struct fake_kernel_side *f, uint64_t string, const char *text)
 {
         size_t n_bytes;
         const char *bytes = trace_dictionary_string(&f->dictionary, (uint32_t)string, &n_bytes);
@@ -79,31 +41,33 @@ static bool is_text(const struct fixture *f, uint64_t string, const char *text)
 
 static struct perf_record waiting_record(enum perf_record_kind kind, uint32_t tid, uint64_t time_ns)
 {
-        return (struct perf_record){ .kind = kind, .pid = PID, .tid = tid, .cpu = 1, .time_ns = time_ns };
+        return (struct perf_record){
+                .kind = kind, .pid = FAKE_PID, .tid = tid, .cpu = 1, .time_ns = time_ns
+        };
 }
 
-static void take(struct fixture *f, const struct perf_record *rec)
+static void take(struct fake_kernel_side *f, const struct perf_record *rec)
 {
         ck_assert_int_eq(kernel_side_take(&f->source, rec), 0);
 }
 
 /* A thread, made known as the kernel does it. */
-static void begin_thread(struct fixture *f, uint32_t tid, uint64_t time_ns)
+static void begin_thread(struct fake_kernel_side *f, uint32_t tid, uint64_t time_ns)
 {
         struct perf_record fork = waiting_record(PERF_RECORD_KIND_FORK, tid, time_ns);
 
-        fork.fork.parent_pid = fork.fork.parent_tid = PID;
+        fork.fork.parent_pid = fork.fork.parent_tid = FAKE_PID;
         take(f, &fork);
 }
 
 /* From here on switches are BPF's; it is never asked, for nothing is run. */
-static void set_up_bpf(struct fixture *f)
+static void set_up_bpf(struct fake_kernel_side *f)
 {
-        set_up(f);
+        fake_kernel_side_open(f, 0);
         f->recording.switches = (struct switch_source *)(void *)f;
 }
 
-static void leave_first(struct fixture *f, uint64_t time_ns, const uint64_t *chain, bool is_same)
+static void leave_first(struct fake_kernel_side *f, uint64_t time_ns, const uint64_t *chain, bool is_same)
 {
         struct perf_record out = waiting_record(PERF_RECORD_KIND_SWITCH, 501, time_ns);
 
@@ -116,7 +80,7 @@ static void leave_first(struct fixture *f, uint64_t time_ns, const uint64_t *cha
 }
 
 /* It came back just before: two events. */
-static void leave_cpu(struct fixture *f, uint64_t time_ns, const uint64_t *chain, bool is_same)
+static void leave_cpu(struct fake_kernel_side *f, uint64_t time_ns, const uint64_t *chain, bool is_same)
 {
         struct perf_record in = waiting_record(PERF_RECORD_KIND_SWITCH, 501, time_ns - 1);
 
@@ -127,7 +91,7 @@ static void leave_cpu(struct fixture *f, uint64_t time_ns, const uint64_t *chain
 START_TEST(test_waits_have_their_stack)
 {
         static const uint64_t here[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010 };
-        static struct fixture f;
+        static struct fake_kernel_side f;
         uint64_t stack;
 
         set_up_bpf(&f);
@@ -144,7 +108,7 @@ START_TEST(test_waits_have_their_stack)
         ck_assert_uint_eq(pending(&f, 501, 5)->switch_out.stack, 0);
         ck_assert_uint_eq(pending(&f, 501, 5)->switch_out.stack_state, TRACE_STACK_UNKNOWN);
         ck_assert_uint_eq(pending(&f, 501, 7)->switch_out.stack, stack);
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -152,12 +116,12 @@ START_TEST(test_wakeups_belong_to_who_was_woken)
 {
         static const uint64_t there[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000020 };
         struct perf_record wakeup = waiting_record(PERF_RECORD_KIND_WAKEUP, 501, 40);
-        static struct fixture f;
+        static struct fake_kernel_side f;
 
         set_up_bpf(&f);
         begin_thread(&f, 501, 10);
         begin_thread(&f, 502, 20);
-        wakeup.wakeup.waker_pid = PID;
+        wakeup.wakeup.waker_pid = FAKE_PID;
         wakeup.wakeup.waker_tid = 502;
         memcpy(wakeup.wakeup.waker_name, "waker", 6);
         wakeup.wakeup.stack.chain = (const uint8_t *)there;
@@ -174,7 +138,7 @@ START_TEST(test_wakeups_belong_to_who_was_woken)
         ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.waker, 0);
         ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.stack, 0);
         ck_assert(is_text(&f, pending(&f, 501, 1)->wakeup.name, "waker"));
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -183,7 +147,7 @@ START_TEST(test_only_threads_that_live_wait)
 {
         struct perf_record exit = waiting_record(PERF_RECORD_KIND_EXIT, 501, 30);
         struct perf_record wakeup = waiting_record(PERF_RECORD_KIND_WAKEUP, 501, 50);
-        static struct fixture f;
+        static struct fake_kernel_side f;
 
         set_up_bpf(&f);
         begin_thread(&f, 501, 10);
@@ -196,13 +160,13 @@ START_TEST(test_only_threads_that_live_wait)
         begin_thread(&f, 501, 60); /* the number again: the one before has left its CPU, not this one */
         leave_first(&f, 70, NULL, false);
         ck_assert_uint_eq(process_table_find_thread(&f.processes, 501)->n_pending, 4);
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
 /* ---- waiting, as perf reports it ---------------------------------------------------------------------- */
 
-static void take_role(struct fixture *f, uint32_t tid, uint64_t time_ns, uint64_t event,
+static void take_role(struct fake_kernel_side *f, uint32_t tid, uint64_t time_ns, uint64_t event,
                       const uint64_t *chain, const uint8_t *raw, size_t raw_bytes)
 {
         struct perf_record rec = waiting_record(PERF_RECORD_KIND_SAMPLE, tid, time_ns);
@@ -215,7 +179,7 @@ static void take_role(struct fixture *f, uint32_t tid, uint64_t time_ns, uint64_
         take(f, &rec);
 }
 
-static void leave_by_perf(struct fixture *f, uint64_t time_ns, bool preempted)
+static void leave_by_perf(struct fake_kernel_side *f, uint64_t time_ns, bool preempted)
 {
         struct perf_record out = waiting_record(PERF_RECORD_KIND_SWITCH, 501, time_ns);
 
@@ -227,9 +191,9 @@ static void leave_by_perf(struct fixture *f, uint64_t time_ns, bool preempted)
 START_TEST(test_a_switch_has_the_stack_of_the_sample_before)
 {
         static const uint64_t here[] = { (uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000010 };
-        static struct fixture f;
+        static struct fake_kernel_side f;
 
-        set_up(&f);
+        fake_kernel_side_open(&f, 0);
         begin_thread(&f, 501, 10);
         take_role(&f, 501, 20, FAKE_EVENT_WAITS, here, NULL, 0);
         leave_by_perf(&f, 21, false);
@@ -242,7 +206,7 @@ START_TEST(test_a_switch_has_the_stack_of_the_sample_before)
         ck_assert_uint_ne(pending(&f, 501, 0)->switch_out.stack, 0);
         for (size_t i = 1; i < 4; i++)
                 ck_assert_uint_eq(pending(&f, 501, i)->switch_out.stack, 0);
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
 
@@ -252,9 +216,9 @@ START_TEST(test_a_waker_is_who_was_sampled)
         static const uint8_t raw[] = { 62, 1, 0, 0, 0, 0, 0, 0, 0xf5, 1, 0, 0 }; /* of 501 */
         static const uint8_t hardirq[] = { 62, 1, 8, 0, 0, 0, 0, 0, 0xf5, 1, 0, 0 };
         static const uint8_t stranger[] = { 62, 1, 0, 0, 0, 0, 0, 0, 0xf5, 9, 0, 0 };
-        static struct fixture f;
+        static struct fake_kernel_side f;
 
-        set_up(&f);
+        fake_kernel_side_open(&f, 0);
         begin_thread(&f, 501, 10);
         begin_thread(&f, 502, 15);
         take_role(&f, 502, 20, FAKE_EVENT_WAKERS, there, raw, sizeof(raw));
@@ -270,6 +234,6 @@ START_TEST(test_a_waker_is_who_was_sampled)
         ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.waker, 0);
         ck_assert_uint_eq(pending(&f, 501, 1)->wakeup.stack, 0);
         ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_RECORD_GARBAGE], 1);
-        tear_down(&f);
+        fake_kernel_side_close(&f);
 }
 END_TEST
