@@ -29,6 +29,26 @@ int io_write_all(int fd, const void *data, size_t n, struct error *err)
         return 0;
 }
 
+int io_pwrite_all(int fd, const void *data, size_t n, uint64_t offset, struct error *err)
+{
+        const uint8_t *at = data;
+
+        while (n > 0) {
+                ssize_t done = pwrite(fd, at, n, (off_t)offset);
+
+                if (done < 0 && errno == EINTR)
+                        continue;
+                if (done == 0)
+                        errno = EIO;
+                if (done <= 0)
+                        return error_errno(err, "write of %zu bytes", n);
+                at += done;
+                n -= (size_t)done;
+                offset += (uint64_t)done;
+        }
+        return 0;
+}
+
 int io_read_full(int fd, void *data, size_t n, size_t *ret_bytes, struct error *err)
 {
         uint8_t *at = data;

@@ -26,6 +26,9 @@ int io_read_full(int fd, void *data, size_t n, size_t *ret_bytes, struct error *
 /* The same at @offset of a seekable file, leaving the file's position alone. */
 int io_pread_full(int fd, void *data, size_t n, uint64_t offset, size_t *ret_bytes, struct error *err);
 
+/* As io_write_all(), at @offset of a seekable file, leaving the file's position alone. */
+int io_pwrite_all(int fd, const void *data, size_t n, uint64_t offset, struct error *err);
+
 /*
  * io_read_file() - appends a whole file to @ret_text, then a NUL that is not counted
  * @dir_fd, @path:  as for openat(2)

@@ -157,21 +157,11 @@ static void encode_head(const struct timeline_index *t, const struct timeline_id
                 byte_buffer_add_u64(out, content_hash(out->data, out->used_bytes));
 }
 
-static int write_at(int fd, const struct byte_buffer *bytes, uint64_t at_bytes, struct error *err)
+static int save_at(int fd, const struct byte_buffer *bytes, uint64_t at_bytes, struct error *err)
 {
-        size_t done = 0;
+        int r = io_pwrite_all(fd, bytes->data, bytes->used_bytes, at_bytes, err);
 
-        while (done < bytes->used_bytes) {
-                ssize_t n = pwrite(fd, bytes->data + done, bytes->used_bytes - done,
-                                   (off_t)(at_bytes + done));
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n <= 0)
-                        return error_errno(err, "the index of the time line cannot be written");
-                done += (size_t)n;
-        }
-        return 0;
+        return r < 0 ? error_prefix(err, r, "the index of the time line") : 0;
 }
 
 /* The head last: before it is there, the file is none. */
@@ -186,11 +176,11 @@ int timeline_directory_save(struct timeline_index *t, const struct timeline_iden
                 r = timeline_pages_flush(&t->pages, err);
         at_bytes = t->pages.size_bytes;
         if (r == 0)
-                r = write_at(t->pages.fd, &directory, at_bytes, err);
+                r = save_at(t->pages.fd, &directory, at_bytes, err);
         if (r == 0) {
                 encode_head(t, identity, at_bytes, &directory, &head);
                 r = head.failed ? error_set(err, -ENOMEM, "the index of the time line: out of memory")
-                                : write_at(t->pages.fd, &head, 0, err);
+                                : save_at(t->pages.fd, &head, 0, err);
         }
         byte_buffer_deinit(&directory);
         byte_buffer_deinit(&head);

@@ -80,18 +80,10 @@ void timeline_pages_deinit(struct timeline_pages *p)
 
 int timeline_pages_flush(struct timeline_pages *p, struct error *err)
 {
-        size_t done = 0;
+        int r = io_pwrite_all(p->fd, p->pending, p->n_pending, p->pending_at, err);
 
-        while (done < p->n_pending) {
-                ssize_t n = pwrite(p->fd, p->pending + done, p->n_pending - done,
-                                   (off_t)(p->pending_at + done));
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n <= 0)
-                        return error_errno(err, "the index of the time line cannot be written");
-                done += (size_t)n;
-        }
+        if (r < 0)
+                return error_prefix(err, r, "the index of the time line");
         p->pending_at += p->n_pending;
         p->n_pending = 0;
         return 0;

@@ -51,18 +51,9 @@ static int event_spool_open_file(struct event_spool *s, struct error *err)
 static int event_spool_write_at(int fd, const uint8_t *bytes, size_t n_bytes, uint64_t offset,
                                 struct error *err)
 {
-        while (n_bytes > 0) {
-                ssize_t n = pwrite(fd, bytes, n_bytes, (off_t)offset);
+        int r = io_pwrite_all(fd, bytes, n_bytes, offset, err);
 
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return error_errno(err, "writing a temporary file in %s", io_temporary_folder());
-                bytes += n;
-                n_bytes -= (size_t)n;
-                offset += (uint64_t)n;
-        }
-        return 0;
+        return r < 0 ? error_prefix(err, r, "a temporary file in %s", io_temporary_folder()) : 0;
 }
 
 /* The bytes in the chain's buffer go into the file. */

@@ -97,18 +97,7 @@ static int hash_staged(const struct image_reader *t, struct staged_image *image)
 static int stage(const struct image_reader *t, const struct staged_image *image, uint64_t at_bytes,
                  const uint8_t *bytes, size_t n_bytes)
 {
-        while (n_bytes > 0) {
-                ssize_t n = pwrite(t->staged_fd, bytes, n_bytes, (off_t)(image->staged_bytes + at_bytes));
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n <= 0)
-                        return n < 0 ? -errno : -EIO;
-                at_bytes += (uint64_t)n;
-                bytes += n;
-                n_bytes -= (size_t)n;
-        }
-        return 0;
+        return io_pwrite_all(t->staged_fd, bytes, n_bytes, image->staged_bytes + at_bytes, NULL);
 }
 
 /* Whether a file begins as it should: an ELF file, and the one that was mapped. */

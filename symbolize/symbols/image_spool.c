@@ -76,31 +76,15 @@ static int add_item(struct image_spool *s, uint32_t attachment, uint64_t size_by
         return 1;
 }
 
-static int image_spool_write_at(const struct image_spool *s, uint64_t at, const uint8_t *bytes,
-                                size_t n_bytes, struct error *err)
-{
-        while (n_bytes > 0) {
-                ssize_t n = pwrite(s->fd, bytes, n_bytes, (off_t)at);
-
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n <= 0)
-                        return error_errno(err, "writing code into memory");
-                bytes += n;
-                at += (uint64_t)n;
-                n_bytes -= (size_t)n;
-        }
-        return 0;
-}
-
 static int image_spool_append(const struct image_spool *s, struct image_spool_item *item, const void *bytes,
                               size_t n_bytes, struct error *err)
 {
-        int r = image_spool_write_at(s, item->offset_bytes + item->size_bytes, bytes, n_bytes, err);
+        int r = io_pwrite_all(s->fd, bytes, n_bytes, item->offset_bytes + item->size_bytes, err);
 
-        if (r == 0)
-                item->size_bytes += n_bytes;
-        return r;
+        if (r < 0)
+                return error_prefix(err, r, "keeping code in memory");
+        item->size_bytes += n_bytes;
+        return 0;
 }
 
 int image_spool_add(struct image_spool *s, uint32_t attachment, const void *bytes, size_t n_bytes,
@@ -112,7 +96,7 @@ int image_spool_add(struct image_spool *s, uint32_t attachment, const void *byte
         if (find_item(s, attachment))
                 return 0;
         r = add_item(s, attachment, n_bytes, err);
-        return r <= 0 ? r : image_spool_append(s, find_item(s, attachment), bytes, n_bytes, err);
+        return r <= 0 ? r : image_spool_append(s, &s->items[attachment - 1], bytes, n_bytes, err);
 }
 
 static bool image_spool_is_wanted(uint32_t kind)
