@@ -3,7 +3,7 @@
  * base/kept_folder.h - a folder of files that can be made again: it has an owner and a bound, and the oldest
  * files go first
  *
- * Way of the data:  index_cache, timeline_cache -> [kept_folder] -> files
+ * Way of the data:  index_cache, timeline_cache, table_store -> [kept_folder] -> files
  *
  * Files are written under a name that ends in KEPT_FOLDER_PART_SUFFIX, and renamed when they are complete.
  */

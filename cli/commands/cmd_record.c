@@ -20,6 +20,7 @@
 #include "format/trace_dictionary.h"
 #include "format/trace_writer.h"
 #include "instrument/client_abi.h"
+#include "sampler/code/table_store.h"
 #include "sampler/kernel/privileges.h"
 #include "sampler/recording/command.h"
 #include "sampler/recording/recorder.h"
@@ -67,6 +68,8 @@ struct work {
         struct image_spool spool;
         struct index_cache cache;
         bool has_cache;
+        struct table_store tables;
+        bool has_tables;
         int kallsyms_fd;
 };
 
@@ -300,6 +303,7 @@ static void open_work(struct work *w)
         /* The rights at opening decide whether it shows the kernel's addresses. */
         w->kallsyms_fd = open(KERNEL_SYMBOLS_PATH, O_RDONLY | O_CLOEXEC);
         w->has_cache = cache_folder_open(&w->cache) && index_cache_prepare(&w->cache, NULL) == 0;
+        w->has_tables = w->options->unwinder.mode != UNWIND_FP && cache_folder_open_tables(&w->tables);
         trace_dictionary_init(&w->dictionary, TABLE_ROWS_MAX);
         image_spool_init(&w->spool);
 }
@@ -317,6 +321,8 @@ static void close_work(struct work *w)
         trace_dictionary_deinit(&w->dictionary);
         if (w->has_cache)
                 index_cache_close(&w->cache);
+        if (w->has_tables)
+                table_store_close(&w->tables);
         io_close(&w->kallsyms_fd);
 }
 
@@ -330,6 +336,7 @@ static int run_recorder(struct work *w, struct error *err)
                 .run_as_gid = user.gid,
                 .events = &options->events,
                 .unwinder = options->unwinder,
+                .table_store = w->has_tables ? &w->tables : NULL,
                 .scope = &options->scope,
                 .duration_ns = options->duration_ns,
                 .delay_ns = options->delay_ns,

@@ -2,6 +2,7 @@
 #include "cli/files/cache_folder.h"
 
 #include "base/user_account.h"
+#include "sampler/code/table_store.h"
 #include "sampler/kernel/privileges.h"
 #include "symbolize/symbols/index_cache.h"
 #include "timeline/timeline_cache.h"
@@ -61,18 +62,37 @@ bool cache_folder_open(struct index_cache *cache)
         return is_open;
 }
 
+/* Heap; NULL = nowhere. */
+static char *find_folder_in_it(const char *name, uid_t uid)
+{
+        char *folder = cache_folder_find_folder(uid), *path = NULL;
+
+        if (folder && asprintf(&path, "%s/%s", folder, name) < 0)
+                path = NULL;
+        free(folder);
+        return path;
+}
+
 bool cache_folder_open_timeline(struct timeline_cache *cache)
 {
         struct invoking_user user = invoking_user_read();
         uid_t uid = user.known ? user.uid : geteuid();
         gid_t gid = user.known ? user.gid : getegid();
-        char *folder = cache_folder_find_folder(uid), *path;
-        bool is_open = false;
+        char *folder = find_folder_in_it("timeline", uid);
+        bool is_open = folder && timeline_cache_open(cache, folder, uid, gid, NULL) == 0;
 
-        if (folder && asprintf(&path, "%s/timeline", folder) >= 0) {
-                is_open = timeline_cache_open(cache, path, uid, gid, NULL) == 0;
-                free(path);
-        }
+        free(folder);
+        return is_open;
+}
+
+bool cache_folder_open_tables(struct table_store *store)
+{
+        struct invoking_user user = invoking_user_read();
+        uid_t uid = user.known ? user.uid : geteuid();
+        gid_t gid = user.known ? user.gid : getegid();
+        char *folder = find_folder_in_it("unwind", uid);
+        bool is_open = folder && table_store_open(store, folder, uid, gid, NULL) == 0;
+
         free(folder);
         return is_open;
 }

@@ -11,6 +11,7 @@
 #include "sampler/code/code_tables.h"
 
 #include "base/array.h"
+#include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -19,6 +20,7 @@
 #include "sampler/code/module_file.h"
 #include "sampler/code/opened_files.h"
 #include "sampler/code/table_process.h"
+#include "sampler/code/table_store.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/tracks/loss_counter.h"
 #include "unwind/unwind_cache.h"
@@ -52,6 +54,8 @@ struct file {
         uint32_t pid; /* where it was looked for last */
         uint8_t n_tries;
         bool is_counted; /* as a loss */
+        bool is_to_be_kept;
+        struct table_store_key key; /* if it is */
         struct module_landmarks landmarks;
 };
 
@@ -199,9 +203,14 @@ enum code_tables_answer code_tables_find(const struct code_tables *t, uint32_t m
 static int code_tables_ask(struct code_tables *t, uint32_t id, const struct perf_mmap *mmap, int fd)
 {
         struct table_request request = { .id = id, .build_id_bytes = mmap->build_id_bytes };
+        struct file *file = file_of_id(t, id);
         int r;
 
         memcpy(request.build_id, mmap->build_id, mmap->build_id_bytes);
+        /* Before it is read: if it changes meanwhile, nothing has this key any more. */
+        file->is_to_be_kept = t->process->store &&
+                              table_store_identify(t->process->store, fd, request.build_id,
+                                                   request.build_id_bytes, &file->key);
         r = table_process_ask(t->process, &request, fd);
         if (r == 0)
                 return 0;
@@ -513,6 +522,8 @@ static int take_answer(struct code_tables *t, const struct table_answer *answer)
                 file_of_id(t, answer->id)->landmarks = answer->landmarks;
                 return 0;
         case TABLE_STATUS_BUILT:
+                if (answer->was_kept)
+                        file_of_id(t, answer->id)->is_to_be_kept = false;
                 r = unwind_module_decode(answer->bytes, answer->n_bytes, &module, NULL);
                 if (r == 0 && unwind_cache_put(&t->cache, answer->id, module) == 0)
                         set_state(t, answer->id, FILE_READY);
@@ -552,6 +563,39 @@ int code_tables_take(struct code_tables *t)
         ask_queued(t);
         return r < 0 ? r : 0;
 }
+
+/* ---- keeping ------------------------------------------------------------------------------------------- */
+
+static bool has_signal(int signal_fd)
+{
+        struct pollfd readable = { .fd = signal_fd, .events = POLLIN };
+
+        return poll(&readable, 1, 0) > 0;
+}
+
+void code_tables_keep(const struct code_tables *t, int signal_fd)
+{
+        struct byte_buffer bytes = { .data = NULL };
+
+        if (!t || !t->process->store || !table_store_begin(t->process->store))
+                return;
+        for (uint32_t id = 1; id <= t->cache.keys.n_items && !has_signal(signal_fd); id++) {
+                const struct file *file = file_of_id(t, id);
+
+                if (file->state != FILE_READY || !file->is_to_be_kept)
+                        continue;
+                byte_buffer_clear(&bytes);
+                unwind_module_encode(unwind_cache_get(&t->cache, id), &bytes);
+                /* One that is too large, or a full disk: it is made again the next time. */
+                (void)table_store_add(t->process->store, &file->key,
+                                      module_landmarks_are_there(&file->landmarks) ? &file->landmarks : NULL,
+                                      &bytes);
+        }
+        table_store_end(t->process->store);
+        byte_buffer_deinit(&bytes);
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------- */
 
 /* Puts a file that waits for its turn before the others. */
 static void code_tables_advance(struct code_tables *t, uint32_t id)

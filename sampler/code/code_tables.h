@@ -116,6 +116,13 @@ bool code_tables_wait(struct code_tables *t, uint32_t module, uint64_t limit_ns)
 /* Takes in the results that come within @limit_ns; returns false if no more will come. */
 bool code_tables_wait_next(struct code_tables *t, uint64_t limit_ns);
 
+/*
+ * At the end: tables that were made, of files that do not change, go into the table process's store.
+ * @t:          NULL is fine
+ * @signal_fd:  it ends early when this is readable; -1 = none
+ */
+void code_tables_keep(const struct code_tables *t, int signal_fd);
+
 /* Changes each time that any answer does; part of stack_walk_space.generation. */
 uint32_t code_tables_epoch(const struct code_tables *t);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Three generations: the recorder; the child, which waits for files and is as
- * small as the recorder was when it started; and for each file a grandchild that
- * parses it.  A grandchild costs some tenths of a millisecond, about as much as
+ * small as the recorder was when it started; and for each file whose table was not
+ * kept a grandchild that parses it.  A grandchild costs some tenths of a millisecond, about as much as
  * the table of a C library, and is paid once a file.
  *
- * The socket keeps packets apart.  Each packet of an answer says whose it is, so
+ * The sockets keep packets apart.  Each packet of an answer says whose it is, so
  * that an answer that ends in the middle, because its sender was killed, does no harm:
- * the child then says that it failed.
+ * the child then says that it failed.  Requests have a socket of their own, which grandchildren
+ * do not have: one that an evil file has taken over knows the secret of no other request.
  */
 #include "sampler/code/table_process.h"
 
@@ -16,6 +17,7 @@
 #include "base/io.h"
 #include "base/landlock.h"
 #include "sampler/code/jit_frames.h"
+#include "sampler/code/table_store.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/symbols/module_landmarks.h"
 #include "unwind/unwind_module.h"
@@ -29,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -43,11 +46,15 @@
 #define REAP_TIME_MS   1000                /* for a child to end */
 #define PROCESS_NAME   "hyprof-tables"
 
+/* In a packet: the bytes of a table that is BUILT lie in the store, at the place that follows. */
+#define STATUS_KEPT (TABLE_STATUS_LANDMARKS + 1)
+
 /* The beginning of each packet of an answer. */
 struct packet {
         uint32_t id;      /* of the request; 0 = the child's word after its start */
         int32_t status;   /* enum table_status; after the start: 0 or -errno */
         uint64_t n_bytes; /* of the whole answer; what follows here is a part of it */
+        uint64_t secret;  /* of the request */
 };
 
 /* -------------------------------------------------------------- the grandchild */
@@ -85,7 +92,9 @@ static int send_packet(int fd, const struct packet *packet, void *bytes, size_t 
 
 int table_reply_send_landmarks(const struct table_reply *reply, const struct module_landmarks *landmarks)
 {
-        const struct packet packet = { .id = reply->id, .status = TABLE_STATUS_LANDMARKS };
+        const struct packet packet = { .id = reply->id,
+                                       .status = TABLE_STATUS_LANDMARKS,
+                                       .secret = reply->secret };
         struct module_landmarks copy = *landmarks;
 
         return send_packet(reply->fd, &packet, &copy, sizeof(copy));
@@ -122,19 +131,19 @@ static enum table_status table_process_build(const struct table_request *request
         return status;
 }
 
-static int table_process_send_answer(int fd, uint32_t id, enum table_status status,
-                                     const struct byte_buffer *bytes)
+static int table_process_send_answer(const struct table_reply *reply, enum table_status status)
 {
-        struct packet packet = { .id = id, .status = (int32_t)status };
+        struct packet packet = { .id = reply->id, .status = (int32_t)status, .secret = reply->secret };
         int r = 0;
 
         if (status != TABLE_STATUS_BUILT)
-                return send_packet(fd, &packet, NULL, 0);
-        packet.n_bytes = bytes->used_bytes;
-        for (size_t at = 0; at < bytes->used_bytes && r == 0; at += PIECE_BYTES) {
-                size_t left = bytes->used_bytes - at;
+                return send_packet(reply->fd, &packet, NULL, 0);
+        packet.n_bytes = reply->bytes.used_bytes;
+        for (size_t at = 0; at < reply->bytes.used_bytes && r == 0; at += PIECE_BYTES) {
+                size_t left = reply->bytes.used_bytes - at;
 
-                r = send_packet(fd, &packet, bytes->data + at, left < PIECE_BYTES ? left : PIECE_BYTES);
+                r = send_packet(reply->fd, &packet, reply->bytes.data + at,
+                                left < PIECE_BYTES ? left : PIECE_BYTES);
         }
         return r;
 }
@@ -148,21 +157,19 @@ static void limit_time(void)
         (void)alarm(TABLE_PROCESS_TIME_MAX_S);
 }
 
-static _Noreturn void run_grandchild(int fd, const struct table_request *request, int file_fd,
-                                     table_process_task *task, pid_t parent)
+static _Noreturn void run_grandchild(struct table_reply *reply, const struct table_request *request,
+                                     int file_fd, table_process_task *task, pid_t parent)
 {
-        struct table_reply reply = { .fd = fd, .id = request->id };
         enum table_status status;
 
         if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent)
                 _exit(EXIT_FAILURE);
         limit_time();
-        status = task(request, file_fd, &reply);
-        if (status == TABLE_STATUS_BUILT && (reply.bytes.failed || reply.bytes.used_bytes == 0))
+        status = task(request, file_fd, reply);
+        if (status == TABLE_STATUS_BUILT && (reply->bytes.failed || reply->bytes.used_bytes == 0))
                 status = TABLE_STATUS_FAILED;
         (void)alarm(0); /* the reader takes its time */
-        _exit(table_process_send_answer(fd, request->id, status, &reply.bytes) < 0 ? EXIT_FAILURE
-                                                                                   : EXIT_SUCCESS);
+        _exit(table_process_send_answer(reply, status) < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
 /* ------------------------------------------------------------------- the child */
@@ -218,44 +225,85 @@ static bool wait_for_grandchild(int fd, pid_t pid)
         return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
 }
 
-static int answer_requests(int fd, table_process_task *task)
+/*
+ * Returns whether the file's table was kept, and the recorder told where.  It was read here first: the
+ * recorder then waits for no disk.
+ */
+static bool send_kept(struct table_reply *reply, struct table_store *store,
+                      const struct table_request *request, int file_fd)
+{
+        struct packet packet = { .id = reply->id, .status = STATUS_KEPT, .secret = reply->secret };
+        struct table_store_entry entry;
+        struct table_store_key key;
+        uint64_t offset_bytes;
+        bool is_kept = table_store_identify(store, file_fd, request->build_id, request->build_id_bytes,
+                                            &key) &&
+                       table_store_find(store, &key, &entry, &offset_bytes, &reply->bytes) == 1;
+
+        byte_buffer_deinit(&reply->bytes);
+        if (!is_kept)
+                return false;
+        packet.n_bytes = entry.n_bytes;
+        /* If the recorder does not take them it is gone, as the next request will show. */
+        if (entry.has_landmarks)
+                (void)table_reply_send_landmarks(reply, &entry.landmarks);
+        (void)send_packet(reply->fd, &packet, &offset_bytes, sizeof(offset_bytes));
+        return true;
+}
+
+struct child_sockets {
+        int answer_fd, request_fd;
+};
+
+static int answer_requests(struct child_sockets sockets, struct table_store *store, table_process_task *task)
 {
         struct table_request request;
         pid_t self = getpid();
         int file_fd = -1;
         int r;
 
-        while ((r = receive_request(fd, &request, &file_fd)) == 1) {
-                pid_t pid = file_fd < 0 ? -1 : fork();
+        while ((r = receive_request(sockets.request_fd, &request, &file_fd)) == 1) {
+                struct table_reply reply = { .fd = sockets.answer_fd,
+                                             .id = request.id,
+                                             .secret = request.secret };
+                bool is_sent = store && file_fd >= 0 && send_kept(&reply, store, &request, file_fd);
+                pid_t pid = is_sent || file_fd < 0 ? -1 : fork();
 
-                if (pid == 0)
-                        run_grandchild(fd, &request, file_fd, task, self);
+                if (pid == 0) {
+                        io_close(&sockets.request_fd);
+                        if (store)
+                                table_store_close(store);
+                        run_grandchild(&reply, &request, file_fd, task, self);
+                }
                 io_close(&file_fd);
-                if (pid > 0 && wait_for_grandchild(fd, pid))
+                if (is_sent || (pid > 0 && wait_for_grandchild(sockets.answer_fd, pid)))
                         continue;
-                r = table_process_send_answer(fd, request.id, TABLE_STATUS_FAILED, NULL);
+                r = table_process_send_answer(&reply, TABLE_STATUS_FAILED);
                 if (r < 0)
                         return r;
         }
         return r;
 }
 
-static _Noreturn void table_process_run_child(struct confinement_user user, int fd, table_process_task *task)
+static _Noreturn void table_process_run_child(struct confinement_user user, struct child_sockets sockets,
+                                              struct table_store *store, table_process_task *task)
 {
         struct error err = ERROR_NONE;
         struct packet hello = { .id = 0 };
-        int fds[1] = { fd };
+        int fds[3] = { sockets.answer_fd, sockets.request_fd, store ? store->fd : -1 };
         int r;
 
         /* Detach from the terminal: keys typed there are for the command. */
         (void)setsid();
         (void)setpriority(PRIO_PROCESS, 0, CHILD_PRIORITY); /* if it is permitted */
         (void)prctl(PR_SET_NAME, PROCESS_NAME, 0, 0, 0);
-        r = confinement_enter(user, fds, 1, &err);
+        r = confinement_enter(user, fds, 3, &err);
+        if (store)
+                store->fd = fds[2];
         (void)landlock_restrict(LANDLOCK_BAN_FILES); /* all that it reads is handed to it */
         hello.status = r;
         if (send_packet(fds[0], &hello, err.text, strlen(err.text)) == 0 && r == 0)
-                r = answer_requests(fds[0], task);
+                r = answer_requests((struct child_sockets){ fds[0], fds[1] }, store, task);
         _exit(r < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
@@ -280,50 +328,75 @@ static int receive_hello(int fd, struct error *err)
         return hello.status < 0 ? error_set(err, hello.status, "builder of unwind tables: %s", words) : 0;
 }
 
-int table_process_start_task(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid,
-                             table_process_task *task, struct error *err)
+/* Returns 0 or -errno, with what was opened still open. */
+static int make_sockets(int answers[2], int requests[2], struct error *err)
 {
         const int send_bytes = SEND_BYTES;
-        int fds[2];
+
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, answers) < 0 ||
+            socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, requests) < 0)
+                return error_errno(err, "socket to the builder of unwind tables");
+        (void)setsockopt(answers[1], SOL_SOCKET, SO_SNDBUFFORCE, &send_bytes, sizeof(send_bytes));
+        return 0;
+}
+
+int table_process_start_task(struct table_process *p, struct table_store *store, uint32_t run_as_uid,
+                             uint32_t run_as_gid, table_process_task *task, struct error *err)
+{
+        int answers[2] = { -1, -1 }, requests[2] = { -1, -1 };
         int r;
 
-        *p = (struct table_process){ .fd = -1 };
-        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
-                return error_errno(err, "socket to the builder of unwind tables");
-        (void)setsockopt(fds[1], SOL_SOCKET, SO_SNDBUFFORCE, &send_bytes, sizeof(send_bytes));
+        *p = (struct table_process){ .fd = -1, .request_fd = -1, .store = store };
+        r = make_sockets(answers, requests, err);
+        if (r < 0)
+                goto fail;
         p->pid = fork();
         if (p->pid == 0)
-                table_process_run_child((struct confinement_user){ run_as_uid, run_as_gid }, fds[1], task);
+                table_process_run_child((struct confinement_user){ run_as_uid, run_as_gid },
+                                        (struct child_sockets){ answers[1], requests[1] }, store, task);
         if (p->pid < 0) {
                 r = error_errno(err, "fork");
                 p->pid = 0;
                 goto fail;
         }
-        io_close(&fds[1]);
-        r = receive_hello(fds[0], err);
-        if (r == 0 && fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0)
+        io_close(&answers[1]);
+        io_close(&requests[1]);
+        r = receive_hello(answers[0], err);
+        if (r == 0 && fcntl(answers[0], F_SETFL, O_NONBLOCK) < 0)
                 r = error_errno(err, "socket to the builder of unwind tables");
         if (r < 0)
                 goto fail;
-        p->fd = fds[0];
+        p->fd = answers[0];
+        p->request_fd = requests[0];
         return 0;
 
 fail:
-        io_close(&fds[0]);
-        io_close(&fds[1]);
+        for (int i = 0; i < 2; i++) {
+                io_close(&answers[i]);
+                io_close(&requests[i]);
+        }
         table_process_stop(p);
         return r;
 }
 
-int table_process_start(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid, struct error *err)
+int table_process_start(struct table_process *p, struct table_store *store, uint32_t run_as_uid,
+                        uint32_t run_as_gid, struct error *err)
 {
-        return table_process_start_task(p, run_as_uid, run_as_gid, table_process_build, err);
+        return table_process_start_task(p, store, run_as_uid, run_as_gid, table_process_build, err);
 }
 
 static void wait_for_end(struct pollfd *ended)
 {
         while (poll(ended, ended->fd >= 0, REAP_TIME_MS) < 0 && errno == EINTR)
                 ;
+}
+
+void table_process_hang_up(struct table_process *p)
+{
+        if (p->pid > 0) {
+                io_close(&p->fd);
+                io_close(&p->request_fd);
+        }
 }
 
 /*
@@ -334,8 +407,8 @@ void table_process_stop(struct table_process *p)
 {
         struct pollfd ended = { .fd = -1, .events = POLLIN };
 
+        table_process_hang_up(p);
         if (p->pid > 0) {
-                io_close(&p->fd);
                 ended.fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
                 wait_for_end(&ended);
                 if (waitpid(p->pid, NULL, WNOHANG) == 0) {
@@ -346,36 +419,45 @@ void table_process_stop(struct table_process *p)
                 io_close(&ended.fd);
         }
         byte_buffer_deinit(&p->received);
-        *p = (struct table_process){ .fd = -1 };
+        *p = (struct table_process){ .fd = -1, .request_fd = -1 };
+}
+
+/* Returns 0 or -errno. */
+static int send_request(int fd, struct table_request *request, int file_fd)
+{
+        _Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int))] = { 0 };
+        struct iovec part = { .iov_base = request, .iov_len = sizeof(*request) };
+        struct msghdr message = {
+                .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+        };
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        memcpy(CMSG_DATA(header), &file_fd, sizeof(int));
+        return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
 int table_process_ask(struct table_process *p, const struct table_request *request, int file_fd)
 {
-        _Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(sizeof(int))] = { 0 };
         struct table_request copy = *request;
-        struct iovec part = { .iov_base = &copy, .iov_len = sizeof(copy) };
-        struct msghdr message = {
-                .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
-        };
-        struct cmsghdr *header;
+        int r;
 
         assert(request->id != 0);
         if (p->fd < 0)
                 return -EPIPE;
         if (p->n_waiting == TABLE_PROCESS_WAITING_MAX)
                 return -EAGAIN;
-        header = CMSG_FIRSTHDR(&message);
-        header->cmsg_len = CMSG_LEN(sizeof(int));
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        memcpy(CMSG_DATA(header), &file_fd, sizeof(int));
-        if (sendmsg(p->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-                if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR ||
-                    (errno == ETOOMANYREFS && p->n_waiting > 0))
-                        return -EAGAIN;
-                return errno == ECONNRESET || errno == ENOTCONN ? -EPIPE : -errno;
-        }
-        p->waiting[(p->first_waiting + p->n_waiting++) % TABLE_PROCESS_WAITING_MAX] = request->id;
+        if (getrandom(&copy.secret, sizeof(copy.secret), 0) != (ssize_t)sizeof(copy.secret))
+                return -errno;
+        r = send_request(p->request_fd, &copy, file_fd);
+        if (r == -EAGAIN || r == -ENOBUFS || r == -EINTR || (r == -ETOOMANYREFS && p->n_waiting > 0))
+                return -EAGAIN;
+        if (r < 0)
+                return r == -ECONNRESET || r == -ENOTCONN ? -EPIPE : r;
+        p->waiting[(p->first_waiting + p->n_waiting++) % TABLE_PROCESS_WAITING_MAX] =
+                (struct table_waiting){ .secret = copy.secret, .id = request->id };
         return 0;
 }
 
@@ -392,14 +474,13 @@ static void table_process_forget_answer(struct table_process *p)
 static int table_process_hand_out(struct table_process *p, enum table_status status,
                                   struct table_answer *ret_answer)
 {
-        *ret_answer = (struct table_answer){ .id = p->waiting[p->first_waiting], .status = status };
+        *ret_answer = (struct table_answer){ .id = p->waiting[p->first_waiting].id, .status = status };
         if (status == TABLE_STATUS_BUILT) {
                 ret_answer->bytes = p->received.data;
                 ret_answer->n_bytes = p->received.used_bytes;
         }
         p->is_handed_out = true;
         p->has_landmarks = false;
-        p->answered = ret_answer->id;
         p->first_waiting = (p->first_waiting + 1) % TABLE_PROCESS_WAITING_MAX;
         p->n_waiting--;
         return 1;
@@ -408,7 +489,8 @@ static int table_process_hand_out(struct table_process *p, enum table_status sta
 /* Landmarks come once, before all else of an answer.  Returns 1, -EBADMSG. */
 static int take_landmarks(struct table_process *p, size_t part_bytes, struct table_answer *ret_answer)
 {
-        struct table_answer answer = { .id = p->waiting[p->first_waiting], .status = TABLE_STATUS_LANDMARKS };
+        struct table_answer answer = { .id = p->waiting[p->first_waiting].id,
+                                       .status = TABLE_STATUS_LANDMARKS };
 
         if (p->has_landmarks || p->answer_bytes > 0 || part_bytes != sizeof(answer.landmarks))
                 return -EBADMSG;
@@ -418,19 +500,40 @@ static int take_landmarks(struct table_process *p, size_t part_bytes, struct tab
         return 1;
 }
 
+/* Reads a table that was kept.  Returns 1, -EBADMSG, -ENOMEM. */
+static int take_kept(struct table_process *p, const struct packet *packet, size_t part_bytes,
+                     struct table_answer *ret_answer)
+{
+        uint64_t offset_bytes;
+        bool is_read;
+
+        if (!p->store || p->answer_bytes > 0 || part_bytes != sizeof(offset_bytes) ||
+            packet->n_bytes > TABLE_STORE_ENTRY_MAX)
+                return -EBADMSG;
+        memcpy(&offset_bytes, p->received.data, sizeof(offset_bytes));
+        is_read = table_store_read(p->store, offset_bytes, packet->n_bytes, &p->received);
+        if (p->received.failed)
+                return -ENOMEM;
+        (void)table_process_hand_out(p, is_read ? TABLE_STATUS_BUILT : TABLE_STATUS_FAILED, ret_answer);
+        ret_answer->was_kept = is_read;
+        return 1;
+}
+
 /*
  * One packet, whose part of an answer already follows `received`.  Returns 1 for a whole answer, 0, -EBADMSG.
  */
 static int take_packet(struct table_process *p, const struct packet *packet, size_t part_bytes,
                        struct table_answer *ret_answer)
 {
-        bool is_expected = p->n_waiting > 0 && packet->id == p->waiting[p->first_waiting];
+        const struct table_waiting *waiting = &p->waiting[p->first_waiting];
 
-        /* A grandchild that died after it had sent everything. */
-        if (!is_expected)
-                return packet->id == p->answered && packet->status == TABLE_STATUS_FAILED ? 0 : -EBADMSG;
+        /* A grandchild died after it had sent everything, or it speaks for another file. */
+        if (p->n_waiting == 0 || packet->id != waiting->id || packet->secret != waiting->secret)
+                return 0;
         if (packet->status == TABLE_STATUS_LANDMARKS)
                 return take_landmarks(p, part_bytes, ret_answer);
+        if (packet->status == STATUS_KEPT)
+                return take_kept(p, packet, part_bytes, ret_answer);
         if (packet->status != TABLE_STATUS_BUILT) {
                 if (packet->status < 0 || packet->status > TABLE_STATUS_FAILED || part_bytes > 0)
                         return -EBADMSG;
@@ -442,6 +545,10 @@ static int take_packet(struct table_process *p, const struct packet *packet, siz
                 return -EBADMSG;
         p->answer_bytes = (size_t)packet->n_bytes;
         p->received.used_bytes += part_bytes;
+        /* All of it at once: to grow step by step is to copy. */
+        if (p->received.used_bytes == part_bytes &&
+            !byte_buffer_reserve(&p->received, p->answer_bytes - part_bytes + PIECE_BYTES))
+                return -ENOMEM;
         return p->received.used_bytes == p->answer_bytes
                        ? table_process_hand_out(p, TABLE_STATUS_BUILT, ret_answer)
                        : 0;

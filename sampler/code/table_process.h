@@ -9,11 +9,13 @@
  * memory (base/confinement.h).  It gets descriptors through a socket and
  * forks once more for each: what a file does to its parser ends with that file, and
  * none meets what another has left.  Bytes come back, which
- * unwind_module_decode() checks as foreign bytes.  The recorder has threads by then and must not
- * fork itself.
+ * unwind_module_decode() checks as foreign bytes.  They bring a random number that only the process
+ * for that file was told, so none can answer for another file.  The recorder has threads by then and must
+ * not fork itself.
  *
  * Requests are answered in their order, each exactly once, while the child lives.  The landmarks of a file
- * come before its answer: to find them takes less than to build a table, and samples need them.
+ * come before its answer: to find them takes less than to build a table, and samples need them.  A file whose
+ * table was kept (table_store.h) is not parsed: the child looks for it, and the recorder reads it.
  */
 #ifndef SAMPLER_CODE_TABLE_PROCESS_H
 #define SAMPLER_CODE_TABLE_PROCESS_H
@@ -33,10 +35,12 @@
 #define TABLE_PROCESS_TIME_MAX_S   30 /* seconds for one that does not let itself be read */
 
 struct error;
+struct table_store;
 
 struct table_request {
         uint32_t id;             /* the caller's, not 0 */
         uint32_t build_id_bytes; /* 0 = not known */
+        uint64_t secret;         /* table_process_ask() sets it */
         uint8_t build_id
                 [TABLE_PROCESS_BUILD_ID_MAX]; /* the file must have this one, else it is another file */
 };
@@ -55,6 +59,7 @@ struct table_answer {
         uint32_t id;
         enum table_status status;
         struct module_landmarks landmarks; /* LANDMARKS */
+        bool was_kept;                     /* BUILT: by an earlier recording */
         const uint8_t *bytes; /* BUILT: for unwind_module_decode(); borrowed until the next call */
         size_t n_bytes;
 };
@@ -62,26 +67,33 @@ struct table_answer {
 struct table_process {
         pid_t pid; /* 0 = none */
         int fd;    /* nonblocking socket: readable when an answer or a part of one is there; -1 = closed */
+        int request_fd;              /* socket to the child alone */
         struct byte_buffer received; /* of the answer that is coming, or was handed out last */
         size_t answer_bytes;         /* of the whole answer that is coming; 0 = none is */
         bool is_handed_out;          /* the bytes in `received` */
-        uint32_t waiting[TABLE_PROCESS_WAITING_MAX]; /* ids without an answer yet, a ring */
+        struct table_waiting {
+                uint64_t secret;
+                uint32_t id;
+        } waiting[TABLE_PROCESS_WAITING_MAX]; /* requests without an answer yet, a ring */
         uint32_t first_waiting, n_waiting;
-        uint32_t answered;  /* the id that was answered last */
-        bool has_landmarks; /* those of the answer that is coming were handed out */
+        bool has_landmarks;        /* those of the answer that is coming were handed out */
+        struct table_store *store; /* borrowed; NULL = none */
 };
 
 /*
  * table_process_start() - forks the child; the caller has one thread at this moment
+ * @store:  where tables were kept, and may be; borrowed as long as @p is; NULL = nowhere
  * @run_as_uid, @run_as_gid:  when root: who the child becomes; 0 = stay, without capabilities
  * Returns 0 or -errno.
  */
-int table_process_start(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid, struct error *err);
+int table_process_start(struct table_process *p, struct table_store *store, uint32_t run_as_uid,
+                        uint32_t run_as_gid, struct error *err);
 
 /* The work on a file, in a process of its own, fills this. */
 struct table_reply {
         int fd; /* socket to the recorder, borrowed */
         uint32_t id;
+        uint64_t secret;
         struct byte_buffer bytes; /* of the module, if it is BUILT */
 };
 
@@ -91,8 +103,11 @@ int table_reply_send_landmarks(const struct table_reply *reply, const struct mod
 /* That work.  Another one than table_process_start()'s is for tests. */
 typedef enum table_status table_process_task(const struct table_request *request, int file_fd,
                                              struct table_reply *reply);
-int table_process_start_task(struct table_process *p, uint32_t run_as_uid, uint32_t run_as_gid,
-                             table_process_task *task, struct error *err);
+int table_process_start_task(struct table_process *p, struct table_store *store, uint32_t run_as_uid,
+                             uint32_t run_as_gid, table_process_task *task, struct error *err);
+
+/* Tells it to end, without waiting for that. */
+void table_process_hang_up(struct table_process *p);
 
 /* Ends and reaps it.  One that was never started (all 0) is fine. */
 void table_process_stop(struct table_process *p);

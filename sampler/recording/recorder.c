@@ -330,6 +330,8 @@ static int recorder_finish(struct recorder *r, int code, struct trace_writer *wr
                         *err = join_err; /* the cause of whatever else failed */
                 return joined;
         }
+        if (code == 0 && !r->write_failed)
+                code_tables_keep(r->merge.recording.tables, r->signal_fd);
         return code;
 }
 
@@ -343,7 +345,7 @@ static void recorder_release(struct recorder *r)
         flight_recorder_close(&r->flight);
         early_opener_stop(r->opener);
         job_control_close(&r->job);
-        io_close(&r->tables.fd); /* its sign to end, while the rest is closed */
+        table_process_hang_up(&r->tables); /* its sign to end, while the rest is closed */
         event_set_close(&r->events);
         python_source_close(r->python);
         kernel_code_deinit(&r->kernel_code);

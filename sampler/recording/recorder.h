@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 struct error;
+struct table_store;
 struct trace_dictionary;
 struct trace_writer;
 
@@ -56,6 +57,7 @@ struct recorder_options {
         uint64_t client_ring_bytes;
         uint32_t run_as_uid; /* when root: whom the builder of unwind tables becomes; 0 = stays, */
         uint32_t run_as_gid; /* without capabilities */
+        struct table_store *table_store;   /* borrowed; NULL = unwind tables are not kept */
         struct code_keeper_options keeper; /* mode, limit, folder and spool; the rest is the recorder's */
         const struct flight_options
                 *flight;     /* only the end is kept; NULL = all goes into the trace at once */

@@ -55,8 +55,8 @@ static void start_tables(struct recorder *r)
 {
         struct error err = ERROR_NONE;
 
-        if (needs_tables(r) &&
-            table_process_start(&r->tables, r->options->run_as_uid, r->options->run_as_gid, &err) < 0)
+        if (needs_tables(r) && table_process_start(&r->tables, r->options->table_store,
+                                                   r->options->run_as_uid, r->options->run_as_gid, &err) < 0)
                 recorder_note(r, err.text);
 }
 

@@ -135,7 +135,7 @@ int main(int argc, char **argv)
         struct table_process process;
         char *own_path;
 
-        if (table_process_start(&process, 0, 0, &err) < 0) {
+        if (table_process_start(&process, NULL, 0, 0, &err) < 0) {
                 (void)fprintf(stderr, "bench_tables: %s\n", err.text);
                 return EXIT_FAILURE;
         }

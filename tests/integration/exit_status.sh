@@ -73,7 +73,7 @@ limit_files() { # descriptors, command...
         )
 }
 n_cpus=$(getconf _NPROCESSORS_ONLN)
-few_files() { limit_files $((39 + 5 * n_cpus)) "$@"; }
+few_files() { limit_files $((41 + 5 * n_cpus)) "$@"; }
 holds "few descriptors are left" ends_with 0 few_files "${start[@]}" -q -- "$WORKLOADS/w_two_zones" 1
 holds "there are names all the same" same "" "$(cat "$TMPDIR/err")"
 holds "also of the workload" grep -q w_two_zones <("$HYPROF" report "$TMPDIR/t.hyp")

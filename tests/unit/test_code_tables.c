@@ -3,6 +3,7 @@
  * sampler/code/code_tables.c: each file is opened once, its table comes, and what does
  * not come is counted once
  */
+#include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -12,6 +13,7 @@
 #include "sampler/code/jit_frames.h"
 #include "sampler/code/jit_tables.h"
 #include "sampler/code/table_process.h"
+#include "sampler/code/table_store.h"
 #include "sampler/kernel/perf_record.h"
 #include "sampler/tracks/loss_counter.h"
 #include "symbolize/elf/elf_image.h"
@@ -50,16 +52,21 @@ static struct loss_counter losses;
 static struct code_tables *tables;
 static char *own_path;
 
-static void start(table_process_task *task)
+static void start_with(struct table_store *store, table_process_task *task)
 {
         struct error err = ERROR_NONE;
 
         losses = (struct loss_counter){ .totals = { 0 } };
-        ck_assert_msg((task ? table_process_start_task(&process, 0, 0, task, &err)
-                            : table_process_start(&process, 0, 0, &err)) == 0,
+        ck_assert_msg((task ? table_process_start_task(&process, store, 0, 0, task, &err)
+                            : table_process_start(&process, store, 0, 0, &err)) == 0,
                       "%s", err.text);
         ck_assert_int_eq(code_tables_new(&process, &losses, &tables, NULL), 0);
         own_path = own_code_path();
+}
+
+static void start(table_process_task *task)
+{
+        start_with(NULL, task);
 }
 
 static void stop(void)
@@ -177,6 +184,65 @@ START_TEST(test_own_file)
         ck_assert_uint_eq(count_lost(), 0);
         ck_assert_uint_eq(count_fds(), n_fds);
         stop();
+}
+END_TEST
+
+static enum table_status build_nothing(const struct table_request *request, int file_fd,
+                                       struct table_reply *reply)
+{
+        (void)request;
+        (void)file_fd;
+        (void)reply;
+        return TABLE_STATUS_FAILED;
+}
+
+static void encode(uint32_t module, struct byte_buffer *out)
+{
+        const struct unwind_module *found = NULL;
+
+        ck_assert_int_eq((int)code_tables_find(tables, module, &found), CODE_TABLES_READY);
+        byte_buffer_clear(out);
+        unwind_module_encode(found, out);
+}
+
+/* The next recording has the same tables, and makes none. */
+START_TEST(test_kept_for_the_next_recording)
+{
+        /* Damaged ones are made and kept again. */
+        enum { MADE, KEPT, DAMAGED, KEPT_AGAIN, TOO_YOUNG };
+        char folder[] = "/tmp/hyprof-tables-XXXXXX", command[64];
+        struct byte_buffer first = { .data = NULL }, again = { .data = NULL };
+        struct table_store store;
+        struct perf_mmap own;
+
+        ck_assert_ptr_nonnull(mkdtemp(folder));
+        for (int round = MADE; round <= TOO_YOUNG; round++) {
+                ck_assert_int_eq(table_store_open(&store, folder, geteuid(), getegid(), NULL), 0);
+                store.opened_ns += (round == TOO_YOUNG ? -1000000 : 100) * (int64_t)NS_PER_S;
+                if (round == DAMAGED)
+                        ck_assert_int_eq(pwrite(store.fd, "xx", 2, 1000), 2);
+                start_with(&store, round == MADE || round == DAMAGED ? NULL : build_nothing);
+                own = mmap_of_own();
+                ck_assert_int_eq(want(1, (uint32_t)getpid(), &own), 0);
+                ck_assert_int_eq((int)find_at_last(1),
+                                 round == TOO_YOUNG ? CODE_TABLES_NONE : CODE_TABLES_READY);
+                ck_assert_uint_eq(count_lost(), round == TOO_YOUNG);
+                if (round != TOO_YOUNG) {
+                        encode(1, round == MADE ? &first : &again);
+                        code_tables_keep(tables, -1);
+                }
+                if (round != MADE && round != TOO_YOUNG) {
+                        ck_assert_uint_eq(first.used_bytes, again.used_bytes);
+                        ck_assert_mem_eq(first.data, again.data, first.used_bytes);
+                }
+                stop();
+                table_store_close(&store);
+        }
+        ck_assert_uint_gt(first.used_bytes, 1000);
+        byte_buffer_deinit(&first);
+        byte_buffer_deinit(&again);
+        (void)snprintf(command, sizeof(command), "rm -r %s", folder);
+        ck_assert_int_eq(system(command), 0);
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sampler/code/table_process.c: each file has one answer, in order, whatever it does to who parses it */
+#include "base/byte_buffer.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "base/landlock.h"
@@ -60,8 +61,8 @@ static int make_file(const void *bytes, size_t n_bytes)
 static void start(table_process_task *task)
 {
         struct error err = ERROR_NONE;
-        int r = task ? table_process_start_task(&process, 0, 0, task, &err)
-                     : table_process_start(&process, 0, 0, &err);
+        int r = task ? table_process_start_task(&process, NULL, 0, 0, task, &err)
+                     : table_process_start(&process, NULL, 0, 0, &err);
 
         ck_assert_msg(r == 0, "%s", err.text);
         ck_assert_int_gt(process.pid, 0);
@@ -452,8 +453,8 @@ START_TEST_IF(geteuid() == 0, test_who_parses_has_no_rights)
         struct rights rights;
         int fd = make_file("x", 1);
 
-        ck_assert_msg(table_process_start_task(&process, OTHER_UID, OTHER_UID, say_rights, &err) == 0, "%s",
-                      err.text);
+        ck_assert_msg(table_process_start_task(&process, NULL, OTHER_UID, OTHER_UID, say_rights, &err) == 0,
+                      "%s", err.text);
         ck_assert_int_eq(ask(1, fd), 0);
         ck_assert_int_eq(next(&answer), 1);
         ck_assert_uint_eq(answer.n_bytes, sizeof(rights));
@@ -500,6 +501,40 @@ START_TEST(test_stop_while_it_works)
         stop();
         ck_assert_int_eq(read(fds[0], &byte, 1), 0); /* its end was closed: the grandchild is gone too */
         io_close(&fds[0]);
+}
+END_TEST
+
+/* As a parser that a file has taken over: answers for its own file, then for the next one. */
+static enum table_status speak_for_others(const struct table_request *request, int file_fd,
+                                          struct table_reply *reply)
+{
+        static const struct module_landmarks false_ones = { .jit_svma = 666 };
+        struct table_reply other = { .fd = reply->fd, .id = request->id + 1, .secret = request->secret };
+
+        (void)file_fd;
+        if (request->id == 1) {
+                (void)table_reply_send_landmarks(reply, &(struct module_landmarks){ .jit_svma = 1 });
+                (void)table_reply_send_landmarks(&other, &false_ones);
+        }
+        byte_buffer_add_u32(&reply->bytes, request->id);
+        return TABLE_STATUS_BUILT;
+}
+
+START_TEST(test_who_speaks_for_others)
+{
+        struct table_answer answer;
+        int fd = make_file("x", 1);
+
+        start(speak_for_others);
+        ck_assert_int_eq(ask(1, fd), 0);
+        ck_assert_int_eq(ask(2, fd), 0);
+        ck_assert_int_eq(next(&answer), 1);
+        ck_assert_int_eq((int)answer.status, TABLE_STATUS_LANDMARKS);
+        ck_assert_uint_eq(answer.landmarks.jit_svma, 1);
+        expect_answer(1, TABLE_STATUS_BUILT);
+        expect_answer(2, TABLE_STATUS_BUILT); /* without landmarks before it */
+        io_close(&fd);
+        stop();
 }
 END_TEST
 

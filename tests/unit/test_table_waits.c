@@ -43,7 +43,7 @@ static void start_programs(struct fake_kernel_side *f, struct table_process *pro
 
         fake_kernel_side_open(f, 0);
         f->recording.zones = zones;
-        ck_assert_int_eq(table_process_start(process, 0, 0, NULL), 0);
+        ck_assert_int_eq(table_process_start(process, NULL, 0, 0, NULL), 0);
         ck_assert_int_eq(code_tables_new(process, &f->losses, &f->recording.tables, NULL), 0);
         stack_unwinder_free(f->recording.unwinder);
         ck_assert_int_eq(
