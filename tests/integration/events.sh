@@ -83,7 +83,7 @@ fi
 holds "two groups and single events in one recording" \
         record_dump two -e '{cpu-clock,minor-faults}:S,{task-clock,page-faults:u}:S,page-faults' -- "$faults"
 holds "minor faults are all of them" compare "$(total two minor-faults)" '>=' $n_faults
-holds "a group without :S samples each" record_dump each -e '{cpu-clock,page-faults}' -c 1000 -- "$faults"
+holds "a group without :S samples each" record_dump each -e '{minor-faults,page-faults}' -c 1000 -- "$faults"
 holds "its members have samples of their own" same 2 "$(of_event each page-faults mode)"
 holds "one in 1000" compare "$(n_samples each page-faults)" '>=' 10
 
