@@ -50,49 +50,53 @@ static char *cache_folder_find_folder(uid_t uid)
         return find_home_cache(uid);
 }
 
-bool cache_folder_open(struct index_cache *cache)
+/* The cache, or a folder in it, and whose it is. */
+struct cache_place {
+        char *path; /* heap; NULL = nowhere */
+        uid_t uid;
+        gid_t gid;
+};
+
+/* @name: of the folder in it; NULL = the cache itself */
+static struct cache_place cache_place_find(const char *name)
 {
         struct invoking_user user = invoking_user_read();
-        uid_t uid = user.known ? user.uid : geteuid();
-        gid_t gid = user.known ? user.gid : getegid();
-        char *folder = cache_folder_find_folder(uid);
-        bool is_open = folder && index_cache_open_for(cache, folder, uid, gid, NULL) == 0;
+        struct cache_place place = { .uid = user.known ? user.uid : geteuid(),
+                                     .gid = user.known ? user.gid : getegid() };
+        char *folder = cache_folder_find_folder(place.uid);
 
-        free(folder);
-        return is_open;
+        if (!name)
+                place.path = folder;
+        else if (folder && asprintf(&place.path, "%s/%s", folder, name) < 0)
+                place.path = NULL;
+        if (name)
+                free(folder);
+        return place;
 }
 
-/* Heap; NULL = nowhere. */
-static char *find_folder_in_it(const char *name, uid_t uid)
+bool cache_folder_open(struct index_cache *cache)
 {
-        char *folder = cache_folder_find_folder(uid), *path = NULL;
+        struct cache_place place = cache_place_find(NULL);
+        bool is_open = place.path && index_cache_open_for(cache, place.path, place.uid, place.gid, NULL) == 0;
 
-        if (folder && asprintf(&path, "%s/%s", folder, name) < 0)
-                path = NULL;
-        free(folder);
-        return path;
+        free(place.path);
+        return is_open;
 }
 
 bool cache_folder_open_timeline(struct timeline_cache *cache)
 {
-        struct invoking_user user = invoking_user_read();
-        uid_t uid = user.known ? user.uid : geteuid();
-        gid_t gid = user.known ? user.gid : getegid();
-        char *folder = find_folder_in_it("timeline", uid);
-        bool is_open = folder && timeline_cache_open(cache, folder, uid, gid, NULL) == 0;
+        struct cache_place place = cache_place_find("timeline");
+        bool is_open = place.path && timeline_cache_open(cache, place.path, place.uid, place.gid, NULL) == 0;
 
-        free(folder);
+        free(place.path);
         return is_open;
 }
 
 bool cache_folder_open_tables(struct table_store *store)
 {
-        struct invoking_user user = invoking_user_read();
-        uid_t uid = user.known ? user.uid : geteuid();
-        gid_t gid = user.known ? user.gid : getegid();
-        char *folder = find_folder_in_it("unwind", uid);
-        bool is_open = folder && table_store_open(store, folder, uid, gid, NULL) == 0;
+        struct cache_place place = cache_place_find("unwind");
+        bool is_open = place.path && table_store_open(store, place.path, place.uid, place.gid, NULL) == 0;
 
-        free(folder);
+        free(place.path);
         return is_open;
 }

@@ -45,7 +45,7 @@ struct table_store_entry {
         uint64_t n_bytes;
         uint64_t bytes_hash;
         uint64_t has_landmarks;
-        struct module_landmarks landmarks; /* if it has */
+        struct module_landmarks landmarks; /* foreign bytes: looked at only if it has */
         uint64_t hash;                     /* of all before it */
 };
 
@@ -73,8 +73,8 @@ void table_store_close(struct table_store *s);
  * table_store_identify() - the key of an open file
  * @build_id:  as the kernel reported it; 0 bytes = it did not
  * Returns whether the table of this file may be kept: it has a build-id and a name, and was not changed
- * in the second before the store was opened, or later.  Waits for no file
- * server.
+ * in the second before the store was opened, or later.  Does not wait for the server of a
+ * network file system.
  */
 bool table_store_identify(const struct table_store *s, int file_fd, const uint8_t *build_id,
                           uint32_t build_id_bytes, struct table_store_key *ret_key);

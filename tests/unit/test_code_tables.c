@@ -208,33 +208,37 @@ static void encode(uint32_t module, struct byte_buffer *out)
 /* The next recording has the same tables, and makes none. */
 START_TEST(test_kept_for_the_next_recording)
 {
-        /* Damaged ones are made and kept again. */
-        enum { MADE, KEPT, DAMAGED, KEPT_AGAIN, TOO_YOUNG };
+        enum { MADE, KEPT, DAMAGED, KEPT_AGAIN, TOO_YOUNG, TOO_YOUNG_AND_MADE, N_ROUNDS };
         char folder[] = "/tmp/hyprof-tables-XXXXXX", command[64];
         struct byte_buffer first = { .data = NULL }, again = { .data = NULL };
         struct table_store store;
+        struct stat before, after;
         struct perf_mmap own;
 
         ck_assert_ptr_nonnull(mkdtemp(folder));
-        for (int round = MADE; round <= TOO_YOUNG; round++) {
+        for (int round = MADE; round < N_ROUNDS; round++) {
+                bool makes = round == MADE || round == DAMAGED || round == TOO_YOUNG_AND_MADE;
+                bool has_table = round != TOO_YOUNG; /* a young file's is not looked for */
+
                 ck_assert_int_eq(table_store_open(&store, folder, geteuid(), getegid(), NULL), 0);
-                store.opened_ns += (round == TOO_YOUNG ? -1000000 : 100) * (int64_t)NS_PER_S;
+                store.opened_ns += (round >= TOO_YOUNG ? -1000000 : 100) * (int64_t)NS_PER_S;
                 if (round == DAMAGED)
                         ck_assert_int_eq(pwrite(store.fd, "xx", 2, 1000), 2);
-                start_with(&store, round == MADE || round == DAMAGED ? NULL : build_nothing);
+                ck_assert_int_eq(fstat(store.fd, &before), 0);
+                start_with(&store, makes ? NULL : build_nothing);
                 own = mmap_of_own();
                 ck_assert_int_eq(want(1, (uint32_t)getpid(), &own), 0);
-                ck_assert_int_eq((int)find_at_last(1),
-                                 round == TOO_YOUNG ? CODE_TABLES_NONE : CODE_TABLES_READY);
-                ck_assert_uint_eq(count_lost(), round == TOO_YOUNG);
-                if (round != TOO_YOUNG) {
+                ck_assert_int_eq((int)find_at_last(1), has_table ? CODE_TABLES_READY : CODE_TABLES_NONE);
+                ck_assert_uint_eq(count_lost(), !has_table);
+                if (has_table)
                         encode(1, round == MADE ? &first : &again);
-                        code_tables_keep(tables, -1);
-                }
-                if (round != MADE && round != TOO_YOUNG) {
+                if (has_table && round != MADE) {
                         ck_assert_uint_eq(first.used_bytes, again.used_bytes);
                         ck_assert_mem_eq(first.data, again.data, first.used_bytes);
                 }
+                code_tables_keep(tables, -1);
+                ck_assert_int_eq(fstat(store.fd, &after), 0);
+                ck_assert_int_eq(after.st_size > before.st_size, round == MADE || round == DAMAGED);
                 stop();
                 table_store_close(&store);
         }
