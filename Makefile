@@ -154,8 +154,8 @@ LIB_FOLDERS := base format instrument merge timeline web $(wildcard symbolize/*)
 NO_BPF_SRC  := sampler/kernel/switch_source_none.c sampler/python/python_source_none.c
 STATIC_SRC  := base/library_loader_none.c base/user_account_files.c web/http_server_none.c
 SHARED_SRC  := base/library_loader.c base/user_account.c web/http_server.c
-BPF_SRC     := sampler/kernel/kernel_types.c sampler/kernel/switch_source.c sampler/kernel/switch_program.c \
-               sampler/python/python_source.c sampler/python/python_program.c
+BPF_SRC     := sampler/kernel/bpf_words.c sampler/kernel/kernel_types.c sampler/kernel/switch_source.c \
+               sampler/kernel/switch_program.c sampler/python/python_source.c sampler/python/python_program.c
 SCREEN_SRC  := cli/top/top_screen$(if $(NCURSES),_none).c # what is left out
 LIB_SRC     := $(filter-out %.bpf.c $(SCREEN_SRC) $(if $(IS_STATIC),$(SHARED_SRC),$(STATIC_SRC)) $(if $(BPF_CLANG),$(NO_BPF_SRC),$(BPF_SRC)),$(wildcard $(LIB_FOLDERS:%=%/*.c)))
 CLIENT_SRC  := $(wildcard instrument/client/*.c)

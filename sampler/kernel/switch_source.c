@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "instrument/tick_clock.h"
 #include "sampler/bpf/switch_layout.h"
+#include "sampler/kernel/bpf_words.h"
 #include "sampler/kernel/cpu_list.h"
 #include "sampler/kernel/kernel_types.h"
 #include "sampler/kernel/monotonic_clock.h"
@@ -27,6 +28,7 @@
 #define RING_BYTES_MIN (UINT64_C(1) << 16) /* of a CPU: several records with a stack */
 #define WAKE_SHARES    4
 #define PROGRAMS_MAX   5
+#define ABLE_KERNELS   "Linux 5.15 with BTF"
 #define HOOK_SECTION   "tp_btf/"      /* then the name of the hook */
 #define PAGE_BYTES     UINT64_C(4096) /* of all machines that we know, at least */
 #define SKIPPED_FRAMES \
@@ -64,54 +66,6 @@ struct switch_source {
 };
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
-
-/* libbpf writes to stderr what we say in words of our own. */
-static int say_nothing(enum libbpf_print_level level, const char *format, va_list args)
-{
-        (void)level;
-        (void)format;
-        (void)args;
-        return 0;
-}
-
-/* Where Debian leaves it to the administrator, as on RISC-V, programs of BPF are interpreted. */
-static bool compiler_is_off(void)
-{
-        char state = '1';
-        size_t got = 0;
-        int fd = open("/proc/sys/net/core/bpf_jit_enable", O_RDONLY | O_CLOEXEC);
-
-        if (fd >= 0)
-                (void)io_read_full(fd, &state, 1, &got, NULL);
-        io_close(&fd);
-        return state == '0';
-}
-
-static int switch_source_explain(int code, const char *what, struct error *err)
-{
-        switch (-code) {
-        case EACCES: /* what the verifier says; missing rights are EPERM */
-                return error_set(err, -ENOTSUP, "BPF: this kernel's verifier refuses to %s", what);
-        case EPERM:
-                return error_set(err, code,
-                                 "BPF: not permitted to %s; as root, or with CAP_BPF and CAP_PERFMON", what);
-        case ESRCH:
-        case ENOENT:
-        case EINVAL:
-        case EOPNOTSUPP:
-        case E2BIG:
-                if (compiler_is_off())
-                        return error_set(
-                                err, -ENOTSUP,
-                                "BPF: this kernel cannot %s; its BPF compiler is off, which newer ones "
-                                "need (sudo sysctl net.core.bpf_jit_enable=1)",
-                                what);
-                return error_set(err, -ENOTSUP, "BPF: this kernel cannot %s (Linux 5.15 with BTF can)", what);
-        default:
-                errno = -code;
-                return error_errno(err, "BPF: %s", what);
-        }
-}
 
 static int check_namespace(struct error *err)
 {
@@ -344,28 +298,28 @@ static int load_slowly(struct switch_source *s, struct error *err)
         bpf_object__close(s->object);
         s->object = open_program(NULL);
         if (!s->object)
-                return switch_source_explain(-errno, "read the program", err);
+                return bpf_words_explain(-errno, "read the program", ABLE_KERNELS, err);
         r = configure(s);
         if (r < 0)
-                return switch_source_explain(r, "set up the program", err);
+                return bpf_words_explain(r, "set up the program", ABLE_KERNELS, err);
         r = bpf_object__load(s->object);
-        return r < 0 ? switch_source_explain(r, "load the program", err) : 0;
+        return r < 0 ? bpf_words_explain(r, "load the program", ABLE_KERNELS, err) : 0;
 }
 
 static int switch_source_load(struct switch_source *s, struct error *err)
 {
         int r;
 
-        (void)libbpf_set_print(say_nothing);
+        bpf_words_silence_libbpf();
         r = load_quickly(s);
         if (r == -EPERM || r == -EACCES)
-                return switch_source_explain(r, "load the program", err);
+                return bpf_words_explain(r, "load the program", ABLE_KERNELS, err);
         if (r < 0)
                 r = load_slowly(s, err);
         if (r < 0)
                 return r;
         r = map_rings(s);
-        return r < 0 ? switch_source_explain(r, "map its rings", err) : 0;
+        return r < 0 ? bpf_words_explain(r, "map its rings", ABLE_KERNELS, err) : 0;
 }
 
 int switch_source_open(const struct switch_source_options *options, struct switch_source **ret_source,
@@ -442,7 +396,7 @@ int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything,
         }
         r = set_scope(s);
         if (r < 0)
-                return switch_source_explain(r, "choose the recorded switches", err);
+                return bpf_words_explain(r, "choose the recorded switches", ABLE_KERNELS, err);
         choose_cpus(s, cpus);
         /* From the first switch on its time lies between two readings. */
         monotonic_clock_pair(&s->clock);
@@ -453,10 +407,10 @@ int switch_source_begin(struct switch_source *s, int cgroup_fd, bool everything,
                 if (!is_needed(s, program))
                         continue;
                 if (s->n_links == PROGRAMS_MAX)
-                        return switch_source_explain(-E2BIG, "attach the program", err);
+                        return bpf_words_explain(-E2BIG, "attach the program", ABLE_KERNELS, err);
                 link = bpf_program__attach_trace(program);
                 if (!link)
-                        return switch_source_explain(-errno, "attach the program", err);
+                        return bpf_words_explain(-errno, "attach the program", ABLE_KERNELS, err);
                 s->links[s->n_links++] = link;
         }
         return 0;

@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "instrument/tick_clock.h"
 #include "sampler/bpf/switch_layout.h"
+#include "sampler/kernel/bpf_words.h"
 #include "sampler/kernel/cpu_list.h"
 #include "sampler/kernel/monotonic_clock.h"
 #include "sampler/kernel/switch_ring.h"
@@ -24,7 +25,8 @@
 #define RING_BYTES_MAX (UINT64_C(1) << 22)
 #define PAGE_BYTES     UINT64_C(4096)
 
-#define LINKS_MAX 2 /* programs that run at tracepoints */
+#define LINKS_MAX    2 /* programs that run at tracepoints */
+#define ABLE_KERNELS "Linux 5.17"
 
 struct python_source {
         struct switch_ring *rings; /* heap, owned; by CPU */
@@ -41,27 +43,6 @@ struct python_source {
         struct tick_clock clock; /* its ticks are nanoseconds of CLOCK_MONOTONIC */
         uint64_t n_garbage;
 };
-
-static int python_source_explain(int code, const char *what, struct error *err)
-{
-        switch (-code) {
-        case EACCES: /* what the verifier says; missing rights are EPERM */
-                return error_set(err, -ENOTSUP, "BPF: this kernel's verifier refuses to %s", what);
-        case EPERM:
-                return error_set(err, code, "BPF: not permitted to %s", what);
-        default:
-                return error_set(err, -ENOTSUP, "BPF: this kernel cannot %s (Linux 5.17 can)", what);
-        }
-}
-
-/* libbpf writes to stderr what we say in words of our own. */
-static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
-{
-        (void)level;
-        (void)format;
-        (void)args;
-        return 0;
-}
 
 static int count_rings(struct python_source *s, struct error *err)
 {
@@ -149,10 +130,10 @@ static int python_source_load(struct python_source *s, bool waits, struct error 
         struct bpf_object *object;
         int r;
 
-        (void)libbpf_set_print(print_nothing);
+        bpf_words_silence_libbpf();
         object = bpf_object__open_mem(python_program, python_program_bytes, &options);
         if (!object)
-                return python_source_explain(-errno, "read the program for Python", err);
+                return bpf_words_explain(-errno, "read the program for Python", ABLE_KERNELS, err);
         choose_programs(object, waits);
         r = set_sizes(s, object);
         if (r == 0)
@@ -163,7 +144,7 @@ static int python_source_load(struct python_source *s, bool waits, struct error 
                 attach_tracepoints(s, object);
         bpf_object__close(object);
         if (r < 0)
-                return python_source_explain(r, "load the program for Python", err);
+                return bpf_words_explain(r, "load the program for Python", ABLE_KERNELS, err);
         for (size_t i = 0; i < s->n_rings; i++)
                 switch_ring_init(&s->rings[i], (uint8_t *)s->map + i * s->stride_bytes, s->ring_bytes,
                                  s->stride_bytes - SWITCH_RING_HEAD_BYTES);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/kernel/bpf_words.h"
+
+#include "base/error.h"
+#include "base/io.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
+{
+        (void)level;
+        (void)format;
+        (void)args;
+        return 0;
+}
+
+void bpf_words_silence_libbpf(void)
+{
+        (void)libbpf_set_print(print_nothing);
+}
+
+/* Where Debian leaves it to the administrator, as on RISC-V, programs of BPF are interpreted. */
+static bool compiler_is_off(void)
+{
+        char state = '1';
+        size_t got = 0;
+        int fd = open("/proc/sys/net/core/bpf_jit_enable", O_RDONLY | O_CLOEXEC);
+
+        if (fd >= 0)
+                (void)io_read_full(fd, &state, 1, &got, NULL);
+        io_close(&fd);
+        return state == '0';
+}
+
+int bpf_words_explain(int code, const char *what, const char *able, struct error *err)
+{
+        switch (-code) {
+        case EACCES: /* what the verifier says; missing rights are EPERM */
+                return error_set(err, -ENOTSUP, "BPF: this kernel's verifier refuses to %s", what);
+        case EPERM:
+                return error_set(err, code,
+                                 "BPF: not permitted to %s; as root, or with CAP_BPF and CAP_PERFMON", what);
+        case ESRCH:
+        case ENOENT:
+        case EINVAL:
+        case EOPNOTSUPP:
+        case E2BIG:
+                if (compiler_is_off())
+                        return error_set(
+                                err, -ENOTSUP,
+                                "BPF: this kernel cannot %s; its BPF compiler is off, which newer ones "
+                                "need (sudo sysctl net.core.bpf_jit_enable=1)",
+                                what);
+                return error_set(err, -ENOTSUP, "BPF: this kernel cannot %s (%s can)", what, able);
+        default:
+                errno = -code;
+                return error_errno(err, "BPF: %s", what);
+        }
+}
