@@ -10,6 +10,8 @@
 # there may be fewer.  Exit status 77 skips the whole test (the last line printed is
 # the reason); any other but 0 fails it.  Lines that begin with "# " are shown even when the test passes: measured figures.
 #
+# Unit tests, replays and the scripts in tests/side_by_side.list run beside each other, the other scripts one at a time.
+#
 # A script that fails is tried a second time when all others have run, alone: it watches the scheduling of a machine
 # that others use too.  If it passes then, it has passed, and what failed first is shown; but not if it needed the second
 # try in one of the two runs before as well: these are in build/VARIANT/test-history.  In CI, where a checkout has no history,
@@ -159,28 +161,34 @@ judge() { # name, folder
         fi
 }
 
-# ---- unit tests and replays measure nothing: as many at a time as there are processors, reported in order
+# ---- what measures nothing: as many at a time as there are processors, reported in order
 
 names=()     # of those that were begun; what came of them is in $scratch/NUMBER
+scripts=()   # the script that it is; empty: unit tests and replays
 n_told=0     # of these
 n_running=0
 
 tell() { # those that have ended, up to one that has not
         while [ "$n_told" -lt "${#names[@]}" ] && [ -e "$scratch/$n_told/status" ]; do
-                judge "${names[n_told]}" "$scratch/$n_told"
+                if [ -n "${scripts[n_told]}" ]; then
+                        judge_script "${names[n_told]}" "$scratch/$n_told" "${scripts[n_told]}"
+                else
+                        judge "${names[n_told]}" "$scratch/$n_told"
+                fi
                 rm -rf "${scratch:?}/$n_told"
                 n_told=$((n_told + 1))
         done
 }
 
-begin() { # name, command...
+begin() { # name, script or "", command...
         if [ "$n_running" -ge "$n_at_once" ]; then
                 wait -n
                 n_running=$((n_running - 1))
                 tell
         fi
-        run_in "$scratch/${#names[@]}" "${@:2}" &
+        run_in "$scratch/${#names[@]}" "${@:3}" &
         names+=("$1")
+        scripts+=("$2")
         n_running=$((n_running + 1))
 }
 
@@ -198,11 +206,11 @@ replay() { # target: its corpus, all files in one run
                 n_failed=$((n_failed + 1))
                 failed+=("replay of $name")
         else
-                begin "replay of $name, ${#files[@]} files" "$1" "${files[@]}"
+                begin "replay of $name, ${#files[@]} files" "" "$1" "${files[@]}"
         fi
 }
 
-# ---- scripts: one at a time
+# ---- scripts
 
 # The two last runs in which a script passed: "once" or "again", the later one last.
 recent() { # name
@@ -216,19 +224,34 @@ remember() { # name, "once" or "again"
         mv "$history.now" "$history"
 }
 
-try_script() { # script
-        local folder=$scratch/first${#again[@]} name=${1#tests/}
+# The outcome of the first try.
+judge_script() { # name, folder, script
         local status words n_ok n_not_ok n_planned skips reasons
-        rm -rf "$folder"
-        run_in "$folder" bash "$1"
-        examine "$name" "$folder"
+        examine "$1" "$2"
         if [ "$n_not_ok" -ne 0 ] && [ "$status" -ne 77 ] && [ "$n_tries" -ne 1 ]; then
-                printf 'LATER %-40s %s: a second try at the end\n' "$name" "$words"
-                again+=("$1")
+                printf 'LATER %-40s %s: a second try at the end\n' "$1" "$words"
+                mv "$2" "$scratch/first${#again[@]}"
+                again+=("$3")
                 return
         fi
-        judge "$name" "$folder"
-        [ "$n_not_ok" -ne 0 ] || remember "$name" once
+        judge "$1" "$2"
+        [ "$n_not_ok" -ne 0 ] || remember "$1" once
+}
+
+is_listed() { # name, list: with reasons, and comments
+        [ -e "tests/$2" ] && awk -v name="$1" '$1 == name { found = 1 } END { exit !found }' "tests/$2"
+}
+
+is_side_by_side() { # name
+        is_listed "$1" side_by_side.list
+}
+
+begin_script() { # script
+        local name=${1#tests/} runs_alone=0
+        is_side_by_side "$name" || runs_alone=1
+        [ "$runs_alone" = 0 ] || finish
+        begin "$name" "$1" bash "$1"
+        [ "$runs_alone" = 0 ] || finish
 }
 
 # The last of the tries that a script needs after its first one; examine() says what came of it.  A skip has not passed.
@@ -263,17 +286,14 @@ try_again() { # number: the script that failed as that one
 run_path() { # a unit test, a fuzz target or a script
         case $1 in
         */fuzz/fuzz_*) replay "$1" ;;
-        *.sh)
-                finish
-                try_script "$1"
-                ;;
-        *) begin "${1##*/}" "$1" ;;
+        *.sh) begin_script "$1" ;;
+        *) begin "${1##*/}" "" "$1" ;;
         esac
 }
 
 is_left_out() { # script: what sanitizers say nothing of
         case $variant in asan | tsan) ;; *) return 1 ;; esac
-        awk -v name="$1" '$1 == name { found = 1 } END { exit !found }' tests/not_sanitized.list
+        is_listed "$1" not_sanitized.list
 }
 
 if [ $# -eq 0 ]; then
@@ -285,9 +305,12 @@ if [ $# -eq 0 ]; then
         fuzzers=("${fuzzers[@]#tests/fuzz/}")
         set -- "${units[@]/#/$build/tests/}" "${fuzzers[@]/#/$build/fuzz/}"
         set -- "${@%.c}"
+        alone=()
         for script in tests/integration/*.sh tests/acceptance/*.sh; do
-                is_left_out "${script#tests/}" || set -- "$@" "$script"
+                ! is_left_out "${script#tests/}" || continue
+                if is_side_by_side "${script#tests/}"; then set -- "$@" "$script"; else alone+=("$script"); fi
         done
+        set -- "$@" "${alone[@]}"
         shopt -u nullglob
 fi
 for test in "$@"; do

@@ -9,7 +9,7 @@ cp tests/run_tests.sh "$tree/tests/"
 unset CI HYPROF_REQUIRE HYPROF_TRIES
 export marks=$TMPDIR # of the scripts, from one try to the next
 n=0
-echo "1..47"
+echo "1..52"
 variant=release
 
 script() { printf '%s\n' "$2" >"$tree/tests/integration/$1.sh"; }
@@ -128,9 +128,44 @@ printf '# why\nintegration/good.sh counts samples\n' >"$tree/tests/not_sanitized
 expect "the list means sanitizers only" 0 "1 passed, 0 failed, 1 skipped"
 variant=asan expect "what is listed does not run with sanitizers" 0 "0 passed, 0 failed, 1 skipped"
 variant=asan expect "unless it is named" 0 "1 passed, 0 failed, 0 skipped" tests/integration/good.sh
+
+# Scripts that are listed run beside each other: these two wait for each other.  One that is not sees none that runs.
+cat >"$marks/runs.sh" <<'END'
+touch "$marks/$1-runs" "$marks/$1-began"
+trap "rm '$marks/$1-runs'" EXIT
+case $1 in
+alone) sleep 0.2 && [ "$(echo "$marks"/*-runs)" = "$marks/alone-runs" ] ;;
+*) for _ in $(seq 100); do [ ! -e "$marks/$2-began" ] || break; sleep 0.05; done; [ -e "$marks/$2-began" ] ;;
+esac || exit 3
+echo 1..1
+echo "ok 1 - $*"
+END
+# shellcheck disable=SC2016 # for the scripts
+meet() {
+        rm -f "$marks"/*-began
+        script left '. "$marks/runs.sh" left right'
+        script right '. "$marks/runs.sh" right left'
+        script alone '. "$marks/runs.sh" alone'
+}
+meet
+printf '# why\nintegration/right.sh\nintegration/left.sh\n' >"$tree/tests/side_by_side.list"
+HYPROF_TRIES=1 expect "listed scripts meet, and one that is not listed meets none" 0 "4 passed, 0 failed, 1 skipped"
+meet
+printf 'integration/right.sh\n' >"$tree/tests/side_by_side.list"
+HYPROF_TRIES=1 expect "one that is not listed meets none that is" 1 "3 passed, 1 failed, 1 skipped"
+meet
+printf 'integration/right.sh\nintegration/left.sh\nintegration/alone.sh\n' >"$tree/tests/side_by_side.list"
+flaky alone 'exit 3'
+expect "a listed script has a second try" 0 "4 passed, 0 failed, 2 skipped, 1 passed at the second try"
+rm "$tree/tests/side_by_side.list" "$tree/tests/integration"/{left,right,alone}.sh
+for list in not_sanitized side_by_side; do
+        n=$((n + 1))
+        missing=$(awk '!/^#/ && NF { print $1 }' tests/$list.list | while read -r name; do [ -f "tests/$name" ] || echo "$name"; done)
+        if [ -z "$missing" ]; then echo "ok $n - each name in $list.list is a script's"; else echo "not ok $n - not there: $missing"; fi
+done
 n=$((n + 1))
-missing=$(awk '!/^#/ && NF { print $1 }' tests/not_sanitized.list | while read -r name; do [ -f "tests/$name" ] || echo "$name"; done)
-if [ -z "$missing" ]; then echo "ok $n - each name in the list is a script's"; else echo "not ok $n - not there: $missing"; fi
+measures=$(awk '!/^#/ && FNR == NR { listed[$1] = 1 } FNR != NR && $1 in listed { name = $1; $1 = ""; if (/counts|time/) print name }' tests/side_by_side.list tests/not_sanitized.list)
+if [ -z "$measures" ]; then echo "ok $n - none that measures runs beside others"; else echo "not ok $n - measure, and are in side_by_side.list: $measures"; fi
 
 touch "$tree/tests/fuzz/fuzz_x.c"
 printf '#!/bin/sh\nexec grep -qx good "$@"\n' >"$tree/build/release/fuzz/fuzz_x"
