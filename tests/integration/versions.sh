@@ -52,6 +52,7 @@ holds "says so too" grep -qF "trace version 1.9 of a newer hyprof, read as 1.5: 
 
 # The page's warnings, of a file and of a pipe.
 warnings_of() { # its standard input, argument of hyprof view
+        : >"$TMPDIR/view" # not the address of the one before
         "$HYPROF" view --no-open "$2" <"$1" >"$TMPDIR/view" 2>"$TMPDIR/view.err" &
         local pid=$! url
         until grep -q '^Ctrl-C' "$TMPDIR/view"; do
