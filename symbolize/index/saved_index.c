@@ -14,7 +14,7 @@
 
 #define MAGIC        "hyprofSI"
 #define MAGIC_BYTES  8
-#define VERSION      2 /* goes up with every change of the saved contents, or of how names are demangled */
+#define VERSION      3 /* goes up when the saved contents change, or how names are chosen and demangled */
 #define HEADER_BYTES 96
 #define HASHED_BYTES (HEADER_BYTES - 8) /* of the header; the hash follows */
 

@@ -39,11 +39,19 @@ static int symbol_table_compare_numbers(uint64_t a, uint64_t b)
         return a < b ? -1 : a > b;
 }
 
+/* A second name that glibc gives functions for calls within itself: "__GI___clone3" is __clone3. */
+static bool is_inner_name(const char *name)
+{
+        return strncmp(name, "__GI_", 5) == 0;
+}
+
 /* The best name of an address first; 0 = they are as good. */
 static int symbol_table_compare_names(const struct symbol_table_entry *x, const struct symbol_table_entry *y)
 {
         int r = symbol_table_compare_numbers(x->size_bytes == 0, y->size_bytes == 0);
 
+        if (r == 0)
+                r = symbol_table_compare_numbers(is_inner_name(x->name), is_inner_name(y->name));
         if (r == 0)
                 r = symbol_table_compare_numbers(x->binding, y->binding);
         if (r == 0)

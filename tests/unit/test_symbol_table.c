@@ -88,6 +88,8 @@ static const struct {
         { 8, 8, "_global", "local", SYMBOL_BINDING_GLOBAL, SYMBOL_BINDING_LOCAL },
         { 8, 8, "_local", "weak", SYMBOL_BINDING_LOCAL, SYMBOL_BINDING_WEAK },
         { 8, 8, "_one", "__two", SYMBOL_BINDING_GLOBAL, SYMBOL_BINDING_GLOBAL },
+        { 8, 8, "__clone3", "__GI___clone3", SYMBOL_BINDING_LOCAL, SYMBOL_BINDING_LOCAL },
+        { 8, 8, "fork", "__GI_fork", SYMBOL_BINDING_WEAK, SYMBOL_BINDING_LOCAL },
         { 4, 8, "short", "_long", SYMBOL_BINDING_GLOBAL, SYMBOL_BINDING_GLOBAL },
 };
 
