@@ -536,6 +536,13 @@ def _report(options: argparse.Namespace, folder: str) -> None:
     sys.stdout.flush()
 
 
+def _forget_output() -> None:
+    """Python 3.13 tries to write what is left once more when it ends, and ends with status 120 if that fails."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
 def main(argv: Sequence[str]) -> int:
     """0 = written, 1 = the trace cannot be read or has no such signpost, or there is no room for the report."""
     options = _parse(argv)
@@ -551,6 +558,7 @@ def main(argv: Sequence[str]) -> int:
     except OSError as error:
         name = error.filename or (options.output if options.output not in (None, "-") else "standard output")
         print(f"hyprof ops: cannot write {name}: {error.strerror}", file=sys.stderr)
+        _forget_output()
         return 1
     return 0
 
