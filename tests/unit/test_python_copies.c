@@ -255,19 +255,31 @@ START_TEST(test_code_in_the_place_of_other_code_is_copied)
 }
 END_TEST
 
-/* The frames of the samples until the ring is read are more important than names, which can be read later. */
-START_TEST(test_copies_leave_half_of_the_ring_to_frames)
+/* Eight wake-ups of which each copies.  Returns how many samples were lost. */
+static uint64_t fill_ring(void)
 {
         uint64_t n_lost = python_source_count_lost(source);
-        uint32_t n_first;
 
-        for (uint32_t i = 0; i < FRAMES_MAX; i++)
-                put_code(i, memory + i * sizeof(struct fake_code));
+        (void)take_copies();
         for (int i = 0; i < 8; i++) {
                 process->serial++;
                 wake();
         }
-        ck_assert_uint_eq(python_source_count_lost(source), n_lost);
+        return python_source_count_lost(source) - n_lost;
+}
+
+/*
+ * The frames of the samples until the ring is read are more important than names, which can be read later.
+ * A wake-up in an interrupt of ours is lost, too: on slow machines that is frequent, but not always.
+ */
+START_TEST(test_copies_leave_half_of_the_ring_to_frames)
+{
+        uint32_t n_first;
+
+        for (uint32_t i = 0; i < FRAMES_MAX; i++)
+                put_code(i, memory + i * sizeof(struct fake_code));
+        for (int n_tries = 1; fill_ring() > 0; n_tries++)
+                ck_assert_int_lt(n_tries, 100);
         n_first = take_copies();
         ck_assert_uint_gt(n_first, 0);
         ck_assert_uint_lt(n_first, 8 * FRAMES_MAX);
