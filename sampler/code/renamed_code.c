@@ -225,41 +225,51 @@ static bool renamed_code_is_candidate(const struct made_executable *made, const 
                renamed_code_overlaps(row, made->start_avma, made->end_avma);
 }
 
+/* The times at which some memory was made executable, and which had no line yet. */
+struct candidates {
+        size_t n, n_early; /* of which so many are before the reading */
+        uint64_t newest_ns;
+};
+
 /*
- * Are so many moments, some of them before the reading, those of so many lines?  One more waits for its line.
+ * Are these moments those of so many lines?  One more waits for its line; where some get none, or get it too
+ * late, that is known only if the file was changed after all of them.
  */
-static bool fit(const struct renamed_code *r, size_t n_found, size_t n_early, size_t n_wanted)
+static bool fit(const struct renamed_code *r, const struct candidates *c,
+                const struct renamed_reading *reading, size_t n_wanted)
 {
         if (r->has_lineless)
-                return n_early == 0 && n_found == n_wanted;
-        return n_found == n_wanted || n_found == n_wanted + 1;
+                return c->n_early == 0 && c->n == n_wanted && c->newest_ns <= reading->changed_ns;
+        return c->n == n_wanted || c->n == n_wanted + 1;
 }
 
 /*
  * The number @n of the times at which this memory was made executable, which is then used.  Returns 0 if they
  * are not those of @n_wanted lines.
  */
-static uint64_t find_moment(struct renamed_code *r, const struct trace_code_region *row, uint64_t until_ns,
-                            size_t n, size_t n_wanted)
+static uint64_t find_moment(struct renamed_code *r, const struct trace_code_region *row,
+                            const struct renamed_reading *reading, size_t n, size_t n_wanted)
 {
         struct made_executable *found = NULL;
-        size_t n_found = 0, n_early = 0;
+        struct candidates all = { .n = 0 };
 
         for (size_t i = 0; i < r->n_made && i < RENAMED_CODE_MADE_MAX; i++) {
                 struct made_executable *m = &r->made[i];
                 size_t n_before = 0;
 
-                if (!renamed_code_is_candidate(m, row, until_ns))
+                if (!renamed_code_is_candidate(m, row, reading->now_ns))
                         continue;
-                n_found++;
-                n_early += m->time_ns <= r->read_ns;
+                all.n++;
+                all.n_early += m->time_ns <= r->read_ns;
+                if (m->time_ns > all.newest_ns)
+                        all.newest_ns = m->time_ns;
                 for (size_t k = 0; !found && k < r->n_made && k < RENAMED_CODE_MADE_MAX; k++)
                         n_before += r->made[k].time_ns < m->time_ns &&
-                                    renamed_code_is_candidate(&r->made[k], row, until_ns);
+                                    renamed_code_is_candidate(&r->made[k], row, reading->now_ns);
                 if (!found && n_before == n)
                         found = m;
         }
-        if (!found || !fit(r, n_found, n_early, n_wanted))
+        if (!found || !fit(r, &all, reading, n_wanted))
                 return 0;
         found->is_used = true;
         return found->time_ns;
@@ -278,6 +288,26 @@ static size_t count_alike(const struct renamed_code *r, size_t line, size_t *ret
                 *ret_before += i < line;
         }
         return n;
+}
+
+/*
+ * Changes that wait, of times in a window that begins then, are in doubt: the readings before took their name
+ * for that of the last line, and did not know that the code was replaced once more.
+ */
+static void doubt_changes(struct renamed_code *r, const struct trace_code_region *row, uint64_t since_ns)
+{
+        for (size_t i = r->first; i < r->n_changes; i++) {
+                struct renamed_change change = r->changes[i];
+                size_t at;
+
+                if (change.row.time_ns <= since_ns || !renamed_code_overlap(&change.row, row))
+                        continue;
+                change.row.time_ns = since_ns;
+                change.row.gone = 1;
+                for (at = i; at > r->first && r->changes[at - 1].row.time_ns > since_ns; at--)
+                        r->changes[at] = r->changes[at - 1];
+                r->changes[at] = change;
+        }
 }
 
 /*
@@ -303,9 +333,21 @@ static int add_window(struct renamed_code *r, struct trace_code_region *row, boo
         unknown.time_ns = from_ns;
         unknown.gone = 1;
         row->time_ns = until_ns;
-        if (until_ns > from_ns)
+        if (until_ns > from_ns) {
+                doubt_changes(r, row, from_ns);
                 code = add_change(r, &unknown);
+        }
         return code == 0 && is_last ? add_change(r, row) : code;
+}
+
+/* Samples that were taken before the first reading may be of any of its lines about their memory. */
+static int doubt_earlier(struct renamed_code *r, const struct trace_code_region *row, uint64_t moment_ns)
+{
+        struct trace_code_region unknown = *row;
+
+        unknown.time_ns = moment_ns - 1;
+        unknown.gone = 1;
+        return add_change(r, &unknown);
 }
 
 static int renamed_code_add_line(struct renamed_code *r, size_t line, const struct renamed_reading *reading)
@@ -317,12 +359,14 @@ static int renamed_code_add_line(struct renamed_code *r, size_t line, const stru
         if (r->n_lines <= RENAMED_CODE_LINES_MAX) {
                 n = count_alike(r, line, &n_before);
                 if (!r->writes_code && !r->is_unsure)
-                        moment_ns = find_moment(r, &row, reading->now_ns, n_before, n);
+                        moment_ns = find_moment(r, &row, reading, n_before, n);
         }
         if (moment_ns == 0) {
                 r->is_unsure = true;
                 return add_window(r, &row, n_before + 1 == n, reading);
         }
+        if (r->read_ns == 0 && n > 1 && n_before == 0 && doubt_earlier(r, &row, moment_ns) < 0)
+                return -ENOMEM;
         row.time_ns = moment_ns > r->read_ns ? moment_ns : r->read_ns + 1;
         return add_change(r, &row);
 }

@@ -8,9 +8,10 @@
  * was read before, and in that time the code was replaced.  If the process cannot write its code without
  * making it executable again, the moments at which it did so are those of the lines, in their order.  The
  * line of the last one may not be written yet, as long as each moment so far has got its line within
- * RENAMED_CODE_SETTLED_NS; after one that did not, only as many moments as lines are theirs.  With any other
- * number, and from then on until the process has made nothing executable for that time, there is a window,
- * narrowed by the time at which the file was changed last, in which the memory has no name.
+ * RENAMED_CODE_SETTLED_NS; after one that did not, or did later, only as many moments as lines are theirs,
+ * and only if the file was changed after all of them.  With any other number, and from then on until the
+ * process has made nothing executable for that time, there is a window, narrowed by the time at which the
+ * file was changed last, in which the memory has no name.
  *
  * Used by the collector's thread.
  */

@@ -214,7 +214,7 @@ START_TEST(after_a_record_without_a_line_none_waits)
         end_reading(late_ns, 0, 0);
         make_executable(late_ns + 10, false);
         add_line(7);
-        end_reading(late_ns + 100, 0, 1);
+        end_reading(late_ns + 100, late_ns + 20, 1);
         expect(late_ns + 10, 7);
         make_executable(late_ns + 110, false);
         make_executable(late_ns + 120, false);
@@ -230,7 +230,7 @@ START_TEST(after_a_record_without_a_line_none_waits)
         end_reading(3 * late_ns, 0, 0); /* after a while without records it is */
         make_executable(3 * late_ns + 10, false);
         add_line(10);
-        end_reading(3 * late_ns + 100, 0, 1);
+        end_reading(3 * late_ns + 100, 3 * late_ns + 20, 1);
         expect(3 * late_ns + 10, 10);
         make_executable(3 * late_ns + 150, false);
         end_reading(3 * late_ns + 200, 0, 0);
@@ -307,6 +307,22 @@ START_TEST(several_names_for_fresh_memory)
 }
 END_TEST
 
+/* Samples that were written before the first reading are of either: they have neither name. */
+START_TEST(several_names_in_the_first_reading)
+{
+        make_executable(150, false);
+        make_executable(160, false);
+        add_fresh(CODE_AVMA, CODE_BYTES, 1);
+        add_fresh(CODE_AVMA, CODE_BYTES, 2);
+        ck_assert_int_eq(renamed_code_sort(&renamed), 0);
+        end_reading(200, 190, 2);
+        expect(149, 0);
+        expect(150, 1);
+        expect(160, 2);
+        expect_nothing();
+}
+END_TEST
+
 /* A short line within a long one, after another short one. */
 START_TEST(names_within_a_name)
 {
@@ -367,6 +383,58 @@ START_TEST(windows_follow_each_other)
         expect(95, 1);
         expect(95, 0);
         expect(195, 2);
+        expect_nothing();
+}
+END_TEST
+
+/* As many lines as moments: the first line is of a moment before them, and the last moment waits for its. */
+START_TEST(a_line_that_is_too_late_is_not_of_the_next_moment)
+{
+        const uint64_t late_ns = 2 * RENAMED_CODE_SETTLED_NS;
+
+        end_reading(100, 0, 1);
+        make_executable(110, false);
+        end_reading(late_ns, 0, 0); /* no line so far */
+        add_line(7);
+        make_executable(late_ns + 10, false);
+        add_line(8);
+        make_executable(late_ns + 20, false);
+        end_reading(late_ns + 22, late_ns + 18, 2);
+        expect(late_ns, 0);
+        expect(late_ns, 0);
+        expect(late_ns + 22, 8);
+        expect_nothing();
+}
+END_TEST
+
+/*
+ * A line came so late that no moment is known to be its own.  The code that was made executable just before
+ * that reading got its line after it: what lies between them has neither name.
+ */
+START_TEST(a_young_moment_ends_the_name_of_a_window)
+{
+        struct renamed_reading reading = {
+                .empty_ns = 300000000, .now_ns = 300000000, .lag_ns = 20, .n_lines = 1
+        };
+
+        end_reading(100, 0, 0);
+        make_executable(150, false);
+        end_reading(200000000, 0, 0);
+        end_reading(299999950, 0, 0); /* the moment got no line */
+        make_executable(299999990, false);
+        add_line(1);
+        add_line(2); /* two at once, of one moment */
+        ck_assert_int_eq(renamed_code_end_reading(&renamed, &reading), 0);
+        make_executable(300000050, false);
+        add_line(3);
+        reading.empty_ns = reading.now_ns = 300000100;
+        ck_assert_int_eq(renamed_code_end_reading(&renamed, &reading), 0);
+        for (int line = 1; line <= 2; line++)
+                expect(299999950, 0);
+        for (int change = 0; change < 2;
+             change++) /* the second name, in doubt now, and the window of the third */
+                expect(299999989, 0);
+        expect(300000100, 3);
         expect_nothing();
 }
 END_TEST
