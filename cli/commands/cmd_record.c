@@ -42,6 +42,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,8 +58,9 @@ struct work {
         const struct record_options *options;
         char **argv;
         struct output_file *file;
-        const char *path; /* of the file, as it is called now */
-        char *old_path;   /* that, where it is not the options' */
+        const char *path;        /* of the file, as it is called now */
+        char *old_path;          /* that, where it is not the options' */
+        const sigset_t *signals; /* see recorder_hold_signals(); or NULL */
         struct progress_line line;
         struct ring_record ring;      /* if there is one */
         struct listen_record *listen; /* if the trace is given to a taker; NULL = it is not */
@@ -344,6 +346,7 @@ static int run_recorder(struct work *w, struct error *err)
                 .keeper = { .mode = options->embed_bytes_max > 0 ? options->embed : CODE_KEEPER_NONE,
                             .bytes_max = options->embed_bytes_max,
                             .spool = options->no_symbolize ? NULL : &w->spool },
+                .signals = w->signals,
                 .keep_stacks = options->keep_stacks,
                 .python = options->python,
                 .off_cpu = options->off_cpu,
@@ -472,12 +475,14 @@ static void note_small_limits(const struct record_options *options, char **argv)
                         memory.text, text_number_bytes(limit.rlim_cur).text);
 }
 
+/* @signals: see recorder_hold_signals(), or NULL */
 static int record_into(struct output_file *file, const struct record_options *options, char **argv,
-                       struct listen_record *listen)
+                       struct listen_record *listen, const sigset_t *signals)
 {
         struct work w = { .options = options,
                           .argv = argv,
                           .file = file,
+                          .signals = signals,
                           .path = options->path,
                           .ring = RING_RECORD_NONE,
                           .listen = listen,
@@ -535,15 +540,25 @@ static int record_for_taker(struct record_options *options, char **argv)
         int status = listen_record_open(&listen, options, &file);
 
         if (status == EXIT_STATUS_OK)
-                status = record_into(&file, options, argv, &listen);
+                status = record_into(&file, options, argv, &listen, NULL);
         listen_record_close(&listen);
         return status;
+}
+
+/* Opening a pipe may take until another process reads it, and a signal ends that. */
+static bool is_for_a_file(const char *path)
+{
+        struct stat status;
+
+        return stat(path, &status) < 0 || S_ISREG(status.st_mode);
 }
 
 static int cmd_record_run(struct record_options *options, char **argv)
 {
         struct error err = ERROR_NONE;
         struct output_file file;
+        bool holds_signals;
+        sigset_t signals;
         int status = EXIT_STATUS_OK;
         int r;
 
@@ -575,6 +590,9 @@ static int cmd_record_run(struct record_options *options, char **argv)
                 return status;
         if (options->listen)
                 return record_for_taker(options, argv);
+        holds_signals = !options->to_stdout && is_for_a_file(options->path);
+        if (holds_signals)
+                recorder_hold_signals(&signals);
         r = options->to_stdout ? output_file_take_stdout(&file, &err)
                                : output_file_open(&file, options->path, &err);
         if (r < 0) {
@@ -588,7 +606,7 @@ static int cmd_record_run(struct record_options *options, char **argv)
                 output_file_close(&file);
                 return EXIT_STATUS_USAGE;
         }
-        return record_into(&file, options, argv, NULL);
+        return record_into(&file, options, argv, NULL, holds_signals ? &signals : NULL);
 }
 
 const struct option_table *cmd_record_options(void)

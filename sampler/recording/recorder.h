@@ -21,6 +21,7 @@
 #include "sampler/recording/command.h"
 #include "sampler/zones/spare_memory.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,10 +61,11 @@ struct recorder_options {
         struct table_store *table_store;   /* borrowed; NULL = unwind tables are not kept */
         struct code_keeper_options keeper; /* mode, limit, folder and spool; the rest is the recorder's */
         const struct flight_options
-                *flight;     /* only the end is kept; NULL = all goes into the trace at once */
-        int file_opener_pid; /* opens files for `flight`, and is not to be recorded; 0 = none */
-        bool keep_stacks;    /* the copies of stacks go into the trace */
-        bool off_cpu;        /* with the stacks of threads that wait and wake */
+                *flight;         /* only the end is kept; NULL = all goes into the trace at once */
+        int file_opener_pid;     /* opens files for `flight`, and is not to be recorded; 0 = none */
+        const sigset_t *signals; /* what recorder_hold_signals() gave; NULL = it was not called */
+        bool keep_stacks;        /* the copies of stacks go into the trace */
+        bool off_cpu;            /* with the stacks of threads that wait and wake */
         bool no_switches;
         enum python_mode python;
         bool command_as_root;   /* after privileges_become_user() with the same */
@@ -94,6 +96,13 @@ struct recorder_result {
         char event_names[128]; /* the sampled events: "cpu-clock, each sched:sched_switch" */
         bool has_rate;         /* not each one of all of them */
 };
+
+/*
+ * recorder_hold_signals() - SIGINT, SIGTERM, SIGHUP and SIGQUIT wait for recorder_run()
+ * A file that takes an earlier trace's name is not left half made then: the run ends before the command does
+ * anything.  @ret_before: what was blocked before; the command gets that.
+ */
+void recorder_hold_signals(sigset_t *ret_before);
 
 /*
  * recorder_run() - start the command and record it until it ends, a signal comes or the time is over

@@ -26,20 +26,39 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-static int take_signals(struct recorder *r, struct error *err)
+/* The signals that end a recording.  Under nohup(1) a hang-up does not. */
+static sigset_t ending_signals(void)
 {
+        struct sigaction hang_up;
         sigset_t signals;
 
         (void)sigemptyset(&signals);
         (void)sigaddset(&signals, SIGINT);
         (void)sigaddset(&signals, SIGTERM);
-        (void)sigaddset(&signals, SIGHUP);
         (void)sigaddset(&signals, SIGQUIT);
+        if (sigaction(SIGHUP, NULL, &hang_up) < 0 || hang_up.sa_handler != SIG_IGN)
+                (void)sigaddset(&signals, SIGHUP);
+        return signals;
+}
+
+void recorder_hold_signals(sigset_t *ret_before)
+{
+        const sigset_t signals = ending_signals();
+
+        (void)pthread_sigmask(SIG_BLOCK, &signals, ret_before); /* cannot fail for these arguments */
+}
+
+static int take_signals(struct recorder *r, struct error *err)
+{
+        sigset_t signals = ending_signals();
+
         r->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
         /* A reader of the trace that goes away, and a limit on its length, are errors of write(2). */
         (void)sigaddset(&signals, SIGPIPE);
         (void)sigaddset(&signals, SIGXFSZ);
-        (void)pthread_sigmask(SIG_BLOCK, &signals, &r->child_signals); /* cannot fail for these arguments */
+        (void)pthread_sigmask(SIG_BLOCK, &signals, &r->child_signals); /* as above */
+        if (r->options->signals)
+                r->child_signals = *r->options->signals;
         if (r->signal_fd < 0)
                 return error_errno(err, "signalfd");
         return r->options->argv ? job_control_open(&r->job, r->options->flight != NULL, err) : 0;
@@ -349,12 +368,22 @@ static int start_command(struct recorder *r, struct error *err)
         return code;
 }
 
+/* A signal that came before the command began. */
+static bool is_stopped(const struct recorder *r)
+{
+        struct pollfd signals = { .fd = r->signal_fd, .events = POLLIN };
+
+        return poll(&signals, 1, 0) > 0;
+}
+
 int recorder_let_go(struct recorder *r, struct error *err)
 {
         int code;
 
         if (!r->options->argv || r->started)
                 return 0;
+        if (is_stopped(r))
+                return error_set(err, -ECANCELED, "ended by a signal before the command began");
         code = command_go(&r->command, err);
         r->started = code == 0;
         r->result->exec_failed = !r->started;

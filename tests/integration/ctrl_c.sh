@@ -3,7 +3,7 @@
 # SIGINT, SIGTERM and SIGHUP end the recording and keep the trace; a command that ignores them goes on and is waited for
 set -eu
 . tests/tap.sh
-plan 49
+plan 61
 need jq
 need_sampling
 # Jobs get process groups of their own, and SIGINT is not ignored in them.
@@ -106,3 +106,36 @@ holds "two signals: the recording ends" says twice "waiting for the command"
 holds "two signals: SIGTERM" kill -TERM "$pid"
 holds "two signals: it reaches the program" ended_with 6
 holds "two signals: the trace is whole" is_whole twice
+
+# At the start: as soon as the new file has the name of an earlier trace.
+earlier=$(sha256sum <"$TMPDIR/INT.hyp")
+keeps_earlier() { # name of the trace, signal: it is whole, and the earlier one has its name, or that with .old
+        local inode tries pid
+        cp "$TMPDIR/INT.hyp" "$TMPDIR/$1.hyp"
+        rm -f "$TMPDIR/$1.hyp.old"
+        inode=$(stat -c %i "$TMPDIR/$1.hyp")
+        "$HYPROF" record -q -o "$TMPDIR/$1.hyp" -- sleep 5 2>"$TMPDIR/$1.err" &
+        pid=$!
+        for ((tries = 0; tries < 10000; tries++)); do
+                [ "$(stat -c %i "$TMPDIR/$1.hyp" 2>/dev/null)" = "$inode" ] || break
+        done
+        kill -"$2" "$pid"
+        wait "$pid" || true
+        is_whole "$1" &&
+                { same "$earlier" "$(sha256sum <"$TMPDIR/$1.hyp")" >/dev/null || same "$earlier" "$(sha256sum <"$TMPDIR/$1.hyp.old")"; }
+}
+for signal in INT TERM HUP; do
+        for try in 1 2 3; do
+                holds "SIG$signal at the start, $try: no trace is lost" keeps_earlier "start-$signal" $signal
+        done
+done
+
+# Who asked for it by nohup(1) does not end with the terminal.
+(trap '' HUP; exec "$HYPROF" record -o "$TMPDIR/hup.hyp" -- sh -c "echo ready; read -r line; exit 7" <"$to_command" >"$from_command" 2>"$TMPDIR/hup.err") &
+pid=$!
+exec 4>"$to_command" 5<"$from_command"
+holds "nohup: the program works" hear ready
+kill -HUP "$pid"
+echo on >&4
+holds "nohup: the command goes on after a hang-up" ended_with 7
+holds "nohup: so does the recording" same "" "$(reported hup '.missing.rows[] | select(.code == "STOPPED_EARLY") | .code')"
