@@ -12,6 +12,7 @@
  */
 #include "sampler/code/table_process.h"
 
+#include "base/child_end.h"
 #include "base/confinement.h"
 #include "base/error.h"
 #include "base/io.h"
@@ -385,12 +386,6 @@ int table_process_start(struct table_process *p, struct table_store *store, uint
         return table_process_start_task(p, store, run_as_uid, run_as_gid, table_process_build, err);
 }
 
-static void wait_for_end(struct pollfd *ended)
-{
-        while (poll(ended, ended->fd >= 0, REAP_TIME_MS) < 0 && errno == EINTR)
-                ;
-}
-
 void table_process_hang_up(struct table_process *p)
 {
         if (p->pid > 0) {
@@ -400,24 +395,14 @@ void table_process_hang_up(struct table_process *p)
 }
 
 /*
- * The child sees that the socket is closed, ends what it began, and goes.  One that does not is killed.  If
- * it has become another user, and we have given up our rights, that fails; then it dies with us.
+ * The child sees that the socket is closed, ends what it began, and goes.  If it has become another user, and
+ * we have given up our rights, it cannot be killed; then it dies with us.
  */
 void table_process_stop(struct table_process *p)
 {
-        struct pollfd ended = { .fd = -1, .events = POLLIN };
-
         table_process_hang_up(p);
-        if (p->pid > 0) {
-                ended.fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
-                wait_for_end(&ended);
-                if (waitpid(p->pid, NULL, WNOHANG) == 0) {
-                        (void)kill(p->pid, SIGKILL);
-                        wait_for_end(&ended);
-                        (void)waitpid(p->pid, NULL, WNOHANG);
-                }
-                io_close(&ended.fd);
-        }
+        if (p->pid > 0)
+                child_end_within(p->pid, REAP_TIME_MS);
         byte_buffer_deinit(&p->received);
         *p = (struct table_process){ .fd = -1, .request_fd = -1 };
 }

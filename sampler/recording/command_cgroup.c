@@ -2,6 +2,7 @@
 #include "sampler/recording/command_cgroup.h"
 
 #include "base/byte_buffer.h"
+#include "base/child_end.h"
 #include "base/error.h"
 #include "base/io.h"
 #include "sampler/kernel/cgroup_folder.h"
@@ -29,6 +30,7 @@
 #define NAMES_MAX      8
 #define REMOVE_TRIES   64 /* a program that starts children without end may be a child ahead of us */
 #define LIST_BYTES_MAX (UINT32_C(1) << 24)
+#define KEEPER_TIME_MS 1000 /* for it to end */
 
 /*
  * cgroups are folders that usually belong to root.  A process that has become a user and holds the
@@ -311,8 +313,8 @@ void command_cgroup_close(struct command_cgroup *c)
         io_close(&c->fd);
         if (c->keeper_pid > 0) {
                 (void)io_write_all(c->keeper_fd, "", 1, NULL);
-                while (waitpid(c->keeper_pid, NULL, 0) < 0 && errno == EINTR)
-                        ;
+                child_end_within(c->keeper_pid,
+                                 KEEPER_TIME_MS); /* what it leaves, the next recorder removes */
         }
         io_close(&c->keeper_fd);
         command_cgroup_init(c);

@@ -369,7 +369,7 @@ static int start_command(struct recorder *r, struct error *err)
 }
 
 /* A signal that came before the command began. */
-static bool is_stopped(const struct recorder *r)
+static bool has_ending_signal(const struct recorder *r)
 {
         struct pollfd signals = { .fd = r->signal_fd, .events = POLLIN };
 
@@ -382,7 +382,7 @@ int recorder_let_go(struct recorder *r, struct error *err)
 
         if (!r->options->argv || r->started)
                 return 0;
-        if (is_stopped(r))
+        if (has_ending_signal(r))
                 return error_set(err, -ECANCELED, "ended by a signal before the command began");
         code = command_go(&r->command, err);
         r->started = code == 0;

@@ -3,7 +3,7 @@
 # A target that exchanges its mappings, its program and what it shares with the recorder does neither stop nor break it
 set -eu
 . tests/tap.sh
-plan 12
+plan 14
 need jq
 need_sampling
 
@@ -25,3 +25,14 @@ start 3
 holds "a recording that ends before" ends_with 0 "$HYPROF" record -o "$TMPDIR/part.hyp" -d 1s -p "$target"
 holds "is whole" is_whole part
 holds "the target lives on, unharmed" wait "$target"
+
+# A program that stops the process which removes its control group.
+cat >"$TMPDIR/stops" <<'END'
+#!/bin/sh
+for pid in $(pgrep -P $PPID); do
+        ! grep -qx hyprof-cgroup "/proc/$pid/comm" || kill -STOP "$pid"
+done
+END
+chmod +x "$TMPDIR/stops"
+holds "the recording ends beside a helper that is stopped" timeout 20 "$HYPROF" record -q -o "$TMPDIR/stopped.hyp" -- "$TMPDIR/stops"
+holds "the trace is whole" is_whole stopped
