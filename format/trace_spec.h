@@ -360,9 +360,11 @@ enum trace_clock_kind {
         X(57, THREAD_UNKNOWN, "events of threads that the kernel did not report, left out")                      \
         X(58, PYTHON_GONE,                                                                                       \
           "call stacks without some Python functions: the code was gone, or made no sense, when it was read")    \
-        X(59, PYTHON_TOO_MANY, "call stacks without some Python functions: too many new code objects at once")
+        X(59, PYTHON_TOO_MANY, "call stacks without some Python functions: too many new code objects at once")   \
+        X(60, CLIENT_NO_SPACE,                                                                                   \
+          "programs without zones: no room for the memory that is shared with hyprof (ulimit -v, -f, -n)")
 
-#define TRACE_LOSS_COUNT 60 /* ids below this are known */
+#define TRACE_LOSS_COUNT 61 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

@@ -48,7 +48,7 @@ void region_inbox_close(struct region_inbox *inbox)
 }
 
 /* The data of a connection so far. */
-enum delivery { DELIVERY_NOT_YET, DELIVERY_NONE, DELIVERY_FD };
+enum delivery { DELIVERY_NOT_YET, DELIVERY_NONE, DELIVERY_FD, DELIVERY_NO_REGION };
 
 /* More than one descriptor is more than was asked for: the rest is closed. */
 static enum delivery receive_fd(int connection, int *ret_fd)
@@ -66,11 +66,15 @@ static enum delivery receive_fd(int connection, int *ret_fd)
                 .msg_controllen = sizeof(control.bytes),
         };
         const struct cmsghdr *rights;
+        ssize_t n = recvmsg(connection, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
-        if (recvmsg(connection, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
+        if (n < 0)
                 return errno == EAGAIN ? DELIVERY_NOT_YET : DELIVERY_NONE;
         rights = CMSG_FIRSTHDR(&message);
-        if (!rights || rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS ||
+        *ret_fd = -1;
+        if (!rights)
+                return n == 1 ? DELIVERY_NO_REGION : DELIVERY_NONE;
+        if (rights->cmsg_level != SOL_SOCKET || rights->cmsg_type != SCM_RIGHTS ||
             rights->cmsg_len != CMSG_LEN(sizeof(int)))
                 return DELIVERY_NONE;
         memcpy(ret_fd, CMSG_DATA(rights), sizeof(*ret_fd));
@@ -119,7 +123,7 @@ static int next_held(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd)
                         continue;
                 }
                 forget_held(inbox, i);
-                if (delivery == DELIVERY_FD) {
+                if (delivery != DELIVERY_NONE) {
                         *ret_pid = pid;
                         return 1;
                 }
@@ -152,7 +156,7 @@ int region_inbox_next(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd
                         continue;
                 }
                 io_close(&connection);
-                if (delivery == DELIVERY_FD) {
+                if (delivery != DELIVERY_NONE) {
                         *ret_pid = pid;
                         return 1;
                 }

@@ -44,9 +44,9 @@ void region_inbox_close(struct region_inbox *inbox);
 /*
  * region_inbox_next() - the next region that came
  * @ret_pid:  of the sender, in our PID namespace; it may be gone already
- * @ret_fd: owned by the caller
- * Returns 1, or 0 if no sender is left; other users and senders without a descriptor are passed over.  Does
- * not block.
+ * @ret_fd: owned by the caller; -1 = the sender says that it has no region
+ * Returns 1, or 0 if no sender is left; other users, and senders that send nothing, are passed over.  Never
+ * blocks.
  */
 int region_inbox_next(struct region_inbox *inbox, uint32_t *ret_pid, int *ret_fd);
 

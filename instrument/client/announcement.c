@@ -30,6 +30,10 @@ static int send_fd(int socket_fd, int fd)
         rights->cmsg_type = SCM_RIGHTS;
         rights->cmsg_len = CMSG_LEN(sizeof(int));
         memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
+        if (fd < 0) {
+                message.msg_control = NULL;
+                message.msg_controllen = 0;
+        }
         return sendmsg(socket_fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 

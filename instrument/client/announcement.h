@@ -17,7 +17,7 @@
 /*
  * announcement_send() - send a descriptor to a listening socket
  * @address:  "@name" for an abstract address of AF_UNIX; "" = no recorder waits, nothing is done
- * @fd: stays the caller's
+ * @fd: stays the caller's; -1 = the program has no region, and its events are lost: no descriptor is sent
  * Returns 0, -EINVAL if there is no address, -ECONNREFUSED if no process listens there, -errno.  Never
  * blocks: without it the recorder looks for the region itself.  Async-signal-safe.  Four system calls.
  */

@@ -75,6 +75,12 @@ static void announce(void)
         client_self.claim_ns = r == 0 || client_self.is_orphan ? ticks_kernel_ns() + CLAIM_NS : 0;
 }
 
+/* There is no region: the recorder, if it waits for one, knows what it has not got. */
+static void announce_lack(void)
+{
+        (void)announcement_send(client_self.settings.recorder, -1);
+}
+
 /*
  * A recorder that comes at this moment writes its PID, and then the control word: if it has what we
  * clear, we see its PID.
@@ -132,8 +138,10 @@ static void after_fork_in_child(void)
         } else {
                 client_self.region = (struct region_memory){ .base = NULL };
         }
-        if (!client_self.region.base)
+        if (!client_self.region.base) {
                 (void)region_memory_blank_control(hyprof_control);
+                announce_lack();
+        }
         client_link_renew(&client_self.region);
 
         if (t->state_at_fork == THREAD_RING_BUSY) {
@@ -167,6 +175,8 @@ __attribute__((constructor(101))) static void begin(void)
                 announce();
                 (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
                 client_link_lead();
+        } else {
+                announce_lack();
         }
         errno = saved_errno;
 }

@@ -66,6 +66,7 @@ uint64_t loss_counter_total(const struct loss_counter *c)
                 TRACE_LOSS_DROPPED_DEVICES,  TRACE_LOSS_STRING_TABLE_FULL, TRACE_LOSS_BLOB_REFUSED,
                 TRACE_LOSS_BLOB_DAMAGED,     TRACE_LOSS_ATTACHMENTS_FULL,  TRACE_LOSS_SAMPLES_LOST,
                 TRACE_LOSS_SWITCHES_LOST,    TRACE_LOSS_CLIENT_NO_FILES,   TRACE_LOSS_THREAD_UNKNOWN,
+                TRACE_LOSS_CLIENT_NO_SPACE,
         };
 
         return loss_counter_sum(c, lost, sizeof(lost) / sizeof(lost[0]));

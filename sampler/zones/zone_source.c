@@ -295,9 +295,21 @@ static int wait_for_process(struct zone_source *s, uint32_t pid, int fd, bool an
         return 0;
 }
 
+static int add_missed(struct zone_source *s, uint32_t pid, enum trace_loss_reason why)
+{
+        int r = array_reserve(&s->missed, &s->missed_capacity, s->n_missed + 1, sizeof(*s->missed));
+
+        if (r == 0)
+                s->missed[s->n_missed++] =
+                        (struct missed_region){ .pid = pid, .cycle = s->n_cycles, .why = why };
+        return r;
+}
+
 int zone_source_receive(struct zone_source *s, uint32_t pid, int fd)
 {
-        return wait_for_process(s, pid, fd, false);
+        if (fd >= 0)
+                return wait_for_process(s, pid, fd, false);
+        return s->n_missed < WAITING_MAX ? add_missed(s, pid, TRACE_LOSS_CLIENT_NO_SPACE) : 0;
 }
 
 /* It waited in vain: its process is not recorded, or had ended before its turn came; each is counted once. */
@@ -397,18 +409,18 @@ int zone_source_open(struct zone_source *s, uint32_t pid)
 {
         int fd;
         int found = find_region_once(s, pid, &fd);
-        int r;
 
         if (found == 0)
                 return wait_for_process(s, pid, fd, true);
-        r = array_reserve(&s->missed, &s->missed_capacity, s->n_missed + 1, sizeof(*s->missed));
-        if (r == 0)
-                s->missed[s->n_missed++] = (struct missed_region){
-                        .pid = pid,
-                        .cycle = s->n_cycles,
-                        .why = is_without_files(found) ? TRACE_LOSS_CLIENT_NO_FILES : TRACE_LOSS_CLIENT_GONE,
-                };
-        return r;
+        return add_missed(s, pid,
+                          is_without_files(found) ? TRACE_LOSS_CLIENT_NO_FILES : TRACE_LOSS_CLIENT_GONE);
+}
+
+/* Any process may say that it has no region. */
+static bool is_known(const struct zone_source *s, const struct missed_region *missed)
+{
+        return missed->why != TRACE_LOSS_CLIENT_NO_SPACE ||
+               process_table_has_seen(s->recording->processes, missed->pid);
 }
 
 /*
@@ -417,7 +429,7 @@ int zone_source_open(struct zone_source *s, uint32_t pid)
  */
 static bool may_still_come(const struct zone_source *s, const struct missed_region *missed)
 {
-        if (s->n_cycles < missed->cycle + 2)
+        if (s->n_cycles < missed->cycle + 2 || !is_known(s, missed))
                 return true;
         for (size_t i = 0; i < s->n_waiting; i++)
                 if (s->waiting[i].pid == missed->pid)
@@ -438,6 +450,8 @@ static int count_missed(struct zone_source *s, bool final)
                         s->missed[n_kept++] = *missed;
                         continue;
                 }
+                if (!is_known(s, missed))
+                        continue;
                 r = intern_add(&s->known_pids, &missed->pid, sizeof(missed->pid), &id);
                 if (r == 1)
                         loss_counter_add(s->recording->losses, missed->why, 1);

@@ -4,7 +4,7 @@
 # respected, and many programs share one bound
 set -eu
 . tests/tap.sh
-plan 37
+plan 39
 need jq
 need_sampling
 
@@ -56,6 +56,18 @@ run file -- bash -c "$limited" limited -f 1048576 "$WORKLOADS/w_client_memory"
 adds_up file
 holds "file: zones are recorded under RLIMIT_FSIZE" compare "$(reported file .n_zones)" ">" 1000
 holds "file: within the limit" compare "$(said file peak_kb)" "<" 1048576
+
+# Limits of the program's own, not of hyprof's, that leave no room at all.
+no_room() { # name, option of ulimit, its value
+        # shellcheck disable=SC2016 # the inner shell expands them
+        "$HYPROF" record -o "$TMPDIR/$1.hyp" -- bash -c 'ulimit "$1" "$2"; exec "$3" 1' bash "$2" "$3" "$WORKLOADS/w_two_zones" \
+                >/dev/null 2>"$TMPDIR/$1.err" || { cat "$TMPDIR/$1.err"; return 1; }
+        "$HYPROF" report --json "$TMPDIR/$1.hyp" >"$TMPDIR/$1.json"
+        same "0 1" "$(reported "$1" .n_zones) $(reported "$1" '.missing.rows[] | select(.code == "CLIENT_NO_SPACE") | .count')" &&
+                grep -q ' 1 lost' "$TMPDIR/$1.err"
+}
+holds "no space: a program without room for zones is counted" no_room no_space -v 100000
+holds "no file: so is one that may not have the file" no_room no_file -f 16
 
 # ---- the size that is advised is enough: for messages, which take more than zones, and for a program that shares with others
 advises_enough() { # mode

@@ -82,7 +82,7 @@ START_LOOP_TEST(test_total, 1, TRACE_LOSS_COUNT)
                 [TRACE_LOSS_BLOB_REFUSED] = true,     [TRACE_LOSS_BLOB_DAMAGED] = true,
                 [TRACE_LOSS_ATTACHMENTS_FULL] = true, [TRACE_LOSS_SAMPLES_LOST] = true,
                 [TRACE_LOSS_SWITCHES_LOST] = true,    [TRACE_LOSS_CLIENT_NO_FILES] = true,
-                [TRACE_LOSS_THREAD_UNKNOWN] = true,
+                [TRACE_LOSS_THREAD_UNKNOWN] = true,   [TRACE_LOSS_CLIENT_NO_SPACE] = true,
         };
         struct loss_counter c = { .pending = { 0 } };
 

@@ -99,6 +99,23 @@ START_TEST(test_empty_senders_are_passed_over)
 }
 END_TEST
 
+/* A program could not make a region. */
+START_TEST(test_a_sender_without_a_region)
+{
+        struct region_inbox inbox;
+        uint32_t pid;
+        int fd = 0;
+
+        open_inbox(&inbox);
+        ck_assert_int_eq(announcement_send(inbox.address, -1), 0);
+        ck_assert_int_eq(region_inbox_next(&inbox, &pid, &fd), 1);
+        ck_assert_uint_eq(pid, (uint32_t)getpid());
+        ck_assert_int_eq(fd, -1);
+        ck_assert_int_eq(region_inbox_next(&inbox, &pid, &fd), 0);
+        region_inbox_close(&inbox);
+}
+END_TEST
+
 /* A program is interrupted between connecting and sending: what it sends then is not lost. */
 START_TEST(test_slow_sender)
 {
