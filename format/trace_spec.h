@@ -258,7 +258,8 @@ enum trace_sample_mode {
         X(13, OTHER_STACK, "truncated: a signal interrupted another stack, which could not be read") \
         X(14, TABLE_LATE, "truncated: the unwind table of the code was not ready yet")               \
         X(15, LEFT_CODE, "truncated: the chain of frame pointers left the program's code")           \
-        X(16, TABLE_FULL, "truncated: the table of distinct call stacks was full")
+        X(16, TABLE_FULL, "truncated: the table of distinct call stacks was full")                   \
+        X(17, NO_COPY, "truncated: no memory of the stack was there, as where a program ends")
 
 enum trace_stack_state {
 #define X(id, name, words) TRACE_STACK_##name = (id),
@@ -266,7 +267,7 @@ enum trace_stack_state {
 #undef X
 };
 
-#define TRACE_STACK_STATE_COUNT 17 /* ids below this are known */
+#define TRACE_STACK_STATE_COUNT 18 /* ids below this are known */
 
 /* Why a thread left its CPU: X(id, NAME, "words") */
 #define TRACE_WAIT_STATES(X)                                \
@@ -360,11 +361,14 @@ enum trace_clock_kind {
         X(57, THREAD_UNKNOWN, "events of threads that the kernel did not report, left out")                      \
         X(58, PYTHON_GONE,                                                                                       \
           "call stacks without some Python functions: the code was gone, or made no sense, when it was read")    \
-        X(59, PYTHON_TOO_MANY, "call stacks without some Python functions: too many new code objects at once")   \
+        X(59, PYTHON_TOO_MANY,                                                                                   \
+          "call stacks without some Python functions: too many new code objects at once")                        \
         X(60, CLIENT_NO_SPACE,                                                                                   \
-          "programs without zones: no room for the memory that is shared with hyprof (ulimit -v, -f, -n)")
+          "programs without zones: no room for the memory that is shared with hyprof (ulimit -v, -f, -n)")       \
+        X(61, STACK_NO_COPY,                                                                                     \
+          "call stacks truncated: no memory of the stack was there, as where a program ends")
 
-#define TRACE_LOSS_COUNT 61 /* ids below this are known */
+#define TRACE_LOSS_COUNT 62 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

@@ -364,6 +364,9 @@ static enum trace_stack_state stack_unwinder_complete(struct stack_unwinder *u, 
         if (stack_unwinder_join(u, &thread->stitch, task->space.generation, &state)) {
                 if (task->is_now && state != TRACE_STACK_TOO_DEEP)
                         stack_unwinder_keep(u, task, thread->stitch.is_approximate);
+        } else if (copy->n_bytes == 0) {
+                /* A program that ends, or becomes another: what is there later is not this stack. */
+                state = TRACE_STACK_NO_COPY;
         } else if (task->may_wait) {
                 put_aside(u, task);
         } else if (task->is_now && !u->is_hurried && task->now_ns - thread->late_read_ns >= LATE_PERIOD_NS) {
@@ -529,6 +532,7 @@ void stack_unwinder_count(const struct stack_unwinder *u, enum trace_stack_state
                 [TRACE_STACK_OTHER_STACK] = TRACE_LOSS_STACK_OTHER,
                 [TRACE_STACK_TABLE_LATE] = TRACE_LOSS_STACK_TABLE_LATE,
                 [TRACE_STACK_LEFT_CODE] = TRACE_LOSS_STACK_LEFT_CODE,
+                [TRACE_STACK_NO_COPY] = TRACE_LOSS_STACK_NO_COPY,
         };
 
         if (reasons[state] != 0)
