@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SCHEMA        "hyprof.ctl/1"
@@ -118,16 +119,34 @@ static void cmd_ctl_try(struct arguments *args, const char *folder, const char *
         args->n_recorders += r == 0;
 }
 
+/* $XDG_RUNTIME_DIR usually is /run/user/UID, so that two of the folders are the same one. */
+static bool cmd_ctl_is_new(DIR *folder, struct stat *all, size_t *n)
+{
+        if (fstat(dirfd(folder), &all[*n]) < 0)
+                return false;
+        for (size_t i = 0; i < *n; i++)
+                if (all[i].st_dev == all[*n].st_dev && all[i].st_ino == all[*n].st_ino)
+                        return false;
+        (*n)++;
+        return true;
+}
+
 static void cmd_ctl_find_all(struct arguments *args)
 {
         char folder[CONTROL_SOCKET_PATH];
+        struct stat looked_at[CONTROL_SOCKET_FOLDERS];
+        size_t n = 0;
 
-        for (unsigned i = 0; i < 3; i++) {
+        for (unsigned i = 0; i < CONTROL_SOCKET_FOLDERS; i++) {
                 DIR *entries = control_socket_folder(i, folder) == 0 ? opendir(folder) : NULL;
                 const struct dirent *entry;
 
                 if (!entries)
                         continue;
+                if (!cmd_ctl_is_new(entries, looked_at, &n)) {
+                        (void)closedir(entries);
+                        continue;
+                }
                 /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
                 while ((entry = readdir(entries)))
                         cmd_ctl_try(args, folder, entry->d_name);

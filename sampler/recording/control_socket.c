@@ -81,7 +81,7 @@ int control_socket_open(struct control_socket *s, struct error *err)
         int r = -ENOENT;
 
         *s = (struct control_socket)CONTROL_SOCKET_NONE;
-        for (unsigned i = 0; r < 0 && i < 3; i++)
+        for (unsigned i = 0; r < 0 && i < CONTROL_SOCKET_FOLDERS; i++)
                 if (control_socket_folder(i, folder) == 0)
                         r = open_in(s, folder, err);
         return r;

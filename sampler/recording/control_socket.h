@@ -18,6 +18,7 @@
 struct error;
 
 #define CONTROL_SOCKET_BYTES    4096
+#define CONTROL_SOCKET_FOLDERS  3
 #define CONTROL_SOCKET_HELD_MAX 8 /* connections that have sent nothing yet; a new one replaces the oldest */
 #define CONTROL_SOCKET_PATH     108
 #define CONTROL_SOCKET_ENDING   ".ctl"
@@ -50,8 +51,9 @@ int control_socket_next(struct control_socket *s, char *ret_text, int *ret_conne
 void control_socket_answer(int *connection, const char *words);
 
 /*
- * The folders in which recorders of this user have their sockets, best first: 0, 1, 2.  Returns 0 or
- * -ENOENT.
+ * The folders in which recorders of this user have their sockets, best first.  Two of them may be the same folder.
+ * @i:  less than CONTROL_SOCKET_FOLDERS
+ * Returns 0 or -ENOENT.
  */
 int control_socket_folder(unsigned i, char ret_path[CONTROL_SOCKET_PATH]);
 

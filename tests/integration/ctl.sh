@@ -6,13 +6,14 @@ set -eu
 if [ "$(id -u)" -eq 0 ] && [ -z "${CTL_ALONE:-}" ] && unshare -m true 2>/dev/null; then
         [ -d /tmp/hyprof-0 ] || mkdir -m 700 /tmp/hyprof-0
         # shellcheck disable=SC2016 # the shell within expands it
-        CTL_ALONE=1 exec unshare -m bash -c 'for folder in /run/user/0 /tmp/hyprof-0; do
+        CTL_ALONE=1 exec unshare -m bash -c 'for folder in /run/user /tmp/hyprof-0; do
                 [ ! -d "$folder" ] || mount -t tmpfs -o mode=0700 none "$folder"
         done
+        [ ! -d /run/user ] || mkdir -m 700 /run/user/0
         exec bash "$0"' "$0"
 fi
 . tests/tap.sh
-plan 37
+plan 39
 need jq
 need_sampling
 mkdir -m 700 "$TMPDIR/run"
@@ -35,6 +36,19 @@ messages() { "$HYPROF" report --messages --json "$TMPDIR/$1.hyp" | jq -r '.messa
 
 holds "without a recording: status 1" ends_with 1 ctl status
 holds "and the words" grep -q 'you have no recording that is running' "$TMPDIR/err"
+
+# ---- the runtime folder of every login: it is found in two ways, and its recorder is one
+if [ -n "${CTL_ALONE:-}" ] && [ -d /run/user/0 ]; then
+        export XDG_RUNTIME_DIR=/run/user/0
+        fly usual
+        tell turns 1 1 >/dev/null
+        holds "in /run/user/UID one recording is one" ends_with 0 ctl status
+        land >/dev/null
+        holds "its socket was there" test -d /run/user/0/hyprof
+        export XDG_RUNTIME_DIR=$TMPDIR/run
+else
+        skips_group "in /run/user/UID one recording is one" "this test may not make a /run/user of its own"
+fi
 
 # ---- one recording
 fly one
