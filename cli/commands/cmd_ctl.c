@@ -3,6 +3,7 @@
 
 #include "base/byte_buffer.h"
 #include "base/error.h"
+#include "base/io.h"
 #include "cli/commands/command_frame.h"
 #include "cli/exit_status.h"
 #include "cli/options/argument_words.h"
@@ -13,6 +14,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -102,33 +104,49 @@ static uint64_t cmd_ctl_number(const char *status, const char *key)
         return strtoull(value, NULL, 10);
 }
 
-/* A socket of a recorder that was killed is removed. */
-static void cmd_ctl_try(struct arguments *args, const char *folder, const char *name)
+/* Only sockets are of interest, and a socket of a killed recorder is removed. */
+static void cmd_ctl_try(struct arguments *args, const char *folder, int folder_fd, const char *name)
 {
         struct found_recorder *found = &args->recorders[args->n_recorders];
         size_t n = strlen(name), ending = strlen(CONTROL_SOCKET_ENDING);
+        struct stat status;
         int r;
 
         if (args->n_recorders == RECORDERS_MAX || n <= ending ||
             strcmp(name + n - ending, CONTROL_SOCKET_ENDING) != 0 ||
+            fstatat(folder_fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISSOCK(status.st_mode) ||
             snprintf(found->path, sizeof(found->path), "%s/%s", folder, name) >= (int)sizeof(found->path))
                 return;
         r = control_socket_ask(found->path, "status", found->status, NULL);
         if (r == -ECONNREFUSED)
-                (void)unlink(found->path);
+                (void)unlinkat(folder_fd, name, 0);
         args->n_recorders += r == 0;
 }
 
 /* $XDG_RUNTIME_DIR usually is /run/user/UID, so that two of the folders are the same one. */
-static bool cmd_ctl_is_new(DIR *folder, struct stat *all, size_t *n)
+static bool cmd_ctl_is_new(int folder_fd, struct stat *all, size_t *n)
 {
-        if (fstat(dirfd(folder), &all[*n]) < 0)
+        if (fstat(folder_fd, &all[*n]) < 0)
                 return false;
         for (size_t i = 0; i < *n; i++)
                 if (all[i].st_dev == all[*n].st_dev && all[i].st_ino == all[*n].st_ino)
                         return false;
         (*n)++;
         return true;
+}
+
+static void cmd_ctl_find_in(struct arguments *args, const char *folder, int *folder_fd)
+{
+        DIR *entries = fdopendir(*folder_fd);
+        const struct dirent *entry;
+
+        if (!entries)
+                return;
+        *folder_fd = -1; /* is closed with the entries */
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
+        while ((entry = readdir(entries)))
+                cmd_ctl_try(args, folder, dirfd(entries), entry->d_name);
+        (void)closedir(entries);
 }
 
 static void cmd_ctl_find_all(struct arguments *args)
@@ -138,19 +156,12 @@ static void cmd_ctl_find_all(struct arguments *args)
         size_t n = 0;
 
         for (unsigned i = 0; i < CONTROL_SOCKET_FOLDERS; i++) {
-                DIR *entries = control_socket_folder(i, folder) == 0 ? opendir(folder) : NULL;
-                const struct dirent *entry;
+                int fd = control_socket_folder(i, folder) == 0 ? control_socket_open_folder(folder, NULL)
+                                                               : -1;
 
-                if (!entries)
-                        continue;
-                if (!cmd_ctl_is_new(entries, looked_at, &n)) {
-                        (void)closedir(entries);
-                        continue;
-                }
-                /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
-                while ((entry = readdir(entries)))
-                        cmd_ctl_try(args, folder, entry->d_name);
-                (void)closedir(entries);
+                if (fd >= 0 && cmd_ctl_is_new(fd, looked_at, &n))
+                        cmd_ctl_find_in(args, folder, &fd);
+                io_close(&fd);
         }
 }
 

@@ -3,9 +3,9 @@
 
 #include "base/error.h"
 #include "base/io.h"
-#include "base/kept_folder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -44,6 +44,25 @@ int control_socket_folder(unsigned i, char ret_path[CONTROL_SOCKET_PATH])
         return n < CONTROL_SOCKET_PATH - 24 ? 0 : -ENOENT;
 }
 
+int control_socket_open_folder(const char *path, struct error *err)
+{
+        int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        struct stat status;
+        int r = fd;
+
+        if (fd < 0)
+                return error_errno(err, "%s", path);
+        if (fstat(fd, &status) < 0)
+                r = error_errno(err, "%s", path);
+        else if (status.st_uid != geteuid())
+                r = error_set(err, -EPERM, "%s: it belongs to another user", path);
+        else if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+                r = error_set(err, -EPERM, "%s: other users have rights in it; chmod 700 takes them", path);
+        if (r < 0)
+                io_close(&fd);
+        return r;
+}
+
 static int control_socket_bind(int fd, const char *path, struct error *err)
 {
         struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -59,12 +78,13 @@ static int control_socket_bind(int fd, const char *path, struct error *err)
 
 static int open_in(struct control_socket *s, const char *folder, struct error *err)
 {
-        struct kept_folder kept;
-        int r = kept_folder_open(&kept, folder, geteuid(), getegid(), err);
+        int folder_fd, r;
 
-        if (r < 0)
-                return r;
-        kept_folder_close(&kept);
+        (void)mkdir(folder, 0700); /* opening it reports what is wrong */
+        folder_fd = control_socket_open_folder(folder, err);
+        if (folder_fd < 0)
+                return folder_fd;
+        io_close(&folder_fd);
         (void)snprintf(s->path, sizeof(s->path), "%.80s/%d" CONTROL_SOCKET_ENDING, folder, (int)getpid());
         s->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (s->fd < 0)
@@ -99,6 +119,7 @@ void control_socket_close(struct control_socket *s)
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
 
+/* Is it this user at the other end, or root? */
 static bool control_socket_is_ours(int connection)
 {
         struct ucred peer = { .pid = 0 };
@@ -178,8 +199,11 @@ int control_socket_ask(const char *path, const char *request, char *ret_answer, 
                 return error_errno(err, "socket");
         if (snprintf(at.sun_path, sizeof(at.sun_path), "%s", path) >= (int)sizeof(at.sun_path))
                 r = error_set(err, -ENAMETOOLONG, "%s: too long for a socket", path);
-        else if (connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0 ||
-                 send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 ||
+        else if (connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0)
+                r = error_errno(err, "%s", path);
+        else if (!control_socket_is_ours(fd))
+                r = error_set(err, -EPERM, "%s: another user listens there", path);
+        else if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 ||
                  (n = recv(fd, ret_answer, CONTROL_SOCKET_BYTES - 1, 0)) < 0)
                 r = error_errno(err, "%s", path);
         else if (n == 0)

@@ -51,16 +51,24 @@ int control_socket_next(struct control_socket *s, char *ret_text, int *ret_conne
 void control_socket_answer(int *connection, const char *words);
 
 /*
- * The folders in which recorders of this user have their sockets, best first.  Two of them may be the same folder.
+ * The folders in which recorders of this user have their sockets, best first.  Two of them may be the same.
  * @i:  less than CONTROL_SOCKET_FOLDERS
  * Returns 0 or -ENOENT.
  */
 int control_socket_folder(unsigned i, char ret_path[CONTROL_SOCKET_PATH]);
 
 /*
+ * control_socket_open_folder() - one of them, for both sides: it is a folder and no link, it belongs to this
+ * user, and no one else has rights in it, so that its sockets are of the user's recorders
+ * Returns the descriptor, the caller's; -EPERM if it is anyone else's; -ENOENT, -ENOTDIR, -errno.
+ */
+int control_socket_open_folder(const char *path, struct error *err);
+
+/*
  * control_socket_ask() - the other side: one request to the recorder at @path
  * @ret_answer:  CONTROL_SOCKET_BYTES of room; NUL-terminated
- * Blocks until the answer is there.  Returns 0; -ECONNREFUSED or -ENOENT where no recorder listens; -errno.
+ * Blocks until the answer is there.  Returns 0; -ECONNREFUSED or -ENOENT where no recorder listens; -EPERM if
+ * another user listens, who is sent nothing; -errno.
  */
 int control_socket_ask(const char *path, const char *request, char *ret_answer, struct error *err);
 

@@ -13,15 +13,17 @@ if [ "$(id -u)" -eq 0 ] && [ -z "${CTL_ALONE:-}" ] && unshare -m true 2>/dev/nul
         exec bash "$0"' "$0"
 fi
 . tests/tap.sh
-plan 39
+plan 45
 need jq
 need_sampling
 mkdir -m 700 "$TMPDIR/run"
 export XDG_RUNTIME_DIR=$TMPDIR/run
 mkfifo "$TMPDIR/to" "$TMPDIR/from" "$TMPDIR/to2" "$TMPDIR/from2"
 programs=()
+folder=
 cleanup() {
         local pid
+        [ -z "$folder" ] || rm -rf "$folder" "/tmp/hyprof-$victim"
         for pid in "${programs[@]}"; do
                 kill -KILL "$pid" 2>/dev/null || true
         done
@@ -49,6 +51,54 @@ if [ -n "${CTL_ALONE:-}" ] && [ -d /run/user/0 ]; then
 else
         skips_group "in /run/user/UID one recording is one" "this test may not make a /run/user of its own"
 fi
+
+# ---- no recorder's: another user's folder in /tmp, and files that are no sockets
+listener='
+import os, socket, sys
+listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+listening.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o666)
+listening.listen()
+print("listens", flush=True)
+while True:
+    peer = listening.accept()[0]
+    asked = peer.recv(4096)
+    if not asked:
+        continue
+    print("asked", flush=True)
+    peer.send(b"recorder_pid 1\nstate recording\n" if asked == b"status" else b"ok paused")'
+victim=$((60000 + RANDOM % 5000))
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && mkdir -m 777 "/tmp/hyprof-$victim"; then
+        folder=$(mktemp -d /tmp/hyprof-ctl.XXXXXX)
+        chmod 755 "$folder"
+        cp "$HYPROF" "$folder/"
+        as() { setpriv --reuid="$1" --regid="$1" --clear-groups --inh-caps=-all --bounding-set=-all env -u XDG_RUNTIME_DIR "${@:2}"; }
+        chmod 777 "/tmp/hyprof-$victim"
+        chown 65534 "/tmp/hyprof-$victim"
+        : >"$TMPDIR/listener"
+        as 65534 python3 -c "$listener" "/tmp/hyprof-$victim/1.ctl" >"$TMPDIR/listener" &
+        programs+=($!)
+        until grep -q listens "$TMPDIR/listener"; do read -r -t 0.05 <> <(:) || true; done
+        holds "another user's folder is not believed" ends_with 1 as "$victim" "$folder/hyprof" ctl pause
+        chown "$victim" "/tmp/hyprof-$victim"
+        holds "nor one in which others may write" ends_with 1 as "$victim" "$folder/hyprof" ctl pause
+        chmod 700 "/tmp/hyprof-$victim"
+        holds "nor a peer of another user" ends_with 1 as "$victim" "$folder/hyprof" ctl pause
+        holds "he is asked nothing" same 0 "$(grep -c asked "$TMPDIR/listener")"
+        rm -r "/tmp/hyprof-$victim"
+        mkdir -m 700 "$folder/elsewhere"
+        touch "$folder/elsewhere/notes.ctl"
+        chown -R "$victim" "$folder/elsewhere"
+        ln -s "$folder/elsewhere" "/tmp/hyprof-$victim"
+        as "$victim" "$folder/hyprof" ctl status 2>"$TMPDIR/err" || true
+        holds "a file behind a link stays" test -e "$folder/elsewhere/notes.ctl"
+else
+        skips_group "another user's folder is not believed" "this test does not run as root, or /tmp/hyprof-$victim exists"
+fi
+mkdir -m 700 "$XDG_RUNTIME_DIR/hyprof"
+touch "$XDG_RUNTIME_DIR/hyprof/notes.ctl"
+ctl status 2>"$TMPDIR/err" || true
+holds "a file that is no socket stays" test -e "$XDG_RUNTIME_DIR/hyprof/notes.ctl"
 
 # ---- one recording
 fly one
