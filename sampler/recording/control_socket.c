@@ -188,12 +188,11 @@ void control_socket_answer(int *connection, const char *words)
 
 /* ---- the other side ------------------------------------------------------------------------------------ */
 
-int control_socket_ask(const char *path, const char *request, char *ret_answer, struct error *err)
+int control_socket_call(const char *path, const char *request, struct error *err)
 {
         struct sockaddr_un at = { .sun_family = AF_UNIX };
-        int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-        ssize_t n = -1;
-        int r = 0;
+        int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        int r = fd;
 
         if (fd < 0)
                 return error_errno(err, "socket");
@@ -203,13 +202,37 @@ int control_socket_ask(const char *path, const char *request, char *ret_answer, 
                 r = error_errno(err, "%s", path);
         else if (!control_socket_is_ours(fd))
                 r = error_set(err, -EPERM, "%s: another user listens there", path);
-        else if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 ||
-                 (n = recv(fd, ret_answer, CONTROL_SOCKET_BYTES - 1, 0)) < 0)
-                r = error_errno(err, "%s", path);
-        else if (n == 0)
-                r = error_set(err, -EPIPE, "%s: the recorder ended without an answer", path);
+        else if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
+                r = error_errno(err, "send to %s", path);
+        if (r < 0)
+                io_close(&fd);
+        return r;
+}
+
+int control_socket_take(int fd, char *ret_answer, struct error *err)
+{
+        ssize_t n = recv(fd, ret_answer, CONTROL_SOCKET_BYTES - 1, 0);
+
+        if (n < 0)
+                return error_errno(err, "receive the recorder's answer");
+        if (n == 0)
+                return error_set(err, -EPIPE, "the recorder ended without an answer");
+        ret_answer[n] = '\0';
+        return 0;
+}
+
+int control_socket_ask(const char *path, const char *request, int wait_ms, char *ret_answer,
+                       struct error *err)
+{
+        int fd = control_socket_call(path, request, err);
+        struct pollfd answer = { .fd = fd, .events = POLLIN };
+        int r = fd < 0 ? fd : 0;
+
+        if (r == 0 && poll(&answer, 1, wait_ms) == 0)
+                r = error_set(err, -ETIMEDOUT,
+                              "the recorder has not answered for %d ms: it is stopped or busy", wait_ms);
         if (r == 0)
-                ret_answer[n] = '\0';
+                r = control_socket_take(fd, ret_answer, err);
         io_close(&fd);
         return r;
 }

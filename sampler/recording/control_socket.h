@@ -19,6 +19,7 @@ struct error;
 
 #define CONTROL_SOCKET_BYTES    4096
 #define CONTROL_SOCKET_FOLDERS  3
+#define CONTROL_SOCKET_WAIT_MS  2000 /* for an answer: a recorder that runs answers in a tenth of a second */
 #define CONTROL_SOCKET_HELD_MAX 8 /* connections that have sent nothing yet; a new one replaces the oldest */
 #define CONTROL_SOCKET_PATH     108
 #define CONTROL_SOCKET_ENDING   ".ctl"
@@ -65,11 +66,24 @@ int control_socket_folder(unsigned i, char ret_path[CONTROL_SOCKET_PATH]);
 int control_socket_open_folder(const char *path, struct error *err);
 
 /*
- * control_socket_ask() - the other side: one request to the recorder at @path
- * @ret_answer:  CONTROL_SOCKET_BYTES of room; NUL-terminated
- * Blocks until the answer is there.  Returns 0; -ECONNREFUSED or -ENOENT where no recorder listens; -EPERM if
- * another user listens, who is sent nothing; -errno.
+ * control_socket_call() - the other side: a request to the recorder at @path
+ * Never blocks.  Returns a descriptor, the caller's, that is readable when the answer is there; -ECONNREFUSED
+ * or -ENOENT where no recorder listens; -EPERM if another user listens, who is sent nothing; -EAGAIN if the
+ * recorder has not taken earlier calls; -errno.
  */
-int control_socket_ask(const char *path, const char *request, char *ret_answer, struct error *err);
+int control_socket_call(const char *path, const char *request, struct error *err);
+
+/*
+ * control_socket_take() - the answer to a call
+ * @ret_answer:  CONTROL_SOCKET_BYTES of room; NUL-terminated
+ * Never blocks.  Returns 0; -EAGAIN if there is none yet; -EPIPE if the recorder ended; -errno.
+ */
+int control_socket_take(int fd, char *ret_answer, struct error *err);
+
+/*
+ * Both.  @wait_ms: how long it may block; -1 = as long as it takes.  Returns as the two; -ETIMEDOUT.
+ */
+int control_socket_ask(const char *path, const char *request, int wait_ms, char *ret_answer,
+                       struct error *err);
 
 #endif /* SAMPLER_RECORDING_CONTROL_SOCKET_H */

@@ -13,7 +13,7 @@ if [ "$(id -u)" -eq 0 ] && [ -z "${CTL_ALONE:-}" ] && unshare -m true 2>/dev/nul
         exec bash "$0"' "$0"
 fi
 . tests/tap.sh
-plan 45
+plan 52
 need jq
 need_sampling
 mkdir -m 700 "$TMPDIR/run"
@@ -172,6 +172,21 @@ holds "two recordings: which one?" ends_with 1 ctl status
 holds "both are named" same 2 "$(grep -cE "process ($first|$second) writes" "$TMPDIR/err")"
 holds "dump is done when it is answered" ctl "$first" dump
 holds "the file is a whole trace" "$HYPROF" check "$(find "$TMPDIR" -name 'ring.*-*.hyp')"
+
+# ---- one of them is stopped
+command=$(ctl "$second" status --json | jq .program_pid)
+kill -STOP "$first"
+patient() { ends_with "$1" timeout 60 "$HYPROF" ctl "${@:2}"; }
+begun=$EPOCHREALTIME
+holds "a silent recorder delays no other: by its own number" patient 0 "$second" mark one
+holds "by its command's number" patient 0 "$command" mark two
+holds "both are answered at once" compare "$EPOCHREALTIME - $begun" "<" 2
+holds "a silent recorder is not waited for without end" patient 1 "$first" pause
+holds "it is named, with what may help" grep -q "process $first, has not answered for 2 s" "$TMPDIR/err"
+holds "without a number, both are listed" patient 1 status
+holds "the silent one as such" grep -q "process $first does not answer" "$TMPDIR/err"
+kill -CONT "$first"
+
 holds "stop" ctl "$second" stop
 for ((i = 0; i < 600; i++)); do
         grep -q 'waiting for the command' "$TMPDIR/two.err" && break

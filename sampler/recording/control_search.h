@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sampler/recording/control_search.h - finds the recorders of this user that run, and what each of them says
+ * of itself
+ *
+ * Way of the data:  control_socket -> [control_search] -> hyprof ctl
+ *
+ * All are asked at once, so that one that does not answer (it is stopped, say) delays no answer of another.
+ */
+#ifndef SAMPLER_RECORDING_CONTROL_SEARCH_H
+#define SAMPLER_RECORDING_CONTROL_SEARCH_H
+
+#include "sampler/recording/control_socket.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONTROL_SEARCH_MAX   64  /* recorders; a user has few at a time */
+#define CONTROL_STATUS_VALUE 512 /* bytes of a value, with its NUL */
+
+struct control_recorder {
+        char path[CONTROL_SOCKET_PATH];
+        uint64_t pid;                      /* as its socket is named */
+        int fd;                            /* of the connection that is open; -1 = none */
+        char status[CONTROL_SOCKET_BYTES]; /* "" = it has not answered */
+};
+
+struct control_search {
+        struct control_recorder recorders[CONTROL_SEARCH_MAX];
+        size_t n_recorders;
+};
+
+/*
+ * control_search_run() - ask all recorders for their status
+ * @pid:  a recorder, or a process that is recorded: the search ends when its recorder has answered; 0 = any
+ * Blocks for CONTROL_SOCKET_WAIT_MS at most.  Sockets of killed recorders are removed.
+ */
+void control_search_run(struct control_search *s, uint64_t pid);
+
+/* Does its status say that it records this process, or that it is this process itself? */
+bool control_recorder_is(const struct control_recorder *recorder, uint64_t pid);
+
+/* The value of a key of its status; empty if it has none. */
+void control_recorder_find(const struct control_recorder *recorder, const char *key,
+                           char ret_value[CONTROL_STATUS_VALUE]);
+
+#endif /* SAMPLER_RECORDING_CONTROL_SEARCH_H */
