@@ -87,6 +87,8 @@ static int recorder_begin(struct recorder *r, struct error *err)
         /* Samples of programs that already run come while their mappings are still being read. */
         begin_ns = recorder_joins(r) ? r->scope.enabled_ns : r->progress_ns;
         r->stop_ns = r->options->duration_ns ? begin_ns + r->options->duration_ns : UINT64_MAX;
+        if (r->control.is_stopped) /* in the delay */
+                r->stop_ns = 0;
         return code;
 }
 

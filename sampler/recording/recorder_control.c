@@ -20,6 +20,7 @@
 #define SECONDS_OF(ns) ((double)(ns) / (double)NS_PER_S)
 #define MARK_PAUSED    "recording paused"
 #define MARK_RESUMED   "recording resumed"
+#define NOT_BEGUN      "error: nothing is recorded before the delay (--delay) is over"
 
 static int control_mark(struct recorder *r, const char *text)
 {
@@ -33,6 +34,13 @@ static uint64_t paused_in_all_ns(const struct recorder_control *c, uint64_t now_
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
 
+static const char *state_of(const struct recorder *r)
+{
+        if (!r->merging)
+                return "delayed";
+        return r->control.is_paused ? "paused" : "recording";
+}
+
 static void answer_status(struct recorder *r, const char *text, char *answer)
 {
         const struct recorder_control *c = &r->control;
@@ -44,10 +52,10 @@ static void answer_status(struct recorder *r, const char *text, char *answer)
                        "recorder_pid %d\nprogram_pid %d\nstate %s\nelapsed_ns %" PRIu64 "\npaused_ns %" PRIu64
                        "\nn_pauses %" PRIu32 "\nn_marks %" PRIu32 "\nn_samples %" PRIu64 "\nn_zones %" PRIu64
                        "\nn_lost %" PRIu64 "\nfile_bytes %" PRIu64 "\nmode %s\ntrace %.500s\n",
-                       (int)getpid(), r->command.pid > 0 ? (int)r->command.pid : 0,
-                       c->is_paused ? "paused" : "recording", now_ns - r->start_ns,
-                       paused_in_all_ns(c, now_ns), c->n_pauses, c->n_marks, p->n_samples, p->n_zones,
-                       p->n_lost, p->file_bytes, r->options->flight ? "ring" : "file",
+                       (int)getpid(), r->command.pid > 0 ? (int)r->command.pid : 0, state_of(r),
+                       now_ns - r->start_ns, paused_in_all_ns(c, now_ns), c->n_pauses, c->n_marks,
+                       p->n_samples, p->n_zones, p->n_lost, p->file_bytes,
+                       r->options->flight ? "ring" : "file",
                        r->options->trace_name ? r->options->trace_name : "-");
 }
 
@@ -87,6 +95,7 @@ static void stop_recording(struct recorder *r, const char *text, char *answer)
 {
         (void)text;
         r->stop_ns = 0; /* has passed */
+        r->control.is_stopped = true;
         (void)snprintf(answer, ANSWER_BYTES, "ok the recording ends");
 }
 
@@ -108,10 +117,12 @@ static void control_add_mark(struct recorder *r, const char *text, char *answer)
 
 static const struct {
         const char *word;
+        bool in_delay; /* it is taken before anything is recorded as well */
         void (*take)(struct recorder *r, const char *text, char *answer);
 } requests[] = {
-        { "status", answer_status }, { "pause", pause_recording }, { "resume", resume_recording },
-        { "stop", stop_recording },  { "mark", control_add_mark },
+        { "status", true, answer_status },     { "pause", false, pause_recording },
+        { "resume", false, resume_recording }, { "stop", true, stop_recording },
+        { "mark", false, control_add_mark },
 };
 
 static void control_take_request(struct recorder *r, const char *request, char *answer)
@@ -123,7 +134,10 @@ static void control_take_request(struct recorder *r, const char *request, char *
                 if (strlen(requests[i].word) != word_bytes ||
                     memcmp(requests[i].word, request, word_bytes) != 0)
                         continue;
-                requests[i].take(r, text, answer);
+                if (r->merging || requests[i].in_delay)
+                        requests[i].take(r, text, answer);
+                else
+                        (void)snprintf(answer, ANSWER_BYTES, NOT_BEGUN);
                 return;
         }
         (void)snprintf(answer, ANSWER_BYTES, "error: unknown request; this is hyprof %s", HYPROF_VERSION);
@@ -136,12 +150,17 @@ static void ask_dump(struct recorder *r, int connection)
 {
         struct recorder_control *c = &r->control;
 
-        if (!r->options->flight || c->dump_connection >= 0) {
-                control_socket_answer(&connection,
-                                      r->options->flight
-                                              ? "error: a dump is being written already"
-                                              : "error: the whole recording goes into its file; dumps are of "
-                                                "recordings with --ring");
+        const char *refusal = NULL;
+
+        if (!r->options->flight)
+                refusal = "error: the whole recording goes into its file; dumps are of recordings with "
+                          "--ring";
+        else if (!r->merging)
+                refusal = NOT_BEGUN;
+        else if (c->dump_connection >= 0)
+                refusal = "error: a dump is being written already";
+        if (refusal) {
+                control_socket_answer(&connection, refusal);
                 return;
         }
         c->dump_connection = connection;

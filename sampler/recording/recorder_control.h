@@ -20,7 +20,7 @@ struct recorder;
 
 struct recorder_control {
         struct control_socket socket;
-        bool is_paused;
+        bool is_paused, is_stopped;
         uint64_t paused_ns;     /* since when */
         uint64_t paused_sum_ns; /* all pauses that are over */
         uint32_t n_pauses, n_marks;
@@ -33,7 +33,10 @@ struct recorder_control {
                 .socket = CONTROL_SOCKET_NONE, .dump_connection = -1 \
         }
 
-/* Requests that have come.  A request that fails changes nothing, and its answer says why. */
+/*
+ * Requests that have come.  A request that fails changes nothing, and its answer says why.  Before anything is
+ * recorded, which is in the delay, the status and the end are all that can be asked for.
+ */
 void recorder_control_cycle(struct recorder *r);
 
 /*

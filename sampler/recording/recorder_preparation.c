@@ -390,18 +390,28 @@ int recorder_let_go(struct recorder *r, struct error *err)
         return code;
 }
 
-/* A signal, or the end of the command, ends the wait: then there is little to record. */
+/* At most until then; connections that have sent nothing yet are looked at now and then. */
+static int delay_sleep_ms(const struct recorder *r, uint64_t left_ns)
+{
+        uint64_t most_ns = r->control.socket.n_held > 0 ? NS_PER_S / 10 : NS_PER_S;
+
+        return (int)((left_ns < most_ns ? left_ns : most_ns) / NS_PER_MS) + 1;
+}
+
+/* A signal, a request, or the end of the command, ends the wait: then there is little to record. */
 static int wait_for_delay(struct recorder *r, struct error *err)
 {
         uint64_t now_ns = clock_raw_ns(), until_ns = now_ns + r->options->delay_ns;
-        struct pollfd fds[2] = { { .fd = r->signal_fd, .events = POLLIN },
-                                 { .fd = r->command.pid_fd, .events = POLLIN } };
-        int n = 0, code = recorder_let_go(r, err);
+        struct pollfd fds[3] = { { .fd = r->signal_fd, .events = POLLIN },
+                                 { .fd = r->command.pid_fd, .events = POLLIN },
+                                 { .fd = r->control.socket.fd, .events = POLLIN } };
+        int code = recorder_let_go(r, err);
 
-        while (code == 0 && n == 0 && now_ns < until_ns) {
-                n = poll(fds, 2,
-                         (int)((until_ns - now_ns < NS_PER_S ? until_ns - now_ns : NS_PER_S) / NS_PER_MS) +
-                                 1);
+        while (code == 0 && now_ns < until_ns && !r->control.is_stopped &&
+               (fds[0].revents | fds[1].revents) == 0) {
+                if (poll(fds, 3, delay_sleep_ms(r, until_ns - now_ns)) < 0)
+                        break;
+                recorder_control_cycle(r);
                 now_ns = clock_raw_ns();
         }
         if (code == 0 &&

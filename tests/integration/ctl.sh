@@ -13,7 +13,7 @@ if [ "$(id -u)" -eq 0 ] && [ -z "${CTL_ALONE:-}" ] && unshare -m true 2>/dev/nul
         exec bash "$0"' "$0"
 fi
 . tests/tap.sh
-plan 52
+plan 59
 need jq
 need_sampling
 mkdir -m 700 "$TMPDIR/run"
@@ -158,6 +158,19 @@ holds "neither's zones are there, and no others are missing" same "3 1" "$(count
 holds "the trace says so" same "$(printf '%s\n' 'turn 1' 'turn 2' 'events paused by the program' 'recording paused' \
         'recording resumed' 'turn 10')" "$(messages own)"
 
+# ---- in the delay
+fly delayed --delay 1h
+tell turns 1 1 >/dev/null
+patient() { ends_with "$1" timeout 60 "$HYPROF" ctl "${@:2}"; }
+holds "in the delay: status" patient 0 status --json
+holds "it says that nothing is recorded yet" same '"delayed"' "$(jq .state "$TMPDIR/out")"
+holds "a mark is refused" patient 1 mark early
+holds "with the reason" grep -q 'nothing is recorded before the delay' "$TMPDIR/err"
+holds "stop ends the delay" patient 0 stop
+tell turns 1 1 >/dev/null
+holds "and the recording" land
+holds "the trace is whole" is_whole delayed
+
 # ---- dumps, and two recordings
 fly ring --ring 10s
 tell turns 1 1 >/dev/null
@@ -176,7 +189,6 @@ holds "the file is a whole trace" "$HYPROF" check "$(find "$TMPDIR" -name 'ring.
 # ---- one of them is stopped
 command=$(ctl "$second" status --json | jq .program_pid)
 kill -STOP "$first"
-patient() { ends_with "$1" timeout 60 "$HYPROF" ctl "${@:2}"; }
 begun=$EPOCHREALTIME
 holds "a silent recorder delays no other: by its own number" patient 0 "$second" mark one
 holds "by its command's number" patient 0 "$command" mark two
