@@ -37,7 +37,7 @@ static const struct option_table table = {
         .operands = "[PID] " VERBS " [TEXT]",
         .n_operands_max = 3,
         .about =
-                "Controls a recording that is running.  PID is that of the recorder or of the command that it\n"
+                "Controls a recording that is running.  PID is that of the recorder or of the process that it\n"
                 "records; it may be left out if you have one recording.\n"
                 "\n"
                 "  status     what is recorded, since when, and how much of it there is\n"
@@ -154,7 +154,7 @@ static const struct {
         { "n_marks", "marks", VIEW_COUNT },        { "n_samples", "samples", VIEW_COUNT },
         { "n_zones", "zones", VIEW_COUNT },        { "n_lost", "lost", VIEW_COUNT },
         { "file_bytes", "trace has", VIEW_BYTES }, { "mode", "mode", VIEW_STRING },
-        { "trace", "trace", VIEW_STRING },
+        { "trace", "trace", VIEW_STRING },         { "attached_pids", "attached", VIEW_STRING },
 };
 
 static int cmd_ctl_print_status(struct output_options *output, const struct control_recorder *recorder)
@@ -167,7 +167,7 @@ static int cmd_ctl_print_status(struct output_options *output, const struct cont
         for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
                 control_recorder_find(recorder, facts[i].key, value);
                 if (facts[i].type == VIEW_STRING)
-                        view_document_add_string(&d, facts[i].key, facts[i].title,
+                        view_document_add_string(&d, facts[i].key, value[0] == '\0' ? NULL : facts[i].title,
                                                  (struct text_view){ value, strlen(value) });
                 else
                         view_document_add_number(&d, facts[i].key, facts[i].title, facts[i].type,
@@ -189,7 +189,7 @@ static int cmd_ctl_send(const struct control_recorder *to, const char *verb, con
                 complain("error: the text has more than %d bytes", CONTROL_SOCKET_BYTES - 16);
                 return EXIT_STATUS_USAGE;
         }
-        if (control_socket_ask(to->path, request, wait_ms, answer, &err) < 0) {
+        if (control_socket_ask(to->path, to->uid, request, wait_ms, answer, &err) < 0) {
                 complain("error: %s", err.text);
                 return EXIT_STATUS_FAILED;
         }

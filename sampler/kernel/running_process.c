@@ -227,6 +227,11 @@ int running_process_check(uint32_t pid, struct error *err)
         return r == -ENOMEM ? r : 0; /* whatever else it is, the event set says it better */
 }
 
+uint32_t running_process_user(uint32_t pid)
+{
+        return running_process_read_status(pid, "\nUid:");
+}
+
 uint32_t running_process_of_thread(uint32_t tid)
 {
         return running_process_read_status(tid, "\nTgid:\t");

@@ -45,6 +45,9 @@ int running_process_read_thread(uint32_t pid, uint32_t tid, struct running_proce
  */
 int running_process_add_name(uint32_t pid, uint32_t tid, struct byte_buffer *text);
 
+/* Its real user; 0 also if there is no such process. */
+uint32_t running_process_user(uint32_t pid);
+
 /* The process of a thread, or 0. */
 uint32_t running_process_of_thread(uint32_t tid);
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "sampler/kernel/running_process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -48,13 +49,25 @@ static uint64_t find_number(const struct control_recorder *recorder, const char 
 
 bool control_recorder_is(const struct control_recorder *recorder, uint64_t pid)
 {
-        return find_number(recorder, "recorder_pid") == pid || find_number(recorder, "program_pid") == pid;
+        char attached[CONTROL_STATUS_VALUE];
+
+        if (find_number(recorder, "recorder_pid") == pid || find_number(recorder, "program_pid") == pid)
+                return true;
+        control_recorder_find(recorder, "attached_pids", attached);
+        for (char *at = attached, *end; at[0] != '\0'; at = end) {
+                if (strtoull(at, &end, 10) == pid)
+                        return true;
+                if (end == at)
+                        return false;
+        }
+        return false;
 }
 
 /* ---- where they are ------------------------------------------------------------------------------------ */
 
 /* Only sockets are of interest, and a socket of a killed recorder is removed. */
-static void ask_one(struct control_search *s, const char *folder, int folder_fd, const char *name)
+static void ask_one(struct control_search *s, uint32_t uid, const char *folder, int folder_fd,
+                    const char *name)
 {
         struct control_recorder *found = &s->recorders[s->n_recorders];
         struct stat status;
@@ -68,7 +81,8 @@ static void ask_one(struct control_search *s, const char *folder, int folder_fd,
             snprintf(found->path, sizeof(found->path), "%s/%s", folder, name) >= (int)sizeof(found->path))
                 return;
         found->status[0] = '\0';
-        found->fd = control_socket_call(found->path, "status", NULL);
+        found->uid = uid;
+        found->fd = control_socket_call(found->path, uid, "status", NULL);
         if (found->fd == -ECONNREFUSED)
                 (void)unlinkat(folder_fd, name, 0);
         /* With -EAGAIN, so many wait already that there is no room for one more: it is silent. */
@@ -87,7 +101,7 @@ static bool is_new_folder(int folder_fd, struct stat *all, size_t *n)
         return true;
 }
 
-static void ask_folder(struct control_search *s, const char *folder, int *folder_fd)
+static void ask_folder(struct control_search *s, uint32_t uid, const char *folder, int *folder_fd)
 {
         DIR *entries = fdopendir(*folder_fd);
         const struct dirent *entry;
@@ -97,22 +111,26 @@ static void ask_folder(struct control_search *s, const char *folder, int *folder
         *folder_fd = -1; /* is closed with the entries */
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
         while ((entry = readdir(entries)))
-                ask_one(s, folder, dirfd(entries), entry->d_name);
+                ask_one(s, uid, folder, dirfd(entries), entry->d_name);
         (void)closedir(entries);
 }
 
-static void ask_all(struct control_search *s)
+/* This user's, and those of @other_uid: where that is the same user, its folders are known. */
+static void ask_all(struct control_search *s, uint32_t other_uid)
 {
+        const uint32_t uids[2] = { geteuid(), other_uid };
         char folder[CONTROL_SOCKET_PATH];
-        struct stat looked_at[CONTROL_SOCKET_FOLDERS];
+        struct stat looked_at[2 * CONTROL_SOCKET_FOLDERS];
         size_t n = 0;
 
-        for (unsigned i = 0; i < CONTROL_SOCKET_FOLDERS; i++) {
-                int fd = control_socket_folder(i, folder) == 0 ? control_socket_open_folder(folder, NULL)
-                                                               : -1;
+        for (unsigned i = 0; i < 2 * CONTROL_SOCKET_FOLDERS; i++) {
+                uint32_t uid = uids[i / CONTROL_SOCKET_FOLDERS];
+                int fd = -1;
 
+                if (control_socket_folder(i % CONTROL_SOCKET_FOLDERS, uid, folder) == 0)
+                        fd = control_socket_open_folder(folder, uid, NULL);
                 if (fd >= 0 && is_new_folder(fd, looked_at, &n))
-                        ask_folder(s, folder, &fd);
+                        ask_folder(s, uid, folder, &fd);
                 io_close(&fd);
         }
 }
@@ -175,7 +193,7 @@ void control_search_run(struct control_search *s, uint64_t pid)
         bool found = false;
 
         s->n_recorders = 0;
-        ask_all(s);
+        ask_all(s, pid != 0 && geteuid() == 0 ? running_process_user((uint32_t)pid) : geteuid());
         if (pid != 0)
                 control_search_keep(s, pid);
         while (wait_for_answers(s, until_ns)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sampler/recording/control_search.h - finds the recorders of this user that run, and what each of them says
+ * sampler/recording/control_search.h - finds the recorders that run, and what each of them says
  * of itself
  *
  * Way of the data:  control_socket -> [control_search] -> hyprof ctl
@@ -16,12 +16,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CONTROL_SEARCH_MAX   64  /* recorders; a user has few at a time */
-#define CONTROL_STATUS_VALUE 512 /* bytes of a value, with its NUL */
+#define CONTROL_SEARCH_MAX   64   /* recorders; a user has few at a time */
+#define CONTROL_STATUS_VALUE 3072 /* bytes of a value, with its NUL */
 
 struct control_recorder {
         char path[CONTROL_SOCKET_PATH];
         uint64_t pid;                      /* as its socket is named */
+        uint32_t uid;                      /* its user */
         int fd;                            /* of the connection that is open; -1 = none */
         char status[CONTROL_SOCKET_BYTES]; /* "" = it has not answered */
 };
@@ -32,8 +33,9 @@ struct control_search {
 };
 
 /*
- * control_search_run() - ask all recorders for their status
+ * control_search_run() - ask all recorders of this user for their status
  * @pid:  a recorder, or a process that is recorded: the search ends when its recorder has answered; 0 = any
+ * With a PID, root asks the recorders of that process's user as well.
  * Blocks for CONTROL_SOCKET_WAIT_MS at most.  Sockets of killed recorders are removed.
  */
 void control_search_run(struct control_search *s, uint64_t pid);

@@ -20,23 +20,22 @@
 
 /* ---- where --------------------------------------------------------------------------------------------- */
 
-int control_socket_folder(unsigned i, char ret_path[CONTROL_SOCKET_PATH])
+int control_socket_folder(unsigned i, uint32_t uid, char ret_path[CONTROL_SOCKET_PATH])
 {
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread */
-        const char *runtime = getenv("XDG_RUNTIME_DIR");
+        const char *runtime = uid == geteuid() ? getenv("XDG_RUNTIME_DIR") : NULL;
         struct stat status;
         char parent[CONTROL_SOCKET_PATH];
         int n;
 
         if (i == 2)
-                n = snprintf(ret_path, CONTROL_SOCKET_PATH, "/tmp/hyprof-%u", geteuid());
+                n = snprintf(ret_path, CONTROL_SOCKET_PATH, "/tmp/hyprof-%u", uid);
         else if (i == 1)
-                n = snprintf(parent, sizeof(parent), "/run/user/%u", geteuid());
+                n = snprintf(parent, sizeof(parent), "/run/user/%u", uid);
         else
                 n = snprintf(parent, sizeof(parent), "%s", runtime && runtime[0] == '/' ? runtime : "");
         if (i < 2) {
-                if (n <= 0 || n >= (int)sizeof(parent) || stat(parent, &status) < 0 ||
-                    status.st_uid != geteuid())
+                if (n <= 0 || n >= (int)sizeof(parent) || stat(parent, &status) < 0 || status.st_uid != uid)
                         return -ENOENT;
                 n = snprintf(ret_path, CONTROL_SOCKET_PATH, "%.98s/hyprof", parent);
         }
@@ -44,7 +43,7 @@ int control_socket_folder(unsigned i, char ret_path[CONTROL_SOCKET_PATH])
         return n < CONTROL_SOCKET_PATH - 24 ? 0 : -ENOENT;
 }
 
-int control_socket_open_folder(const char *path, struct error *err)
+int control_socket_open_folder(const char *path, uint32_t uid, struct error *err)
 {
         int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         struct stat status;
@@ -54,7 +53,7 @@ int control_socket_open_folder(const char *path, struct error *err)
                 return error_errno(err, "%s", path);
         if (fstat(fd, &status) < 0)
                 r = error_errno(err, "%s", path);
-        else if (status.st_uid != geteuid())
+        else if (status.st_uid != uid)
                 r = error_set(err, -EPERM, "%s: it belongs to another user", path);
         else if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
                 r = error_set(err, -EPERM, "%s: other users have rights in it; chmod 700 takes them", path);
@@ -81,7 +80,7 @@ static int open_in(struct control_socket *s, const char *folder, struct error *e
         int folder_fd, r;
 
         (void)mkdir(folder, 0700); /* opening it reports what is wrong */
-        folder_fd = control_socket_open_folder(folder, err);
+        folder_fd = control_socket_open_folder(folder, geteuid(), err);
         if (folder_fd < 0)
                 return folder_fd;
         io_close(&folder_fd);
@@ -102,7 +101,7 @@ int control_socket_open(struct control_socket *s, struct error *err)
 
         *s = (struct control_socket)CONTROL_SOCKET_NONE;
         for (unsigned i = 0; r < 0 && i < CONTROL_SOCKET_FOLDERS; i++)
-                if (control_socket_folder(i, folder) == 0)
+                if (control_socket_folder(i, geteuid(), folder) == 0)
                         r = open_in(s, folder, err);
         return r;
 }
@@ -120,13 +119,13 @@ void control_socket_close(struct control_socket *s)
 /* ---- requests ------------------------------------------------------------------------------------------ */
 
 /* Is it this user at the other end, or root? */
-static bool control_socket_is_ours(int connection)
+static bool control_socket_is_of(int connection, uint32_t uid)
 {
         struct ucred peer = { .pid = 0 };
         socklen_t n = sizeof(peer);
 
         return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 &&
-               (peer.uid == geteuid() || peer.uid == 0);
+               (peer.uid == uid || peer.uid == 0);
 }
 
 static void hold(struct control_socket *s, int connection)
@@ -148,7 +147,7 @@ static void accept_new(struct control_socket *s)
 
                 if (connection < 0)
                         return;
-                if (control_socket_is_ours(connection))
+                if (control_socket_is_of(connection, geteuid()))
                         hold(s, connection);
                 else
                         io_close(&connection);
@@ -188,7 +187,7 @@ void control_socket_answer(int *connection, const char *words)
 
 /* ---- the other side ------------------------------------------------------------------------------------ */
 
-int control_socket_call(const char *path, const char *request, struct error *err)
+int control_socket_call(const char *path, uint32_t uid, const char *request, struct error *err)
 {
         struct sockaddr_un at = { .sun_family = AF_UNIX };
         int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -200,7 +199,7 @@ int control_socket_call(const char *path, const char *request, struct error *err
                 r = error_set(err, -ENAMETOOLONG, "%s: too long for a socket", path);
         else if (connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0)
                 r = error_errno(err, "%s", path);
-        else if (!control_socket_is_ours(fd))
+        else if (!control_socket_is_of(fd, uid))
                 r = error_set(err, -EPERM, "%s: another user listens there", path);
         else if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
                 r = error_errno(err, "send to %s", path);
@@ -221,10 +220,10 @@ int control_socket_take(int fd, char *ret_answer, struct error *err)
         return 0;
 }
 
-int control_socket_ask(const char *path, const char *request, int wait_ms, char *ret_answer,
+int control_socket_ask(const char *path, uint32_t uid, const char *request, int wait_ms, char *ret_answer,
                        struct error *err)
 {
-        int fd = control_socket_call(path, request, err);
+        int fd = control_socket_call(path, uid, request, err);
         struct pollfd answer = { .fd = fd, .events = POLLIN };
         int r = fd < 0 ? fd : 0;
 

@@ -52,26 +52,27 @@ int control_socket_next(struct control_socket *s, char *ret_text, int *ret_conne
 void control_socket_answer(int *connection, const char *words);
 
 /*
- * The folders in which recorders of this user have their sockets, best first.  Two of them may be the same.
- * @i:  less than CONTROL_SOCKET_FOLDERS
+ * The folders in which recorders of a user have their sockets, best first.  Two of them may be the same.
+ * @i:    less than CONTROL_SOCKET_FOLDERS
+ * @uid:  another one than ours has no $XDG_RUNTIME_DIR that we know
  * Returns 0 or -ENOENT.
  */
-int control_socket_folder(unsigned i, char ret_path[CONTROL_SOCKET_PATH]);
+int control_socket_folder(unsigned i, uint32_t uid, char ret_path[CONTROL_SOCKET_PATH]);
 
 /*
- * control_socket_open_folder() - one of them, for both sides: it is a folder and no link, it belongs to this
- * user, and no one else has rights in it, so that its sockets are of the user's recorders
+ * control_socket_open_folder() - one of them, for both sides: it is a folder and no link, it belongs to the
+ * user @uid, and no one else has rights in it, so that its sockets are of the user's recorders
  * Returns the descriptor, the caller's; -EPERM if it is anyone else's; -ENOENT, -ENOTDIR, -errno.
  */
-int control_socket_open_folder(const char *path, struct error *err);
+int control_socket_open_folder(const char *path, uint32_t uid, struct error *err);
 
 /*
- * control_socket_call() - the other side: a request to the recorder at @path
+ * control_socket_call() - the other side: a request to the recorder of the user @uid at @path
  * Never blocks.  Returns a descriptor, the caller's, that is readable when the answer is there; -ECONNREFUSED
  * or -ENOENT where no recorder listens; -EPERM if another user listens, who is sent nothing; -EAGAIN if the
  * recorder has not taken earlier calls; -errno.
  */
-int control_socket_call(const char *path, const char *request, struct error *err);
+int control_socket_call(const char *path, uint32_t uid, const char *request, struct error *err);
 
 /*
  * control_socket_take() - the answer to a call
@@ -83,7 +84,7 @@ int control_socket_take(int fd, char *ret_answer, struct error *err);
 /*
  * Both.  @wait_ms: how long it may block; -1 = as long as it takes.  Returns as the two; -ETIMEDOUT.
  */
-int control_socket_ask(const char *path, const char *request, int wait_ms, char *ret_answer,
+int control_socket_ask(const char *path, uint32_t uid, const char *request, int wait_ms, char *ret_answer,
                        struct error *err);
 
 #endif /* SAMPLER_RECORDING_CONTROL_SOCKET_H */

@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #define SEVERITY_INFO  2 /* of a message, as in <hyprof/moment.h> */
-#define ANSWER_BYTES   1024
+#define ANSWER_BYTES   CONTROL_SOCKET_BYTES
+#define NUMBER_BYTES   11      /* of a PID, with its blank */
+#define ATTACHED_MAX   256     /* processes that a status names: it has one message */
 #define MARKS_MAX      1000000 /* of one recording: what a loop in a script could fill is bounded */
 #define SECONDS_OF(ns) ((double)(ns) / (double)NS_PER_S)
 #define MARK_PAUSED    "recording paused"
@@ -34,11 +36,30 @@ static uint64_t paused_in_all_ns(const struct recorder_control *c, uint64_t now_
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
 
-static const char *state_of(const struct recorder *r)
+static const char *control_state_name(const struct recorder *r)
 {
         if (!r->merging)
                 return "delayed";
         return r->control.is_paused ? "paused" : "recording";
+}
+
+/* The processes that -p and -t name and that have not ended; several threads of one are one process. */
+static void list_attached(const struct attachment *a, char text[ATTACHED_MAX * NUMBER_BYTES + 1])
+{
+        uint32_t pids[ATTACHED_MAX];
+        size_t n = 0, at = 0;
+
+        text[0] = '\0';
+        for (size_t i = 0; i < a->n_named && n < ATTACHED_MAX; i++) {
+                size_t same = 0;
+
+                while (same < n && pids[same] != a->named[i].pid)
+                        same++;
+                if (same < n || a->named[i].pid_fd < 0)
+                        continue;
+                pids[n++] = a->named[i].pid;
+                at += (size_t)snprintf(text + at, NUMBER_BYTES + 1, " %" PRIu32, a->named[i].pid);
+        }
 }
 
 static void answer_status(struct recorder *r, const char *text, char *answer)
@@ -46,17 +67,19 @@ static void answer_status(struct recorder *r, const char *text, char *answer)
         const struct recorder_control *c = &r->control;
         const struct recorder_progress *p = &r->result->progress;
         uint64_t now_ns = clock_raw_ns();
+        char attached[ATTACHED_MAX * NUMBER_BYTES + 1];
 
         (void)text;
-        (void)snprintf(answer, ANSWER_BYTES,
-                       "recorder_pid %d\nprogram_pid %d\nstate %s\nelapsed_ns %" PRIu64 "\npaused_ns %" PRIu64
-                       "\nn_pauses %" PRIu32 "\nn_marks %" PRIu32 "\nn_samples %" PRIu64 "\nn_zones %" PRIu64
-                       "\nn_lost %" PRIu64 "\nfile_bytes %" PRIu64 "\nmode %s\ntrace %.500s\n",
-                       (int)getpid(), r->command.pid > 0 ? (int)r->command.pid : 0, state_of(r),
-                       now_ns - r->start_ns, paused_in_all_ns(c, now_ns), c->n_pauses, c->n_marks,
-                       p->n_samples, p->n_zones, p->n_lost, p->file_bytes,
-                       r->options->flight ? "ring" : "file",
-                       r->options->trace_name ? r->options->trace_name : "-");
+        list_attached(&r->scope.attachment, attached);
+        (void)snprintf(
+                answer, ANSWER_BYTES,
+                "recorder_pid %d\nprogram_pid %d\nstate %s\nelapsed_ns %" PRIu64 "\npaused_ns %" PRIu64
+                "\nn_pauses %" PRIu32 "\nn_marks %" PRIu32 "\nn_samples %" PRIu64 "\nn_zones %" PRIu64
+                "\nn_lost %" PRIu64 "\nfile_bytes %" PRIu64 "\nmode %s\ntrace %.500s\nattached_pids%s\n",
+                (int)getpid(), r->command.pid > 0 ? (int)r->command.pid : 0, control_state_name(r),
+                now_ns - r->start_ns, paused_in_all_ns(c, now_ns), c->n_pauses, c->n_marks, p->n_samples,
+                p->n_zones, p->n_lost, p->file_bytes, r->options->flight ? "ring" : "file",
+                r->options->trace_name ? r->options->trace_name : "-", attached);
 }
 
 static void pause_recording(struct recorder *r, const char *text, char *answer)

@@ -34,8 +34,8 @@ struct recorder_control {
         }
 
 /*
- * Requests that have come.  A request that fails changes nothing, and its answer says why.  Before anything is
- * recorded, which is in the delay, the status and the end are all that can be asked for.
+ * Requests that have come.  A request that fails changes nothing, and its answer says why.  In the delay,
+ * before anything is recorded, only the status and the end can be asked for.
  */
 void recorder_control_cycle(struct recorder *r);
 

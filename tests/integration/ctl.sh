@@ -13,7 +13,7 @@ if [ "$(id -u)" -eq 0 ] && [ -z "${CTL_ALONE:-}" ] && unshare -m true 2>/dev/nul
         exec bash "$0"' "$0"
 fi
 . tests/tap.sh
-plan 59
+plan 69
 need jq
 need_sampling
 mkdir -m 700 "$TMPDIR/run"
@@ -92,6 +92,28 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && mkdir -m 777 "/tmp/h
         ln -s "$folder/elsewhere" "/tmp/hyprof-$victim"
         as "$victim" "$folder/hyprof" ctl status 2>"$TMPDIR/err" || true
         holds "a file behind a link stays" test -e "$folder/elsewhere/notes.ctl"
+        rm "/tmp/hyprof-$victim"
+
+        # Root reaches another user's recorder.
+        as "$victim" "$folder/hyprof" record -o "$folder/elsewhere/t.hyp" -- sleep 60 2>"$TMPDIR/foreign" &
+        waiting=$!
+        foreign=
+        while [ -z "$foreign" ] && kill -0 "$waiting" 2>/dev/null; do
+                foreign=$(basename "$(find "/tmp/hyprof-$victim" -name '*.ctl' 2>/dev/null)" .ctl)
+                read -r -t 0.05 <> <(:) || true
+        done
+        if [ -n "$foreign" ]; then
+                programs+=("$foreign")
+                holds "root reaches another user's recorder, by its number" ends_with 0 ctl "$foreign" status --json
+                foreign_command=$(jq .program_pid "$TMPDIR/out")
+                holds "and by its command's" ends_with 0 ctl "$foreign_command" mark root
+                holds "without a number only its own" ends_with 1 ctl status
+                kill -INT "$foreign"
+                [ -z "$foreign_command" ] || kill "$foreign_command"
+        else
+                skips_group "root reaches another user's recorder" "users may not record: $(tail -n 1 "$TMPDIR/foreign")"
+        fi
+        wait "$waiting" || true
 else
         skips_group "another user's folder is not believed" "this test does not run as root, or /tmp/hyprof-$victim exists"
 fi
@@ -157,6 +179,25 @@ holds "the recording ends" land
 holds "neither's zones are there, and no others are missing" same "3 1" "$(count own turn) $(count own run)"
 holds "the trace says so" same "$(printf '%s\n' 'turn 1' 'turn 2' 'events paused by the program' 'recording paused' \
         'recording resumed' 'turn 10')" "$(messages own)"
+
+# ---- what runs already
+"$WORKLOADS/w_flight" <"$TMPDIR/to" >"$TMPDIR/from" &
+program=$!
+programs+=("$program")
+exec 4>"$TMPDIR/to" 5<"$TMPDIR/from"
+tell turns 1 1 >/dev/null
+"$HYPROF" record -p "$program" -o "$TMPDIR/joined.hyp" 2>"$TMPDIR/joined.err" &
+recorder=$!
+until [ -S "$XDG_RUNTIME_DIR/hyprof/$recorder.ctl" ]; do read -r -t 0.05 <> <(:) || true; done
+holds "a process that is recorded by its number" ends_with 0 ctl "$program" status --json
+holds "the status has it" same "\"$program\" 0" "$(jq -r '"\"\(.attached_pids)\" \(.program_pid)"' "$TMPDIR/out")"
+holds "people see it, too" grep -q "attached .*$program" <(ctl "$program" status)
+holds "another one is not" ends_with 1 ctl "$$" status
+holds "stop ends the recording, not the program" ctl "$program" stop
+holds "which ends" wait "$recorder"
+holds "the program goes on" tell turns 1 1
+exec 4>&- 5<&-
+wait "$program"
 
 # ---- in the delay
 fly delayed --delay 1h
