@@ -158,6 +158,8 @@ static void make_notices(struct making *m)
                 seconds(head->end_ns - head->from_ns), seconds(head->end_ns - head->start_ns), head->n_open);
         if (head->is_cut)
                 add_notice(m, TRACE_NOTICE_RING, detail);
+        if (head->pauses[0] != '\0')
+                add_notice(m, TRACE_NOTICE_PAUSED, head->pauses);
 }
 
 static void make_losses(struct making *m)

@@ -18,10 +18,11 @@ struct ring_dump;
 struct trace_dictionary;
 
 struct dump_head {
-        const char *keep;  /* how much, as it was asked for: "30s" */
-        const char *cause; /* why there is a dump */
-        uint64_t start_ns; /* of the recording */
-        uint64_t from_ns;  /* of the dump, not before that */
+        const char *keep;   /* how much, as it was asked for: "30s" */
+        const char *cause;  /* why there is a dump */
+        const char *pauses; /* detail of the notice PAUSED; "" = none, or the dictionary has the notice */
+        uint64_t start_ns;  /* of the recording */
+        uint64_t from_ns;   /* of the dump, not before that */
         uint64_t end_ns;
         uint64_t n_open; /* zones that were open at the beginning */
         bool is_cut;     /* there were events before the beginning */

@@ -148,6 +148,7 @@ static int put_dump(struct flight_recorder *f, struct collector *m,
         struct ring_dump *dump = ring_dump_new(f->dump.writer);
         struct dump_head head = { .keep = f->options->keep,
                                   .cause = f->dump.cause,
+                                  .pauses = is_last ? "" : f->pauses,
                                   .start_ns = f->start_ns,
                                   .from_ns = f->start_ns,
                                   .end_ns = f->dump.end_ns,

@@ -25,7 +25,8 @@ struct collector;
 struct trace_dictionary;
 struct trace_writer;
 
-#define FLIGHT_RECORDER_CAUSE_BYTES 160
+#define FLIGHT_RECORDER_CAUSE_BYTES  160
+#define FLIGHT_RECORDER_PAUSES_BYTES 64
 
 /* One that was made, or could not be. */
 struct flight_dump {
@@ -74,6 +75,11 @@ struct flight_recorder {
         enum { FLIGHT_IDLE, FLIGHT_ASKED, FLIGHT_WRITING } step;
         struct flight_dump dump; /* that is made now */
         char cause[FLIGHT_RECORDER_CAUSE_BYTES];
+        /*
+         * The pauses so far, in words; "" = there was none.  The recorder writes them before each cycle; at
+         * the end they are in the dictionary.
+         */
+        char pauses[FLIGHT_RECORDER_PAUSES_BYTES];
         bool signalled, requested;
         bool full_told;
         uint64_t refilled_ns; /* the end of the last dump that a zone caused; 0 = there was none */

@@ -249,6 +249,7 @@ static int recorder_collect(struct recorder *r, struct error *err)
                 }
                 if (woken & 1u << WAKE_JOB)
                         stop_with = job_control_next(&r->job, &r->command);
+                recorder_control_note_pauses(r, now_ns);
                 code = collect_once(r, woken, now_ns, err);
                 if (code == 0)
                         code = flight_recorder_cycle(&r->flight, &r->merge, err);

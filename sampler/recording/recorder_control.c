@@ -222,17 +222,30 @@ void recorder_control_cycle(struct recorder *r)
         }
 }
 
+/* The detail of the notice PAUSED. */
+static void describe_pauses(const struct recorder_control *c, uint64_t now_ns,
+                            char ret_words[FLIGHT_RECORDER_PAUSES_BYTES])
+{
+        (void)snprintf(ret_words, FLIGHT_RECORDER_PAUSES_BYTES, "%" PRIu32 " time%s, %.3f s in all",
+                       c->n_pauses, c->n_pauses == 1 ? "" : "s", SECONDS_OF(paused_in_all_ns(c, now_ns)));
+}
+
+void recorder_control_note_pauses(struct recorder *r, uint64_t now_ns)
+{
+        if (r->options->flight && r->control.n_pauses > 0)
+                describe_pauses(&r->control, now_ns, r->flight.pauses);
+}
+
 void recorder_control_end(struct recorder *r, uint64_t now_ns)
 {
         struct recorder_control *c = &r->control;
-        char words[160];
+        char words[FLIGHT_RECORDER_PAUSES_BYTES];
 
         if (c->dump_connection >= 0)
                 control_socket_answer(&c->dump_connection, "error: the recording ended before");
         control_socket_close(&c->socket);
         if (c->n_pauses == 0)
                 return;
-        (void)snprintf(words, sizeof(words), "%" PRIu32 " time%s, %.3f s in all", c->n_pauses,
-                       c->n_pauses == 1 ? "" : "s", SECONDS_OF(paused_in_all_ns(c, now_ns)));
+        describe_pauses(c, now_ns, words);
         (void)recording_facts_add_notice(r->dictionary, TRACE_NOTICE_PAUSED, words);
 }

@@ -39,6 +39,9 @@ struct recorder_control {
  */
 void recorder_control_cycle(struct recorder *r);
 
+/* Before each cycle of the flight recorder: a dump that begins in it says how long the pauses were so far. */
+void recorder_control_note_pauses(struct recorder *r, uint64_t now_ns);
+
 /*
  * The recording is over: notes the pauses in the trace, answers a request that still waits, takes no more.
  */

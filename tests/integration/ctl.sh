@@ -13,7 +13,7 @@ if [ "$(id -u)" -eq 0 ] && [ -z "${CTL_ALONE:-}" ] && unshare -m true 2>/dev/nul
         exec bash "$0"' "$0"
 fi
 . tests/tap.sh
-plan 69
+plan 74
 need jq
 need_sampling
 mkdir -m 700 "$TMPDIR/run"
@@ -211,6 +211,28 @@ holds "stop ends the delay" patient 0 stop
 tell turns 1 1 >/dev/null
 holds "and the recording" land
 holds "the trace is whole" is_whole delayed
+
+# ---- dumps of a recording that is paused, or was
+fly held --ring 60s
+tell turns 1 1 >/dev/null
+dump_held() { # number: the dump becomes held_NUMBER.hyp
+        local before
+        before=$(find "$TMPDIR" -name 'held.*-*.hyp')
+        ctl dump && cp "$(find "$TMPDIR" -name 'held.*-*.hyp' | grep -vxF "${before:-none}")" "$TMPDIR/held_$1.hyp"
+}
+pauses() { # name: how many, as its report says; each notice is a line
+        "$HYPROF" report --json "$TMPDIR/$1.hyp" | jq -r '.missing.rows[] | select(.code == "PAUSED") | .detail' | sed 's/,.* in all$/ in all/'
+}
+ctl pause >/dev/null 2>&1
+holds "a dump in a pause" dump_held 1
+ctl resume >/dev/null 2>&1
+tell turns 1 1 >/dev/null
+holds "and one after it" dump_held 2
+ctl pause >/dev/null 2>&1
+land >/dev/null
+holds "the first one says that there was a pause" same "1 time in all" "$(pauses held_1)"
+holds "the second one, too" same "1 time in all" "$(pauses held_2)"
+holds "the end has both pauses, once" same "2 times in all" "$(pauses held)"
 
 # ---- dumps, and two recordings
 fly ring --ring 10s

@@ -130,9 +130,12 @@ static void put_zones(struct fixture *f, unsigned first, unsigned n)
 static struct dumped dump(struct fixture *f, uint64_t end_ns, bool is_last)
 {
         struct dumped d = { .fd = memfd_create("dump", MFD_CLOEXEC) };
-        struct dump_head head = {
-                .keep = "5s", .cause = "test", .start_ns = S, .end_ns = end_ns, .is_last = is_last
-        };
+        struct dump_head head = { .keep = "5s",
+                                  .cause = "test",
+                                  .pauses = is_last ? "" : "1 time",
+                                  .start_ns = S,
+                                  .end_ns = end_ns,
+                                  .is_last = is_last };
         struct writer_thread_snapshot snapshot;
         struct ring_dump *ring_dump, *done;
 
@@ -219,8 +222,8 @@ START_TEST(test_dumps)
         put_zones(&f, 10, 15); /* 10 to 24.5 s */
         first = dump(&f, 24 * S + S / 2, false);
         reader = expect_trace(&first, 19 * S + S / 2, "19500000000", "24500000000", &rows);
-        ck_assert_uint_eq(trace_dictionary_count(rows, TRACE_TABLE_LOSSES), 1); /* the other is older */
-        ck_assert_uint_eq(trace_dictionary_count(rows, TRACE_TABLE_NOTICES), 1);
+        ck_assert_uint_eq(trace_dictionary_count(rows, TRACE_TABLE_LOSSES), 1);  /* the other is older */
+        ck_assert_uint_eq(trace_dictionary_count(rows, TRACE_TABLE_NOTICES), 2); /* RING and PAUSED */
         trace_reader_close(reader);
 
         row(&f, TRACE_TABLE_LOCATIONS, &(struct trace_location){ .name = string(&f, "another") });
