@@ -62,17 +62,24 @@ int control_socket_open_folder(const char *path, uint32_t uid, struct error *err
         return r;
 }
 
+/*
+ * It gets its name when it listens: one that refuses connections is taken for that of a recorder that was
+ * killed.  The folder is the user's alone, so there is no moment for others before the mode is set.
+ */
 static int control_socket_bind(int fd, const char *path, struct error *err)
 {
         struct sockaddr_un at = { .sun_family = AF_UNIX };
+        int r = 0;
 
-        (void)snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
-        (void)unlink(path); /* of an earlier process with our number */
-        /* The folder is the user's alone, so there is no moment for others before the mode is set. */
-        if (bind(fd, (const struct sockaddr *)&at, sizeof(at)) < 0 || chmod(path, 0600) < 0 ||
-            listen(fd, QUEUE_LENGTH) < 0)
+        (void)snprintf(at.sun_path, sizeof(at.sun_path), "%.100s.new", path);
+        (void)unlink(at.sun_path); /* of an earlier process with our number */
+        if (bind(fd, (const struct sockaddr *)&at, sizeof(at)) < 0)
                 return error_errno(err, "%s", path);
-        return 0;
+        if (chmod(at.sun_path, 0600) < 0 || listen(fd, QUEUE_LENGTH) < 0 || rename(at.sun_path, path) < 0) {
+                r = error_errno(err, "%s", path);
+                (void)unlink(at.sun_path);
+        }
+        return r;
 }
 
 static int open_in(struct control_socket *s, const char *folder, struct error *err)
