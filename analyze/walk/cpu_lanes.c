@@ -12,8 +12,8 @@
 #define ORDER_EVENTS_MAX (UINT32_C(1) << 16)
 
 /*
- * The entries that are put in order beside the switches: the first event of a running thread, and a sample
- * with its CPU.
+ * The entries that are put in order beside the switches and exits: the first event of a running thread, and a
+ * sample with its CPU.
  */
 enum { ORDER_BEGINS = 1000, ORDER_IS_SEEN };
 
@@ -133,7 +133,7 @@ static int take_cpu(struct cpu_lanes *l, uint32_t id, uint64_t cpu, uint64_t tim
                 l->threads[lane->thread - 1].is_running = l->threads[lane->thread - 1].is_cpu_known = false;
                 r = cpu_lanes_give(l, lane, lane->thread, cpu, time_ns);
         }
-        lane->thread = id;
+        lane->thread = thread->has_ended ? 0 : id;
         thread->is_cpu_known = true;
         thread->cpu = cpu;
         return r;
@@ -177,6 +177,27 @@ static int switch_out(struct cpu_lanes *l, const struct ordered_event *event)
         return r;
 }
 
+/*
+ * Most threads are not reported to leave the CPU after their exit, so the exit ends their time there.  If a
+ * SWITCH_OUT follows, the thread gets the rest then: the kernel's last work for it.
+ */
+static int cpu_lanes_end(struct cpu_lanes *l, const struct ordered_event *event)
+{
+        struct cpu_thread *thread = &l->threads[event->thread - 1];
+        struct cpu_lane *lane;
+        int r;
+
+        thread->has_ended = true;
+        if (!thread->is_running || !thread->is_cpu_known)
+                return 0;
+        r = find_lane(l, thread->cpu, &lane);
+        if (r < 0)
+                return r;
+        if (lane->thread == event->thread)
+                lane->thread = 0;
+        return cpu_lanes_give(l, lane, event->thread, thread->cpu, event->time_ns);
+}
+
 /* A thread that is woken does not run; one with any other event does. */
 static void cpu_lanes_begin(struct cpu_lanes *l, const struct ordered_event *event)
 {
@@ -197,6 +218,8 @@ static int take_ordered(void *context, const struct ordered_event *event, struct
                 return switch_in(l, event);
         case TRACE_OP_SWITCH_OUT:
                 return switch_out(l, event);
+        case TRACE_OP_THREAD_EXIT:
+                return cpu_lanes_end(l, event);
         case ORDER_BEGINS:
                 cpu_lanes_begin(l, event);
                 return 0;
@@ -233,14 +256,14 @@ int cpu_lanes_add(struct cpu_lanes *l, uint32_t id, const struct trace_event *ev
         if (!thread->has_begun && event->op != TRACE_OP_WAKEUP)
                 r = put_in_order(l, id, event->time_ns, ORDER_BEGINS, 0);
         thread->has_begun = true;
-        thread->last_ns = event->time_ns;
-        thread->has_ended |= event->op == TRACE_OP_THREAD_EXIT;
         if (r < 0)
                 return r;
         if (event->op == TRACE_OP_SAMPLE && !thread->was_seen) {
                 thread->was_seen = true;
                 return put_in_order(l, id, event->time_ns, ORDER_IS_SEEN, event->sample.cpu);
         }
+        if (event->op == TRACE_OP_THREAD_EXIT)
+                return put_in_order(l, id, event->time_ns, TRACE_OP_THREAD_EXIT, 0);
         if (event->op != TRACE_OP_SWITCH_IN && event->op != TRACE_OP_SWITCH_OUT)
                 return 0;
         thread->was_seen = event->op == TRACE_OP_SWITCH_IN;
@@ -253,13 +276,10 @@ int cpu_lanes_finish(struct cpu_lanes *l, uint64_t end_ns)
 
         for (uint32_t i = 0; i < l->cpus.n_items && r == 0; i++) {
                 struct cpu_lane *lane = &l->lanes[i];
-                const struct cpu_thread *thread;
 
                 if (lane->thread == 0)
                         continue;
-                thread = &l->threads[lane->thread - 1];
-                r = cpu_lanes_give(l, lane, lane->thread, thread->cpu,
-                                   thread->has_ended ? thread->last_ns : end_ns);
+                r = cpu_lanes_give(l, lane, lane->thread, l->threads[lane->thread - 1].cpu, end_ns);
                 lane->thread = 0;
         }
         return r;

@@ -7,8 +7,9 @@
  * A thread runs on the CPU of its SWITCH_IN until its SWITCH_OUT.  One that runs
  * when the recording begins is known by its first switch or sample.  A stretch
  * whose other end the trace lacks counts as no time, unless another thread comes
- * onto the CPU: then it lasts until there.  A CPU has one thread at a time: no
- * instant counts twice, whatever switches the trace lacks.
+ * onto the CPU: then it lasts until there, but not beyond the thread's exit.  A CPU
+ * has one thread at a time: no instant counts twice, whatever switches the trace
+ * lacks.
  *
  * Keeps a state for each thread and each CPU, a sum for each pair of CPU and
  * thread, and some ten thousand switches, to put them into one order.
@@ -39,16 +40,15 @@ struct cpu_lane_sum {
 };
 
 struct cpu_thread {
-        uint64_t cpu, since_ns; /* in the order of time, as the next two */
-        bool is_running, is_cpu_known;
-        uint64_t last_ns; /* as its events come, as the next three */
+        uint64_t cpu, since_ns; /* in the order of time, as the next three */
+        bool is_running, is_cpu_known, has_ended;
+        bool has_begun, was_seen; /* as its events come, as the next one; seen: on a CPU */
         uint64_t expected_ns;
-        bool has_begun, has_ended, was_seen; /* seen: on a CPU */
 };
 
 struct cpu_lane {
         uint64_t given_ns; /* all before it has been given to a thread, or is no thread's */
-        uint32_t thread;   /* that it has now; 0 = none */
+        uint32_t thread;   /* that it has now, not after its exit; 0 = none */
 };
 
 /* The thread had the CPU in [begin_ns, end_ns); of a CPU in the order of time.  Returns 0 or -errno. */

@@ -3,7 +3,7 @@
 # hyprof merge: all events of all traces are in the result, threads apart by recording in every view; what is refused
 set -eu
 . tests/tap.sh
-plan 35
+plan 39
 need jq sqlite3
 need_sampling
 
@@ -30,6 +30,25 @@ holds "on-CPU times add up" same \
 holds "two processes" same 2 "$(number "$c" .n_processes)"
 holds "the head names both" same '2 ["REFERENCE","SAME_BOOT"]' "$(number "$c" '.recordings.rows | "\(length) \(map(.clock))"' | jq -r .)"
 holds "it covers both, one after the other" compare "$(number "$c" .duration_ns)" ">=" "$(number "$a" .duration_ns) + $(number "$b" .duration_ns)"
+
+# ---- the time on CPUs is that of the threads, to 1%: a thread that has ended is on none
+cpu_time() { # view, trace, jq expression
+        "$HYPROF" report "--$1" --limit 0 --json "$2" | jq "$3 | add"
+}
+agrees() { # trace
+        local by_cpus by_threads
+        by_cpus=$(cpu_time cpus "$1" '[.cpus.rows[].busy_ns]')
+        by_threads=$(cpu_time threads "$1" '[.threads.rows[] | select(.kind != "fiber").on_cpu_ns]')
+        compare "$by_cpus" ">=" "$by_threads * 0.99" && compare "$by_cpus" "<=" "$by_threads * 1.01"
+}
+# shellcheck disable=SC2016 # for the recorded shell
+record short -- sh -c 'for i in 1 2 3 4 5 6; do ls / | wc -l; sleep 0.1; done'
+record children -- "$WORKLOADS/w_short_lived" 200
+"$HYPROF" merge -q "$TMPDIR/short.hyp" "$TMPDIR/children.hyp" -o "$TMPDIR/ended.hyp"
+holds "short programs: on CPUs for as long as their threads ran" agrees "$TMPDIR/short.hyp"
+holds "short processes: the same" agrees "$TMPDIR/children.hyp"
+holds "merged: the same" agrees "$TMPDIR/ended.hyp"
+holds "merged with others: the same" agrees "$c"
 
 # ---- threads are called after their recording in every view
 label() { "$HYPROF" report --json "$c" | jq -r ".recordings.rows[$1].label"; }

@@ -229,6 +229,61 @@ START_TEST(test_one_thread_at_a_time)
 }
 END_TEST
 
+/*
+ * Thread 1 ends on CPU 4 without a switch, as most do: the time until thread 2 comes is no thread's.
+ * Thread 3, which is first seen on the CPU when it leaves it, has the time since its first event.
+ * Thread 4 is switched out after its exit, by the kernel's last work for it.  Thread 5 comes back after that,
+ * and its last switch is lost.
+ */
+START_TEST(test_threads_that_end)
+{
+        struct trace_builder b;
+        struct report *report;
+        const struct report_cpu *cpu;
+
+        trace_builder_init(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 1));
+        add(&b, 100, TRACE_OP_SWITCH_IN, 4);
+        trace_builder_event(&b, 120, TRACE_OP_THREAD_EXIT);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 2));
+        add(&b, 500, TRACE_OP_SWITCH_IN, 4);
+        trace_builder_event(&b, 540, TRACE_OP_THREAD_EXIT);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 3));
+        trace_builder_event(&b, 600, TRACE_OP_FRAME_MARK);
+        add(&b, 700, TRACE_OP_SWITCH_OUT, 4);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 4));
+        add(&b, 100, TRACE_OP_SWITCH_IN, 5);
+        trace_builder_event(&b, 200, TRACE_OP_THREAD_EXIT);
+        add(&b, 207, TRACE_OP_SWITCH_OUT, 5);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 5));
+        add(&b, 300, TRACE_OP_SWITCH_IN, 6);
+        trace_builder_event(&b, 350, TRACE_OP_THREAD_EXIT);
+        add(&b, 353, TRACE_OP_SWITCH_OUT, 6);
+        add(&b, 360, TRACE_OP_SWITCH_IN, 6);
+        trace_builder_end_run(&b);
+        trace_builder_begin_run(&b, trace_builder_thread(&b, 1, 6));
+        add(&b, 800, TRACE_OP_SWITCH_IN, 6);
+        add(&b, 900, TRACE_OP_SWITCH_OUT, 6);
+        trace_builder_end_run(&b);
+        trace_builder_meta(&b, "end_raw_ns", "1000");
+        trace_builder_finish(&b);
+        report = load(&b);
+        ck_assert_uint_eq(report->cpus.n_rows, 3);
+        cpu = &report->cpus.rows[0];
+        ck_assert_uint_eq(cpu->busy_ns, 20 + 40 + 100);
+        ck_assert_uint_eq(cpu->threads[0].tid, 3);
+        ck_assert_uint_eq(cpu->threads[0].busy_ns, 100);
+        ck_assert_uint_eq(report->cpus.rows[1].busy_ns, 107);
+        ck_assert_uint_eq(report->cpus.rows[2].busy_ns, 53 + 100);
+        report_free(report);
+        trace_builder_deinit(&b);
+}
+END_TEST
+
 /* The same where all of them run already when the range begins: 850 of them leaves last. */
 START_TEST(test_one_thread_at_a_time_in_a_range)
 {
