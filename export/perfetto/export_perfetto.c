@@ -8,6 +8,7 @@
 #include "analyze/stats/device_tracks.h"
 #include "analyze/trace/zone_words.h"
 #include "analyze/walk/loaded_trace.h"
+#include "analyze/walk/trace_filter.h"
 #include "analyze/walk/trace_walk.h"
 #include "analyze/walk/zone_stats.h"
 #include "base/error.h"
@@ -346,23 +347,15 @@ static uint32_t state_after(const struct trace_event *event)
         }
 }
 
-static int export_perfetto_put_switch(struct perfetto_export *e, const struct walked_thread *thread,
-                                      const struct trace_event *event)
+static int put_task_state(struct perfetto_export *e, const struct walked_thread *thread, uint64_t time_ns,
+                          uint32_t state)
 {
         const struct trace_thread *row = trace_dictionary_row(e->trace->dictionary, TRACE_TABLE_THREADS,
                                                               thread->id);
         struct text_view name = trace_dictionary_text(e->trace->dictionary, thread->timeline.name);
-        uint32_t state = PERFETTO_TASK_RUNNING;
-        struct byte_buffer *b;
-        size_t message;
+        struct byte_buffer *b = perfetto_packets_begin(&e->packets, PERFETTO_SEQUENCE_SWITCHES, time_ns);
+        size_t message = protobuf_writer_begin(b, PERFETTO_PACKET_TASK_STATE);
 
-        /* Fibers are nothing of the kernel's; a thread that is woken while it runs goes on running. */
-        if (row->kind == TRACE_THREAD_FIBER || (event->op == TRACE_OP_WAKEUP && !thread->is_out))
-                return 0;
-        if (event->op != TRACE_OP_SWITCH_IN)
-                state = event->op == TRACE_OP_WAKEUP ? PERFETTO_TASK_RUNNABLE : state_after(event);
-        b = perfetto_packets_begin(&e->packets, PERFETTO_SEQUENCE_SWITCHES, event->time_ns);
-        message = protobuf_writer_begin(b, PERFETTO_PACKET_TASK_STATE);
         if (thread->cpu != TRACE_WALK_NO_CPU)
                 protobuf_writer_put_number(b, PERFETTO_STATE_CPU, thread->cpu);
         protobuf_writer_put_text(b, PERFETTO_STATE_COMM, name.bytes, name.n_bytes);
@@ -371,6 +364,42 @@ static int export_perfetto_put_switch(struct perfetto_export *e, const struct wa
         protobuf_writer_put_number(b, PERFETTO_STATE_PRIO, PERFETTO_PRIO_NORMAL);
         protobuf_writer_end(b, message);
         return perfetto_packets_end(&e->packets);
+}
+
+/* Fibers are nothing of the kernel's; a thread that is woken while it runs goes on running. */
+static int export_perfetto_put_switch(struct perfetto_export *e, const struct walked_thread *thread,
+                                      const struct trace_event *event)
+{
+        uint32_t state = PERFETTO_TASK_RUNNING;
+
+        if (thread->timeline.is_fiber || (event->op == TRACE_OP_WAKEUP && !thread->is_out))
+                return 0;
+        if (event->op != TRACE_OP_SWITCH_IN)
+                state = event->op == TRACE_OP_WAKEUP ? PERFETTO_TASK_RUNNABLE : state_after(event);
+        return put_task_state(e, thread, event->time_ns, state);
+}
+
+/*
+ * After the walk: most threads that end are not reported to leave their CPU, where Perfetto would show them
+ * until another thread comes.
+ */
+static int end_threads(struct perfetto_export *e)
+{
+        const struct trace_filter *filter = e->options->filter;
+        int r = 0;
+
+        for (uint32_t i = 0; i < e->walk.n_threads && r == 0; i++) {
+                const struct walked_thread *thread = &e->walk.threads[i];
+                const struct thread_timeline *timeline = &thread->timeline;
+
+                if (!thread->has_ended || timeline->is_fiber || timeline->n_switches == 0 ||
+                    !timeline->running)
+                        continue;
+                if (!filter || (trace_filter_wants_thread(filter, thread->id) &&
+                                trace_filter_wants_time(filter, timeline->last_ns)))
+                        r = put_task_state(e, thread, timeline->last_ns, PERFETTO_TASK_DEAD);
+        }
+        return r;
 }
 
 /* ---- all together -------------------------------------------------------------------------------------- */
@@ -466,6 +495,8 @@ static int export_perfetto_write_trace(struct perfetto_export *e, struct error *
         if (r < 0)
                 return export_perfetto_complain_of(r, err);
         r = loaded_trace_walk(e->trace, &e->walk, err);
+        if (r == 0)
+                r = export_perfetto_complain_of(end_threads(e), err);
         if (r == 0)
                 r = put_devices(e, err);
         return r < 0 ? r : export_stream_finish(&e->packets.out, err);

@@ -66,7 +66,7 @@ check_pprof() { # name
 # The report's figures, in the words of perfetto_totals.py.
 perfetto_wanted() { # name
         reported "$1" '[.sample_events.rows[] | select(.shown)][0] | "samples \(.n_samples // 0)", "weight \(.weight // 0)"'
-        reported "$1" '"unknown 0", "unbalanced 0", "messages \(.n_messages)", "counters \(.n_plot_values)"'
+        reported "$1" '"unknown 0", "unbalanced 0", "running 0", "messages \(.n_messages)", "counters \(.n_plot_values)"'
         reported "$1" '[.zones.rows[] | select(.count + .n_unclosed > 0)] | group_by(.name)[] |
                 "zone \(.[0].name) \(map(.count + .n_unclosed) | add) \(map(.total_ns) | add)"'
         own_of "$1" | sed 's/^/self /; s/\t/ /'

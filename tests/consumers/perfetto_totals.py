@@ -3,12 +3,14 @@
 """What a Perfetto trace comes to, read from the text of `protoc --decode`, in lines of words:
 
 samples N / weight N / zone NAME COUNT TOTAL_NS / self FUNCTION SAMPLES / switches N / messages N / counters N /
-stack_samples NAME COUNT WEIGHT / unknown N (fields that the schema does not have) / unbalanced N
+stack_samples NAME COUNT WEIGHT / unknown N (fields that the schema does not have) / unbalanced N /
+running N (threads that are on a CPU at the end)
 """
 import collections
 import re
 import sys
 
+TASK_RUNNING = 3
 
 def decode(text):
     """Text with \\ escapes of C -> str."""
@@ -52,6 +54,7 @@ class Totals:
         self.defaults = {}
         self.open = collections.defaultdict(list)
         self.cpus = {}
+        self.states = {}
 
     def intern(self, sequence, interned):
         known = self.interned[sequence]
@@ -91,6 +94,11 @@ class Totals:
         self.lines["samples"] += 1
         self.cpus[sample["cpu"][0]] = int(sample["timebase_count"][0])
 
+    def add_state(self, time_ns, state):
+        tid = state["tid"][0]
+        if tid not in self.states or self.states[tid][0] <= time_ns:
+            self.states[tid] = time_ns, int(state["state"][0])
+
     def add(self, packet):
         sequence = packet["trusted_packet_sequence_id"][0]
         for defaults in packet["trace_packet_defaults"]:
@@ -106,7 +114,9 @@ class Totals:
             line = self.stack_samples.setdefault(sample["primary_descriptor"][0]["name"][0], [0, 0])
             line[0] += 1
             line[1] += int(sample["primary_weight"][0])
-        self.lines["switches"] += len(packet["generic_kernel_task_state_event"])
+        for state in packet["generic_kernel_task_state_event"]:
+            self.lines["switches"] += 1
+            self.add_state(int(packet["timestamp"][0]), state)
         self.lines["unknown"] += count_unknown(packet)
 
 
@@ -116,7 +126,8 @@ def main():
         totals.add(packet)
     totals.lines["weight"] = sum(totals.cpus.values())
     totals.lines["unbalanced"] += sum(len(track) for track in totals.open.values() if any(n for n, _ in track))
-    for name in ("samples", "weight", "switches", "messages", "counters", "unknown", "unbalanced"):
+    totals.lines["running"] = sum(state == TASK_RUNNING for _, state in totals.states.values())
+    for name in ("samples", "weight", "switches", "messages", "counters", "unknown", "unbalanced", "running"):
         print(name, totals.lines[name])
     for name, (count, total_ns) in sorted(totals.zones.items()):
         print("zone", name, count, total_ns)
