@@ -29,12 +29,19 @@ struct trace_writer {
         struct error failure; /* code 0 while all is well */
 };
 
-/* Writes `out`: all of it or, in a regular file, nothing, so that a reader finds a last whole chunk. */
+/*
+ * Writes `out`: all of it or, in a regular file, nothing, so that a reader finds a last whole chunk.  A write
+ * beyond the end of the file would leave a hole, and a reader stops there.
+ */
 static int write_out(struct trace_writer *w, struct error *err)
 {
         off_t begin = w->regular ? lseek(w->fd, 0, SEEK_CUR) : -1;
-        int r = io_write_all(w->fd, w->out.data, w->out.used_bytes, err);
+        struct stat st;
+        int r;
 
+        if (begin >= 0 && fstat(w->fd, &st) == 0 && st.st_size < begin)
+                return error_set(err, -EIO, "the file was truncated by another program meanwhile");
+        r = io_write_all(w->fd, w->out.data, w->out.used_bytes, err);
         if (r < 0 && begin >= 0)
                 (void)!ftruncate(w->fd, begin);
         return r;

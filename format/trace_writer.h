@@ -43,7 +43,8 @@ void trace_writer_free(struct trace_writer *writer);
  * trace_writer_put() - one chunk
  * @header:  kind, n_items and times as for trace_chunk_encode()
  * On failure a regular file is cut back to its last whole chunk, and every later call
- * fails with the same error.  Returns 0 or -errno.  May block on the disk.
+ * fails with the same error.  Returns 0, -EIO if another program has truncated the file,
+ * or -errno.  May block on the disk.
  */
 int trace_writer_put(struct trace_writer *writer, struct trace_chunk_header header, const uint8_t *raw,
                      size_t raw_bytes, struct error *err);

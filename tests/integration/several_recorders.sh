@@ -3,7 +3,7 @@
 # Several recorders at once, of one program and of the whole machine: each has samples; who has no zones says so in one line
 set -eu
 . tests/tap.sh
-plan 21
+plan 24
 need jq
 need_sampling
 
@@ -109,3 +109,12 @@ rm "$TMPDIR/gone.hyp"
 wait_for lost
 holds "a trace that was removed is none" same 125 "$statuses"
 holds "and nothing says that it was written" same "hyprof: error: recording to $TMPDIR/gone.hyp: the file was removed or replaced meanwhile: nothing is left of the recording" "$(cat "$TMPDIR/lost.err")"
+begin cut cut 1
+has_begun "$TMPDIR/cut.hyp"
+: >"$TMPDIR/cut.hyp"
+wait_for cut
+holds "one that was truncated is none" same 125 "$statuses"
+holds "and the only other line is about the command, which goes on" same \
+        "hyprof: error: recording to $TMPDIR/cut.hyp: the file was truncated by another program meanwhile" \
+        "$(grep -v '^hyprof: the recording has ended; waiting for the command' "$TMPDIR/cut.err")"
+holds "nothing more is written to it" test ! -s "$TMPDIR/cut.hyp"

@@ -237,6 +237,28 @@ START_TEST(test_full_disk_leaves_whole_chunks)
 }
 END_TEST
 
+/* A file that another program truncates gets nothing more, since that would follow a hole. */
+START_TEST(test_truncated_file)
+{
+        for (int n_left = 0; n_left <= PREFIX_BYTES; n_left += PREFIX_BYTES) {
+                struct trace_writer *w;
+                struct error err = ERROR_NONE;
+                int fd = memfd_create("trace", MFD_CLOEXEC);
+
+                ck_assert_int_ge(fd, 0);
+                ck_assert_int_eq(io_write_all(fd, "0123456789", PREFIX_BYTES, NULL), 0);
+                ck_assert_int_eq(trace_writer_new(fd, &w, NULL), 0);
+                ck_assert_int_eq(ftruncate(fd, n_left), 0);
+                ck_assert_int_eq(put(w, UNKNOWN_CHUNK, 1, &err), -EIO);
+                ck_assert_ptr_nonnull(strstr(err.text, "truncated"));
+                ck_assert_int_eq(trace_writer_finish(w, NULL), -EIO);
+                ck_assert_uint_eq(size_of(fd), (uint64_t)n_left);
+                trace_writer_free(w);
+                io_close(&fd);
+        }
+}
+END_TEST
+
 START_TEST(test_device_that_is_full)
 {
         struct trace_writer *w = NULL;
