@@ -59,7 +59,7 @@ struct work {
         char **argv;
         struct output_file *file;
         const char *path;        /* of the file, as it is called now */
-        char *old_path;          /* that, where it is not the options' */
+        char *new_path;          /* that, where it is not the options' */
         const sigset_t *signals; /* see recorder_hold_signals(); or NULL */
         struct progress_line line;
         struct ring_record ring;      /* if there is one */
@@ -312,7 +312,7 @@ static void open_work(struct work *w)
 
 static void close_work(struct work *w)
 {
-        free(w->old_path);
+        free(w->new_path);
         if (!w->result.writer_stuck) {
                 output_file_close(w->file);
                 trace_writer_free(w->writer);
@@ -387,6 +387,13 @@ static int record_trace(struct work *w, struct error *err)
         return r == 0 ? cmd_record_complete(w, err) : r;
 }
 
+static ino_t inode_of(int fd)
+{
+        struct stat st;
+
+        return fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
 /* Others may have taken the name for a recording of their own, or the file away, meanwhile. */
 static int locate_trace(struct work *w, struct error *err)
 {
@@ -394,17 +401,18 @@ static int locate_trace(struct work *w, struct error *err)
 
         if (w->options->ring || w->listen)
                 return 0;
-        switch (output_file_find(w->file)) {
+        switch (output_file_find(w->file, &w->new_path)) {
         case OUTPUT_FILE_IN_PLACE:
                 break;
-        case OUTPUT_FILE_IS_OLD:
-                if (asprintf(&w->old_path, "%s.old", path) < 0) {
-                        w->old_path = NULL;
-                        return error_set(err, -ENOMEM, "no memory for the name %s.old", path);
-                }
-                w->path = w->old_path;
-                if (!w->options->quiet)
-                        complain("note: another recording took the name %s: this one is %s", path, w->path);
+        case OUTPUT_FILE_IS_MOVED:
+                w->path = w->new_path ? w->new_path : "FILE";
+                if (w->options->quiet)
+                        break;
+                if (w->new_path)
+                        complain("note: %s was renamed meanwhile: this recording is %s", path, w->path);
+                else
+                        complain("note: %s was renamed meanwhile: this recording is the FILE with inode %ju",
+                                 path, (uintmax_t)inode_of(w->file->fd));
                 break;
         case OUTPUT_FILE_IS_GONE:
                 return error_set(

@@ -7,9 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -129,20 +131,38 @@ static bool has_name(const struct stat *file, const char *name)
                there.st_ino == file->st_ino;
 }
 
-enum output_file_place output_file_find(const struct output_file *file)
+/* By which the kernel knows the open file, on the heap; NULL if that leads elsewhere, or nowhere. */
+static char *present_name(int fd, const struct stat *st)
 {
-        enum output_file_place place = OUTPUT_FILE_IS_GONE;
+        char link[sizeof("/proc/self/fd/") + 3 * sizeof(fd)], name[PATH_MAX];
+        ssize_t n_bytes;
+
+        (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+        n_bytes = readlink(link, name, sizeof(name) - 1);
+        if (n_bytes < 0)
+                return NULL;
+        name[n_bytes] = '\0';
+        return has_name(st, name) ? strdup(name) : NULL;
+}
+
+enum output_file_place output_file_find(const struct output_file *file, char **ret_name)
+{
         struct stat st;
         char *name;
 
+        *ret_name = NULL;
         /* A file that cannot be looked at may well be there. */
         if (!file->created || fstat(file->fd, &st) < 0 || has_name(&st, file->path))
                 return OUTPUT_FILE_IN_PLACE;
+        if (st.st_nlink == 0)
+                return OUTPUT_FILE_IS_GONE;
         name = old_name(file->path);
-        if (has_name(&st, name))
-                place = OUTPUT_FILE_IS_OLD;
-        free(name);
-        return place;
+        if (!has_name(&st, name)) {
+                free(name);
+                name = present_name(file->fd, &st);
+        }
+        *ret_name = name;
+        return OUTPUT_FILE_IS_MOVED;
 }
 
 void output_file_close(struct output_file *file)
@@ -152,10 +172,12 @@ void output_file_close(struct output_file *file)
 
 void output_file_discard(struct output_file *file)
 {
-        bool is_ours = output_file_find(file) ==
+        char *name;
+        bool is_ours = output_file_find(file, &name) ==
                        OUTPUT_FILE_IN_PLACE; /* else another recording has the name */
-        char *name = is_ours && file->rotated ? old_name(file->path) : NULL;
 
+        free(name);
+        name = is_ours && file->rotated ? old_name(file->path) : NULL;
         if (is_ours && file->created)
                 (void)unlink(file->path);
         if (name)

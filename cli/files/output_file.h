@@ -40,10 +40,16 @@ int output_file_take_stdout(struct output_file *file, struct error *err);
 /* Where a file is that was open for long. */
 enum output_file_place {
         OUTPUT_FILE_IN_PLACE,
-        OUTPUT_FILE_IS_OLD, /* another recording has the name now, and this is NAME.old */
-        OUTPUT_FILE_IS_GONE /* removed, or replaced: as good as lost */
+        OUTPUT_FILE_IS_MOVED, /* by its owner, or to NAME.old by another recording that has the name now */
+        OUTPUT_FILE_IS_GONE   /* removed, or replaced: as good as lost */
 };
-enum output_file_place output_file_find(const struct output_file *file);
+
+/*
+ * output_file_find() - looks for the file
+ * @ret_name: NAME.old, or the absolute name, of one that was moved; NULL = unknown, and for all others.
+ *            On the heap, the caller's; without memory it is unknown.
+ */
+enum output_file_place output_file_find(const struct output_file *file, char **ret_name);
 
 void output_file_close(struct output_file *file);
 

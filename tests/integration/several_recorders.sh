@@ -3,7 +3,7 @@
 # Several recorders at once, of one program and of the whole machine: each has samples; who has no zones says so in one line
 set -eu
 . tests/tap.sh
-plan 24
+plan 29
 need jq
 need_sampling
 
@@ -109,6 +109,15 @@ rm "$TMPDIR/gone.hyp"
 wait_for lost
 holds "a trace that was removed is none" same 125 "$statuses"
 holds "and nothing says that it was written" same "hyprof: error: recording to $TMPDIR/gone.hyp: the file was removed or replaced meanwhile: nothing is left of the recording" "$(cat "$TMPDIR/lost.err")"
+begin moved moved 1
+has_begun "$TMPDIR/moved.hyp"
+mv "$TMPDIR/moved.hyp" "$TMPDIR/else.hyp"
+wait_for moved
+holds "one that was moved is whole" "$HYPROF" check "$TMPDIR/else.hyp"
+holds "and ends as its command" same 0 "$statuses"
+holds "and says what it is called" grep -q "^hyprof: note: .*/moved.hyp was renamed meanwhile: this recording is /.*/else.hyp$" "$TMPDIR/moved.err"
+holds "in both lines" grep -q "^hyprof: wrote /.*/else.hyp (" "$TMPDIR/moved.err"
+holds "with -q it says nothing" same "" "$(cd "$TMPDIR" && "$HYPROF" record -q -o here.hyp -- mv here.hyp there.hyp 2>&1)"
 begin cut cut 1
 has_begun "$TMPDIR/cut.hyp"
 : >"$TMPDIR/cut.hyp"

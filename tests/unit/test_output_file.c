@@ -282,6 +282,47 @@ START_TEST(test_cannot_rotate)
 }
 END_TEST
 
+static void expect_place(const struct output_file *file, enum output_file_place place, const char *name)
+{
+        char *found;
+
+        ck_assert_int_eq(output_file_find(file, &found), place);
+        if (name) {
+                ck_assert_ptr_nonnull(found);
+                ck_assert_ptr_nonnull(strstr(found, name));
+        } else {
+                ck_assert_ptr_null(found);
+        }
+        free(found);
+}
+
+/* A file that was moved is known by its new name, or to have one; only one without any name is gone. */
+START_TEST(test_moved)
+{
+        struct output_file file;
+        struct folder folder;
+
+        enter(&folder);
+        record(&file, "trace");
+        expect_place(&file, OUTPUT_FILE_IN_PLACE, NULL);
+        ck_assert_int_eq(rename(NAME, OLD), 0);
+        expect_place(&file, OUTPUT_FILE_IS_MOVED, OLD);
+        ck_assert_int_eq(rename(OLD, "target"), 0);
+        write_file(NAME, "another");
+        expect_place(&file, OUTPUT_FILE_IS_MOVED, "/target");
+        ck_assert_int_eq(link("target", "pipe"), 0);
+        ck_assert_int_eq(unlink("target"), 0);
+        expect_place(&file, OUTPUT_FILE_IS_MOVED, NULL);
+        write_file("target", "another");
+        expect_place(&file, OUTPUT_FILE_IS_MOVED, NULL);
+        ck_assert_int_eq(unlink("pipe"), 0);
+        expect_place(&file, OUTPUT_FILE_IS_GONE, NULL);
+        output_file_discard(&file);
+        expect_file(NAME, "another");
+        leave(&folder);
+}
+END_TEST
+
 /* Devices and pipes stay what they are. */
 START_TEST(test_device_and_pipe)
 {
