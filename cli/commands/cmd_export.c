@@ -24,7 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* More freeze the viewer (firefox-devtools/profiler #4808). */
 #define MARKERS_MAX_DEFAULT 200000
@@ -170,9 +169,11 @@ static int open_destination(struct destination *d, const struct export_format *f
         int r;
 
         *d = (struct destination){ .path = path, .file = { .fd = -1, .folder_fd = -1 } };
-        if (strcmp(path, "-") == 0 && (packed || format->is_binary) && isatty(STDOUT_FILENO) != 0)
-                return error_set(err, -EINVAL, "standard output is a terminal, and %s is not readable text",
-                                 format->name);
+        if (strcmp(path, "-") == 0 && (packed || format->is_binary)) {
+                r = standard_output_check_bytes(format->name, err);
+                if (r < 0)
+                        return r;
+        }
         r = replaced_file_open(&d->file, path, !force, err);
         if (r < 0)
                 return r == -ENOENT ? -ENOTDIR : r; /* -ENOENT stands for names that are not in the trace */

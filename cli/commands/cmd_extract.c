@@ -215,6 +215,11 @@ static int cmd_extract_run(void *context, struct common_options *common)
                 complain_try("hyprof extract --help");
                 return EXIT_STATUS_USAGE;
         }
+        if (strcmp(args->output, "-") == 0 && standard_output_check_bytes("machine code", &err) < 0) {
+                complain("error: %s", err.text);
+                complain_try("hyprof extract -o FILE MODULE");
+                return EXIT_STATUS_USAGE;
+        }
         if (common->n_operands == 2 && common_options_take_trace(common, &table) < 0)
                 return EXIT_STATUS_USAGE;
         path = common->trace ? common->trace : OPTION_DEFAULT_TRACE;

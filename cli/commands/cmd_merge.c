@@ -7,6 +7,7 @@
 #include "cli/exit_status.h"
 #include "cli/files/replaced_file.h"
 #include "cli/terminal/complaint.h"
+#include "cli/terminal/standard_output.h"
 #include "format/trace_writer.h"
 #include "merge/merge_input.h"
 #include "merge/trace_merge.h"
@@ -16,7 +17,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { LETTER_FORCE = OPTION_LONG_ONLY };
 
@@ -125,8 +125,8 @@ static int cmd_merge_run(void *context, struct common_options *common)
                 complain_try("hyprof merge a.hyp b.hyp -o merged.hyp");
                 return EXIT_STATUS_USAGE;
         }
-        if (strcmp(args->output, "-") == 0 && isatty(STDOUT_FILENO)) {
-                complain("error: a trace is not written to a terminal");
+        if (strcmp(args->output, "-") == 0 && standard_output_check_bytes("a trace", &err) < 0) {
+                complain("error: %s", err.text);
                 complain_try("hyprof merge a.hyp b.hyp -o merged.hyp");
                 return EXIT_STATUS_USAGE;
         }

@@ -561,14 +561,31 @@ static bool is_for_a_file(const char *path)
         return stat(path, &status) < 0 || S_ISREG(status.st_mode);
 }
 
-static int cmd_record_run(struct record_options *options, char **argv)
+/* Returns an exit status. */
+static int open_output(const struct record_options *options, struct output_file *file)
 {
         struct error err = ERROR_NONE;
+        int r = options->to_stdout ? output_file_take_stdout(file, &err)
+                                   : output_file_open(file, options->path, &err);
+
+        if (r == 0)
+                return EXIT_STATUS_OK;
+        complain("error: cannot write the trace: %s", err.text);
+        if (options->to_stdout && r == -EINVAL) {
+                complain_try("hyprof record -o FILE ...");
+                return EXIT_STATUS_USAGE;
+        }
+        complain_try("hyprof record -o FILE ..., with %s",
+                     r == -EBUSY ? "another name" : "a FILE in a folder of yours");
+        return EXIT_STATUS_RECORD_FAILED;
+}
+
+static int cmd_record_run(struct record_options *options, char **argv)
+{
         struct output_file file;
         bool holds_signals;
         sigset_t signals;
         int status = EXIT_STATUS_OK;
-        int r;
 
         if (options->help) {
                 record_options_print_help();
@@ -601,14 +618,9 @@ static int cmd_record_run(struct record_options *options, char **argv)
         holds_signals = !options->to_stdout && is_for_a_file(options->path);
         if (holds_signals)
                 recorder_hold_signals(&signals);
-        r = options->to_stdout ? output_file_take_stdout(&file, &err)
-                               : output_file_open(&file, options->path, &err);
-        if (r < 0) {
-                complain("error: cannot write the trace: %s", err.text);
-                complain_try("hyprof record -o FILE ..., with %s",
-                             r == -EBUSY ? "another name" : "a FILE in a folder of yours");
-                return EXIT_STATUS_RECORD_FAILED;
-        }
+        status = open_output(options, &file);
+        if (status != EXIT_STATUS_OK)
+                return status;
         if (options->ring && !file.created) { /* a device or a pipe has nothing beside it */
                 complain("error: --ring: %s is not a file, and dumps are written beside it", options->path);
                 output_file_close(&file);

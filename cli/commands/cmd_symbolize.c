@@ -358,6 +358,12 @@ static int cmd_symbolize_run(void *context, struct common_options *common)
         int r;
 
         args->quiet = common->quiet;
+        if (strcmp(args->output ? args->output : path, "-") == 0 &&
+            standard_output_check_bytes("a trace", &err) < 0) {
+                complain("error: %s", err.text);
+                complain_try("hyprof symbolize -o FILE %s", shell_word_of(path).text);
+                return EXIT_STATUS_USAGE;
+        }
         w.is_in_place = !args->output && strcmp(path, "-") != 0;
         r = w.is_in_place ? check_place(path, &err) : 0;
         if (r == 0)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/io.h"
+#include "cli/terminal/standard_output.h"
 #include "format/trace_lock.h"
 
 #include <errno.h>
@@ -113,8 +114,25 @@ int output_file_open(struct output_file *file, const char *path, struct error *e
         return 0;
 }
 
+/* Devices, such as terminals and /dev/null, do not count. */
+static bool is_one_file(int fd, int other)
+{
+        struct stat a, b;
+
+        return fstat(fd, &a) == 0 && fstat(other, &b) == 0 && !S_ISCHR(a.st_mode) && a.st_dev == b.st_dev &&
+               a.st_ino == b.st_ino;
+}
+
 int output_file_take_stdout(struct output_file *file, struct error *err)
 {
+        int r = standard_output_check_bytes("a trace", err);
+
+        if (r < 0)
+                return r;
+        if (is_one_file(STDOUT_FILENO, STDERR_FILENO))
+                return error_set(
+                        err, -EINVAL,
+                        "standard error is the same file: the command's output would be in the trace");
         *file = (struct output_file){ .path = "standard output",
                                       .fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) };
         if (file->fd >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)

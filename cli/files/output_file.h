@@ -33,7 +33,8 @@ int output_file_open(struct output_file *file, const char *path, struct error *e
  * output_file_take_stdout() - standard output, whatever it is, and standard error in its
  * place for everybody else
  * The command that is recorded begins with the standard streams that we have then: what it prints does not
- * get into the trace.  Returns 0 or -errno.
+ * get into the trace.  Returns 0, -EINVAL if standard output is a terminal or the same file
+ * or pipe as standard error, or -errno.
  */
 int output_file_take_stdout(struct output_file *file, struct error *err);
 

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/terminal/standard_output.h"
 
+#include "base/error.h"
 #include "cli/exit_status.h"
 #include "cli/terminal/complaint.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+int standard_output_check_bytes(const char *what, struct error *err)
+{
+        if (isatty(STDOUT_FILENO) != 1)
+                return 0;
+        return error_set(err, -EINVAL, "standard output is a terminal, and %s is not readable text", what);
+}
 
 int standard_output_finish(int status, const char *what)
 {

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cli/terminal/standard_output.h - the end of every command that prints: did it all arrive?
+ * cli/terminal/standard_output.h - may bytes go there, and did it all arrive?
  *
  * Way of the data:  cmd_* -> [standard_output] -> shell
  */
 #ifndef CLI_TERMINAL_STANDARD_OUTPUT_H
 #define CLI_TERMINAL_STANDARD_OUTPUT_H
+
+struct error;
+
+/*
+ * standard_output_check_bytes() - is it something that takes bytes which are no text?
+ * @what:  they are, "a trace"
+ * Returns 0, or -EINVAL if it is a terminal.
+ */
+int standard_output_check_bytes(const char *what, struct error *err);
 
 /*
  * standard_output_finish() - flush standard output

@@ -3,7 +3,7 @@
 # hyprof record is transparent: status, standard streams and signals are the command's; it says one line, or what -q allows
 set -eu
 . tests/tap.sh
-plan 75
+plan 79
 need perl python3
 need_sampling
 
@@ -122,6 +122,16 @@ mkdir "$long"
 holds "a long name" ends_with 0 "$HYPROF" record -o "$long/$(printf '%0250d' 1)" -- true
 holds "cuts nothing off" grep -qE ' lost; sampler used [0-9.]+% of one core$' "$TMPDIR/err"
 
+bytes_on_terminal() { # command
+        python3 -c "$terminal" "$HYPROF" "$@" </dev/null
+}
+refuses_terminal() { # command
+        ends_with 2 bytes_on_terminal "$@" && grep -q 'error: .*standard output is a terminal' "$TMPDIR/out"
+}
+holds "-o -: a terminal is refused" refuses_terminal record -o - -- true
+holds "by merge" refuses_terminal merge -o - "$TMPDIR/t.hyp" tests/golden/v1.3.hyp
+holds "by symbolize" refuses_terminal symbolize -o - "$TMPDIR/t.hyp"
+holds "by extract" refuses_terminal extract -o - 1 "$TMPDIR/t.hyp"
 piped() { # a recording
         "$HYPROF" record -q -o - -- true | "$HYPROF" report - >"$TMPDIR/out"
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -320,6 +321,43 @@ START_TEST(test_moved)
         output_file_discard(&file);
         expect_file(NAME, "another");
         leave(&folder);
+}
+END_TEST
+
+static int take_stdout(int out, int errors)
+{
+        struct output_file file;
+        int saved[] = { dup(STDOUT_FILENO), dup(STDERR_FILENO) }, r;
+
+        ck_assert_int_eq(dup2(out, STDOUT_FILENO), STDOUT_FILENO);
+        ck_assert_int_eq(dup2(errors, STDERR_FILENO), STDERR_FILENO);
+        r = output_file_take_stdout(&file, NULL);
+        ck_assert_int_eq(dup2(saved[0], STDOUT_FILENO), STDOUT_FILENO);
+        ck_assert_int_eq(dup2(saved[1], STDERR_FILENO), STDERR_FILENO);
+        io_close(&saved[0]);
+        io_close(&saved[1]);
+        if (r == 0)
+                output_file_close(&file);
+        return r;
+}
+
+/* Standard error must not lead to where the trace goes; to /dev/null it may. */
+START_TEST(test_stdout_is_stderr)
+{
+        int files[] = { memfd_create("out", MFD_CLOEXEC), memfd_create("errors", MFD_CLOEXEC) };
+        int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC), ends[2];
+
+        ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+        ck_assert_int_eq(take_stdout(files[0], files[1]), 0);
+        ck_assert_int_eq(take_stdout(files[0], files[0]), -EINVAL);
+        ck_assert_int_eq(take_stdout(ends[1], files[0]), 0);
+        ck_assert_int_eq(take_stdout(ends[1], ends[1]), -EINVAL);
+        ck_assert_int_eq(take_stdout(nothing, nothing), 0);
+        for (int i = 0; i < 2; i++) {
+                io_close(&files[i]);
+                io_close(&ends[i]);
+        }
+        io_close(&nothing);
 }
 END_TEST
 
