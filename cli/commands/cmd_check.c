@@ -14,7 +14,6 @@
 #include "format/trace_reader.h"
 #include "format/trace_writer.h"
 #include "view/document/view_document.h"
-#include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 
 #include <errno.h>
@@ -381,6 +380,8 @@ static int repair_file(struct findings *f, const char *path)
 
         if (r < 0) {
                 complain("error: %s", err.text);
+                if (r == -ESPIPE)
+                        complain_try_repair(path);
                 return r;
         }
         f->result = "repaired";
@@ -419,9 +420,7 @@ static int cmd_check_check(const char *path, const struct arguments *args)
         else if (r == -ENODATA && args->mend)
                 r = repair_file(&f, path);
         else if (r == -ENODATA)
-                complain_try(
-                        "hyprof check --repair %s, which keeps the %s before it, and the old file as %s.unrepaired",
-                        shell_word_of(path).text, text_number_bytes(f.whole_bytes).text, path);
+                complain_try_repair(path);
         trace_reader_close(reader);
         return print_answer(&f, path, &args->output) != EXIT_STATUS_OK || r < 0 ? EXIT_STATUS_FAILED
                                                                                 : EXIT_STATUS_OK;

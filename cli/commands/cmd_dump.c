@@ -14,7 +14,6 @@
 #include "format/trace_dump.h"
 #include "format/trace_event.h"
 #include "format/trace_reader.h"
-#include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 
 #include <errno.h>
@@ -81,7 +80,7 @@ static int cmd_dump_finish(const struct trace_reader *reader, const char *path, 
                         stdout); /* the complaint comes after all of it, and not in the middle of a line */
                 complain("error: %s: %s; the output covers the part before", path, words);
                 if (ending == TRACE_ENDING_CUT_OFF)
-                        complain_try("hyprof check --repair %s", shell_word_of(path).text);
+                        complain_try_repair(path);
                 return EXIT_STATUS_FAILED;
         }
         return standard_output_finish(status, what);
@@ -196,7 +195,7 @@ static int print_filtered(const char *path, const struct trace_filter_request *r
                         stdout); /* the complaint comes after all of it, and not in the middle of a line */
                 complain("error: %s: %s; the output covers the part before", path, trace.ending_words);
                 if (trace.ending == TRACE_ENDING_CUT_OFF)
-                        complain_try("hyprof check --repair %s", shell_word_of(path).text);
+                        complain_try_repair(path);
                 status = EXIT_STATUS_FAILED;
         }
         trace_filter_deinit(&filter);

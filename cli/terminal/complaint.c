@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "format/trace_spec.h"
 #include "format/trace_version.h"
+#include "view/text/shell_word.h"
 #include "view/text/text_number.h"
 #include "view/text/text_table.h"
 
@@ -15,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Without memory to escape it: a failure is said all the same. */
@@ -60,6 +62,18 @@ void complain_of_trace(int code, const char *path, const struct error *err)
                 complain_try("a file that hyprof record wrote");
         else if (code == -ENOTSUP)
                 complain_try("a newer hyprof");
+}
+
+void complain_try_repair(const char *path)
+{
+        struct stat status;
+
+        if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode))
+                complain_try(
+                        "hyprof check --repair %s, which keeps the part before, and the old file as %s.unrepaired",
+                        shell_word_of(path).text, path);
+        else
+                complain_try("write it to a FILE, and then hyprof check --repair FILE");
 }
 
 void complain_of_newer(const char *path, const struct trace_version *version, uint64_t n_unknown_events)

@@ -29,6 +29,9 @@ void complain_next(const char *format, ...) __attribute__((format(printf, 1, 2))
  */
 void complain_of_trace(int code, const char *path, const struct error *err);
 
+/* How a trace that is cut off is repaired; one that is no file, as standard input, is first made one. */
+void complain_try_repair(const char *path);
+
 /*
  * One line, if a newer hyprof wrote the trace: what of it was left out.  @n_unknown_events:
  * UINT64_MAX if they were not counted.

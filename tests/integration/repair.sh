@@ -3,7 +3,7 @@
 # hyprof check --repair: the trace is never written to, and the old file stays; for a lack of memory see no_memory.sh
 set -eu
 . tests/tap.sh
-plan 20
+plan 23
 need jq python3 sha256sum
 
 trace=$TMPDIR/intact.hyp
@@ -31,6 +31,13 @@ holds "another one of that name" ends_with 0 "$HYPROF" check --repair "$TMPDIR/c
 holds "does not replace the old file that was kept" same "$cut" "$(sum "$TMPDIR/cut.hyp.unrepaired")"
 holds "its own is beside it" test -s "$TMPDIR/cut.hyp.unrepaired-2"
 holds "nothing else is left behind" same 3 "$(find "$TMPDIR" -name 'cut.hyp*' | wc -l)"
+advises_file() { # command that reads the trace from a pipe
+        ends_with 1 sh -c "cat '$TMPDIR/cut.hyp.unrepaired' | '$HYPROF' $1 >'$TMPDIR/said'" &&
+                same "  try: write it to a FILE, and then hyprof check --repair FILE" "$(grep 'try:' "$TMPDIR/err")"
+}
+holds "one from standard input goes to a file first" advises_file "check -"
+holds "dump says so" advises_file "dump -"
+holds "dump of a part, too" advises_file "dump --from 0s -"
 holds "standard input cannot be repaired" ends_with 1 "$HYPROF" check --repair - <"$TMPDIR/cut.hyp.unrepaired"
 
 # ---- a trace that is still being written: another process has its lock, as a recorder does
