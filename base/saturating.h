@@ -2,7 +2,7 @@
 /*
  * base/saturating.h - sums of numbers that a trace says
  *
- * Way of the data:  sample_stats, live_window, callstack_sums -> [saturating]
+ * Way of the data:  sample_stats, live_window, callstack_sums, trace_loss -> [saturating]
  *
  * Weights and times of a trace may be any number, so a sum of them stops at the largest one: a part is
  * never more than the whole.  Pure; neither blocks nor allocates.

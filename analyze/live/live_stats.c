@@ -44,6 +44,38 @@ uint64_t live_bucket_middle(uint32_t bucket)
         return low + ((UINT64_C(1) << (octave - 1)) >> 1);
 }
 
+/* ---- counts -------------------------------------------------------------------------------------------- */
+
+static void add_to_tally(struct live_tally *t, const struct live_tally *more)
+{
+        t->n_samples += more->n_samples;
+        t->n_zones += more->n_zones;
+        t->n_zones_beside += more->n_zones_beside;
+}
+
+static void count_live(struct live_stats *s, uint64_t time_ns, const struct live_tally *one)
+{
+        uint64_t second = live_slot_second(time_ns);
+        struct live_tally *slot = &s->tallies[second % LIVE_SLOTS];
+
+        if (slot->second != second)
+                *slot = (struct live_tally){ .second = second };
+        add_to_tally(slot, one);
+        add_to_tally(&s->tallies[LIVE_SLOT_ALL], one);
+}
+
+struct live_tally live_stats_tally(const struct live_stats *s, bool all)
+{
+        struct live_tally sum = { .second = 0 };
+
+        if (all)
+                return s->tallies[LIVE_SLOT_ALL];
+        for (size_t i = 0; i < LIVE_SLOTS; i++)
+                if (live_slot_is_recent(s->tallies[i].second, s->now_ns))
+                        add_to_tally(&sum, &s->tallies[i]);
+        return sum;
+}
+
 /* ---- zones --------------------------------------------------------------------------------------------- */
 
 static int reserve_locations(struct live_stats *s)
@@ -113,12 +145,10 @@ static int live_stats_zone(void *context, struct walked_thread *thread, const st
         (void)thread;
         if (!instance->closed) /* its thread ended in it */
                 return 0;
-        s->n_zones_over++;
         zone = zone_of_location(s, instance->location, &r);
-        if (!zone) {
-                s->n_zones_beside++;
+        count_live(s, instance->end_ns, &(struct live_tally){ .n_zones = 1, .n_zones_beside = !zone });
+        if (!zone)
                 return r < 0 ? live_stats_no_memory(err) : 0;
-        }
         slot = &zone->slots[second % LIVE_SLOTS];
         if (slot->second != second)
                 *slot = (struct live_zone_slot){ .second = second };
@@ -147,7 +177,7 @@ static int live_stats_sample(void *context, struct walked_thread *thread, const 
                 s->event = id;
         if (id != s->event)
                 return 0;
-        s->n_samples++;
+        count_live(s, event->time_ns, &(struct live_tally){ .n_samples = 1 });
         if (live_window_add(&s->samples, event->time_ns, event->sample.stack + 1, event->sample.weight) < 0)
                 return live_stats_no_memory(err);
         return 0;
@@ -162,7 +192,6 @@ static int live_stats_wait(void *context, struct walked_thread *thread, const st
         (void)thread;
         if (wait->preempted)
                 return 0;
-        s->n_waits++;
         if (live_window_add(&s->waits, wait->in_ns, live_wait_key(wait->stack, wait->state), ns) < 0)
                 return live_stats_no_memory(err);
         return 0;

@@ -49,6 +49,13 @@ struct live_mark {
         uint32_t n_threads;
 };
 
+/* How many things fell into one second. */
+struct live_tally {
+        uint64_t second; /* as in struct live_slot */
+        uint64_t n_samples, n_zones;
+        uint64_t n_zones_beside; /* of these zones: of places that found no room */
+};
+
 struct live_stats {
         const struct trace_dictionary *dictionary; /* borrowed; grows */
         struct trace_walk walk;
@@ -59,13 +66,12 @@ struct live_stats {
         uint32_t *zone_of; /* heap; by location - 1: place in `zones` + 1; 0 = none; UINT32_MAX = no room */
         size_t zone_of_capacity;
         uint32_t n_locations;
-        uint64_t n_zones_beside; /* that found no room */
+        struct live_tally tallies[LIVE_SLOTS_AND_ALL];
         struct live_mark marks[LIVE_SLOTS + 1];
         uint32_t next_mark;
         uint32_t event;    /* whose samples count: the first that is sampled by itself; 0 = none yet */
         uint64_t first_ns; /* of the events */
         uint64_t now_ns;   /* 0 = there was none yet */
-        uint64_t n_samples, n_waits, n_zones_over;
         uint32_t n_clock_jumps;
 };
 
@@ -87,6 +93,9 @@ uint64_t live_stats_window_ns(const struct live_stats *s, bool all);
 
 /* When the window began. */
 uint64_t live_stats_window_start(const struct live_stats *s, bool all);
+
+/* The numbers of the window: sums of the rows that it has, and of those that found no room. */
+struct live_tally live_stats_tally(const struct live_stats *s, bool all);
 
 /* Of `waits`: the call stack and the state, enum trace_wait_state. */
 static inline uint64_t live_wait_key(uint32_t stack, uint32_t state)

@@ -4,23 +4,15 @@
 #include "analyze/live/live_stats.h"
 #include "base/clock.h"
 #include "cli/top/top_input.h"
-#include "format/trace_dictionary.h"
-#include "format/trace_follow.h"
+#include "format/trace_loss.h"
 #include "view/text/text_number.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define PAUSE_NS (2 * NS_PER_S)
-
-static uint64_t count_losses(const struct trace_dictionary *d)
-{
-        uint64_t n = 0;
-
-        for (uint32_t i = 1; i <= trace_dictionary_count(d, TRACE_TABLE_LOSSES); i++)
-                n += ((const struct trace_loss *)trace_dictionary_row(d, TRACE_TABLE_LOSSES, i))->count;
-        return n;
-}
 
 static const char *top_head_state_of(const struct top_input *in, bool is_paused)
 {
@@ -33,22 +25,38 @@ static const char *top_head_state_of(const struct top_input *in, bool is_paused)
         return clock_raw_ns() - in->arrived_ns > PAUSE_NS ? "no events" : "live";
 }
 
+/* Adds to the line; what finds no room is left out. */
+__attribute__((format(printf, 3, 4))) static void add_words(char *line, size_t n_bytes, const char *format,
+                                                            ...)
+{
+        size_t used = strlen(line);
+        va_list args;
+
+        va_start(args, format);
+        (void)vsnprintf(line + used, n_bytes - used, format, args);
+        va_end(args);
+}
+
+/* In the order of importance: the terminal's width cuts the end. */
 void top_head_print(const struct top_input *in, const char *title, bool all, bool is_paused, char *line,
                     size_t n_bytes)
 {
         const struct live_stats *s = &in->stats;
-        uint64_t n_lost = count_losses(s->dictionary);
-        int n = snprintf(line, n_bytes, "hyprof top: %.80s  %s  %s %s  %s samples, %s zones", title,
-                         top_head_state_of(in, is_paused), all ? "all of" : "last",
-                         text_number_duration(live_stats_window_ns(s, all)).text,
-                         text_number_short(s->n_samples).text, text_number_short(s->n_zones_over).text);
+        struct live_tally tally = live_stats_tally(s, all);
+        uint64_t n_lost = trace_loss_total(s->dictionary);
 
-        if (n_lost > 0 && n > 0 && (size_t)n < n_bytes)
-                n += snprintf(line + n, n_bytes - (size_t)n, ", %s losses", text_number_short(n_lost).text);
-        if (s->n_zones_beside > 0 && n > 0 && (size_t)n < n_bytes)
-                n += snprintf(line + n, n_bytes - (size_t)n, ", %s zones of other places not shown",
-                              text_number_short(s->n_zones_beside).text);
-        if (s->n_clock_jumps > 0 && n > 0 && (size_t)n < n_bytes)
-                (void)snprintf(line + n, n_bytes - (size_t)n, ", the clock went back %" PRIu32 " times",
-                               s->n_clock_jumps);
+        line[0] = '\0';
+        add_words(line, n_bytes, "hyprof top: %s, ", top_head_state_of(in, is_paused));
+        if (n_lost > 0)
+                add_words(line, n_bytes, "%s lost in all, ", text_number_short(n_lost).text);
+        if (s->n_clock_jumps > 0)
+                add_words(line, n_bytes, "%" PRIu32 " clock jump%s, ", s->n_clock_jumps,
+                          s->n_clock_jumps == 1 ? "" : "s");
+        add_words(line, n_bytes, "%s %s: %s sample%s, %s zone%s", all ? "all" : "last",
+                  text_number_duration(live_stats_window_ns(s, all)).text,
+                  text_number_short(tally.n_samples).text, tally.n_samples == 1 ? "" : "s",
+                  text_number_short(tally.n_zones).text, tally.n_zones == 1 ? "" : "s");
+        if (tally.n_zones_beside > 0)
+                add_words(line, n_bytes, " (%s not listed)", text_number_short(tally.n_zones_beside).text);
+        add_words(line, n_bytes, "  %s", title);
 }

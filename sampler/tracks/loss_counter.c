@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/tracks/loss_counter.h"
 
+#include "base/saturating.h"
 #include "format/trace_dictionary.h"
+#include "format/trace_loss.h"
 
 #include <errno.h>
-#include <stddef.h>
 
 void loss_counter_add(struct loss_counter *c, enum trace_loss_reason reason, uint64_t n)
 {
@@ -45,29 +46,12 @@ int loss_counter_flush(struct loss_counter *c, struct trace_dictionary *dictiona
         return 0;
 }
 
-static uint64_t loss_counter_sum(const struct loss_counter *c, const enum trace_loss_reason *reasons,
-                                 size_t n_reasons)
+uint64_t loss_counter_total(const struct loss_counter *c)
 {
         uint64_t sum = 0;
 
-        for (size_t i = 0; i < n_reasons; i++)
-                if (__builtin_add_overflow(sum, c->totals[reasons[i]], &sum))
-                        return UINT64_MAX;
+        for (uint32_t reason = 0; reason < TRACE_LOSS_COUNT; reason++)
+                if (trace_loss_is_lost(reason))
+                        sum = saturating_add(sum, c->totals[reason]);
         return sum;
-}
-
-uint64_t loss_counter_total(const struct loss_counter *c)
-{
-        static const enum trace_loss_reason lost[] = {
-                TRACE_LOSS_KERNEL_RING_FULL, TRACE_LOSS_CLIENT_RING_FULL,  TRACE_LOSS_CLIENT_NO_RING,
-                TRACE_LOSS_CLIENT_GONE,      TRACE_LOSS_ZONE_TOO_DEEP,     TRACE_LOSS_RECORD_GARBAGE,
-                TRACE_LOSS_DROPPED_ZONES,    TRACE_LOSS_DROPPED_MESSAGES,  TRACE_LOSS_DROPPED_PLOTS,
-                TRACE_LOSS_DROPPED_FRAMES,   TRACE_LOSS_DROPPED_MEMORY,    TRACE_LOSS_DROPPED_LOCKS,
-                TRACE_LOSS_DROPPED_DEVICES,  TRACE_LOSS_STRING_TABLE_FULL, TRACE_LOSS_BLOB_REFUSED,
-                TRACE_LOSS_BLOB_DAMAGED,     TRACE_LOSS_ATTACHMENTS_FULL,  TRACE_LOSS_SAMPLES_LOST,
-                TRACE_LOSS_SWITCHES_LOST,    TRACE_LOSS_CLIENT_NO_FILES,   TRACE_LOSS_THREAD_UNKNOWN,
-                TRACE_LOSS_CLIENT_NO_SPACE,
-        };
-
-        return loss_counter_sum(c, lost, sizeof(lost) / sizeof(lost[0]));
 }

@@ -32,7 +32,7 @@ int loss_counter_add_thread(struct loss_counter *c, struct trace_dictionary *dic
 /* Moves pending losses into the table, likewise.  Returns 0 or -ENOMEM. */
 int loss_counter_flush(struct loss_counter *c, struct trace_dictionary *dictionary, uint64_t now_ns);
 
-/* Everything that was lost so far: records, samples and events; corrections and cut stacks are not losses. */
+/* Everything that was lost so far, as trace_loss.h defines it. */
 uint64_t loss_counter_total(const struct loss_counter *c);
 
 #endif /* SAMPLER_TRACKS_LOSS_COUNTER_H */

@@ -5,7 +5,7 @@ set -eu
 . tests/tap.sh
 # ncurses keeps memory that it never frees.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
-plan 39
+plan 40
 need python3 jq
 
 trace=tests/golden/v1.4.hyp
@@ -32,6 +32,7 @@ on_terminal() { # TERM, size, steps, options of top...
 
 # ---- a whole trace, as text
 holds 'a whole trace is one table and an end' exits 0 "$HYPROF" top --all-time --table zones "$trace"
+holds 'its first line counts what was lost, not what was cut or throttled' says '^hyprof top: ended, 8.59 G lost in all, all 1100 s: 2 samples, 4 zones  v1.4.hyp$'
 holds 'its zones are those of the report' same \
         "$("$HYPROF" report --zones --json "$trace" | jq -r '[.zones.rows[].count] | sort | join(" ")')" \
         "$(awk 'NR > 2 && NF { print $2 }' "$TMPDIR/out" | sort -n | tr '\n' ' ' | sed 's/ $//')"
@@ -55,7 +56,7 @@ until grep -q ZONE "$TMPDIR/grow.out"; do sleep 0.05; done
 holds 'the first half is a pause' kill -0 "$pid"
 tail -c +$((size / 2 + 1)) "$trace" >>"$TMPDIR/grow.hyp"
 holds 'the second half is the end' wait "$pid"
-holds 'all of it was read' grep -q ' ended .* 4 zones' "$TMPDIR/grow.out"
+holds 'all of it was read' grep -q ' ended, .* 4 zones' "$TMPDIR/grow.out"
 head -c $((size / 2)) "$trace" >"$TMPDIR/cut.hyp"
 "$HYPROF" top --interval 100ms "$TMPDIR/cut.hyp" >"$TMPDIR/cut.out" 2>"$TMPDIR/cut.err" &
 pid=$!

@@ -99,6 +99,7 @@ START_TEST(test_zones_of_the_window)
         ck_assert_int_eq(live_rows_zones(&of, &rows), 1);
         ck_assert(is_text(rows[0].name, "work"));
         ck_assert_uint_eq(rows[0].n, 100);
+        ck_assert_uint_eq(live_stats_tally(&l.stats, false).n_zones, 100);
         ck_assert_uint_eq(rows[0].sum_ns, 107 * NS_PER_MS);
         ck_assert_uint_eq(rows[0].mean_ns, 107 * NS_PER_MS / 100);
         ck_assert_uint_eq(rows[0].largest_ns, 8 * NS_PER_MS);
@@ -112,6 +113,7 @@ START_TEST(test_zones_of_the_window)
         of = rows_of(&l, true);
         ck_assert_int_eq(live_rows_zones(&of, &rows), 1);
         ck_assert_uint_eq(rows[0].n, 101);
+        ck_assert_uint_eq(live_stats_tally(&l.stats, true).n_zones, 101);
         ck_assert_uint_eq(rows[0].largest_ns, NS_PER_S);
         free(rows);
         end(&l);
@@ -280,7 +282,7 @@ START_TEST(test_more_places_than_room)
         arrive(&l);
         of = rows_of(&l, false);
         ck_assert_int_eq(live_rows_zones(&of, &rows), LIVE_ZONES_MAX);
-        ck_assert_uint_eq(l.stats.n_zones_beside, 5);
+        ck_assert_uint_eq(live_stats_tally(&l.stats, false).n_zones_beside, 5);
         free(rows);
         end(&l);
 }

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cli/top/top_head.c: the first line has the numbers of the window that it names and what was lost as
+ * `record` counts it, and all but the title in 80 columns
+ */
+#include "cli/top/top_head.h"
+
+#include "analyze/live/live_stats.h"
+#include "base/clock.h"
+#include "cli/top/top_input.h"
+#include "format/trace_dictionary.h"
+#include "format/trace_reader.h"
+#include "tests/unit/unit_test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define START_NS (UINT64_C(1000) * NS_PER_S)
+
+static struct trace_dictionary dictionary;
+static struct top_input in;
+static char line[512];
+
+static void setup(void)
+{
+        trace_dictionary_init(&dictionary, 0);
+        in = (struct top_input){ .is_over = true };
+        ck_assert_int_eq(live_stats_init(&in.stats, &dictionary), 0);
+        in.stats.first_ns = START_NS;
+        in.stats.now_ns = START_NS + 11 * NS_PER_S - 1;
+}
+
+static void teardown(void)
+{
+        live_stats_deinit(&in.stats);
+        trace_dictionary_deinit(&dictionary);
+}
+
+static void lose(uint32_t reason, uint64_t n)
+{
+        struct trace_loss row = { .reason = reason, .count = n, .time_ns = START_NS };
+        uint32_t id;
+
+        ck_assert_int_eq(trace_dictionary_add(&dictionary, TRACE_TABLE_LOSSES, &row, &id), 0);
+}
+
+/* How many fell into the second @i of the recording, and into all of it so far. */
+static void happen(uint64_t i, uint64_t n_samples, uint64_t n_zones)
+{
+        uint64_t second = live_slot_second(START_NS + i * NS_PER_S);
+
+        in.stats.tallies[second % LIVE_SLOTS] =
+                (struct live_tally){ .second = second, .n_samples = n_samples, .n_zones = n_zones };
+        in.stats.tallies[LIVE_SLOT_ALL].n_samples += n_samples;
+        in.stats.tallies[LIVE_SLOT_ALL].n_zones += n_zones;
+}
+
+static const char *head(bool all)
+{
+        top_head_print(&in, "app", all, false, line, sizeof(line));
+        return line;
+}
+
+START_TEST(test_the_numbers_are_those_of_the_window)
+{
+        setup();
+        happen(0, 100, 7); /* eleven seconds ago */
+        happen(1, 40, 0);
+        happen(10, 2, 1);
+        ck_assert_str_eq(head(false), "hyprof top: ended, last 10.0 s: 42 samples, 1 zone  app");
+        ck_assert_str_eq(head(true), "hyprof top: ended, all 11.0 s: 142 samples, 8 zones  app");
+        teardown();
+}
+END_TEST
+
+START_TEST(test_only_losses_are_lost)
+{
+        setup();
+        lose(TRACE_LOSS_STACK_TRUNCATED, 3);
+        lose(TRACE_LOSS_SWITCHES_UNSEEN, 40);
+        lose(TRACE_LOSS_THROTTLED, 500);
+        lose(TRACE_LOSS_COUNT, 6000); /* of a later version */
+        ck_assert_str_eq(head(true), "hyprof top: ended, all 11.0 s: 0 samples, 0 zones  app");
+        lose(TRACE_LOSS_KERNEL_RING_FULL, 1);
+        ck_assert_str_eq(head(true), "hyprof top: ended, 1 lost in all, all 11.0 s: 0 samples, 0 zones  app");
+        lose(TRACE_LOSS_CLIENT_RING_FULL, UINT64_MAX);
+        lose(TRACE_LOSS_DROPPED_ZONES, 1);
+        ck_assert_msg(strstr(head(true), "18.4 E lost in all"), "%s", line);
+        teardown();
+}
+END_TEST
+
+START_TEST(test_all_but_the_title_fits_80_columns)
+{
+        setup();
+        happen(10, 1234567, 1234567);
+        lose(TRACE_LOSS_CLIENT_RING_FULL, UINT64_C(8589934592));
+        ck_assert_uint_le(strlen(head(false)) - strlen("  app"), 80);
+        ck_assert_ptr_nonnull(strstr(line, "8.59 G lost in all, last 10.0 s: 1.23 M samples, 1.23 M zones"));
+        teardown();
+}
+END_TEST
+
+START_TEST(test_what_is_not_listed_and_jumps_of_the_clock_are_said)
+{
+        setup();
+        in.stats.tallies[LIVE_SLOT_ALL] = (struct live_tally){ .n_zones = 9, .n_zones_beside = 5 };
+        in.stats.n_clock_jumps = 1;
+        ck_assert_str_eq(
+                head(true),
+                "hyprof top: ended, 1 clock jump, all 11.0 s: 0 samples, 9 zones (5 not listed)  app");
+        teardown();
+}
+END_TEST
+
+/* A title of any length is cut, and nothing is written after the room that there is. */
+START_TEST(test_a_long_title)
+{
+        char title[2 * sizeof(line)], small[16];
+
+        setup();
+        memset(title, 'x', sizeof(title) - 1);
+        title[sizeof(title) - 1] = '\0';
+        top_head_print(&in, title, true, false, line, sizeof(line));
+        ck_assert_uint_eq(strlen(line), sizeof(line) - 1);
+        top_head_print(&in, title, true, false, small, sizeof(small));
+        ck_assert_str_eq(small, "hyprof top: end");
+        teardown();
+}
+END_TEST
