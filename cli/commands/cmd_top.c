@@ -48,6 +48,7 @@ struct arguments {
         /* The subject: one of them. */
         char **command; /* NULL = a trace, or running processes */
         const char *trace;
+        int output; /* of standard_output_flush() after the last plain table */
 };
 
 static const struct option_row option_rows[] = {
@@ -286,8 +287,8 @@ static void print_head(const struct top_input *in, const struct arguments *args,
         byte_buffer_deinit(&out);
 }
 
-static int print_plain(const struct top_input *in, const struct arguments *args, const char *title,
-                       uint32_t limit, struct error *err)
+static int print_plain(const struct top_input *in, struct arguments *args, const char *title, uint32_t limit,
+                       struct error *err)
 {
         const struct live_rows rows = { .stats = &in->stats, .names = &in->names, .all = args->all_time };
         struct top_text text;
@@ -297,10 +298,11 @@ static int print_plain(const struct top_input *in, const struct arguments *args,
         print_head(in, args, title);
         (void)printf("%s\n", text.bytes);
         top_text_free(&text);
-        return fflush(stdout) != 0 ? -EPIPE : 0;
+        args->output = standard_output_flush();
+        return 0;
 }
 
-static int run_plain(struct top_input *in, const struct arguments *args, const char *title, uint32_t limit,
+static int run_plain(struct top_input *in, struct arguments *args, const char *title, uint32_t limit,
                      int stop_fd, struct error *err)
 {
         uint64_t next_ns = clock_raw_ns() + args->interval_ns, n = 0;
@@ -320,10 +322,10 @@ static int run_plain(struct top_input *in, const struct arguments *args, const c
                 r = print_plain(in, args, title, limit, err);
                 next_ns += args->interval_ns;
                 n++;
-                if (in->is_over)
+                if (in->is_over || args->output < 0)
                         break;
         }
-        return r == -EPIPE ? 0 : r;
+        return r;
 }
 
 /* ---- all together -------------------------------------------------------------------------------------- */
@@ -424,7 +426,7 @@ static int run_top(struct arguments *args, const struct common_options *common)
         top_input_close(&in);
         cmd_top_print_words(&in);
         status = cmd_top_judge(&in, args, has_events, r, &err);
-        return standard_output_finish(status, "the tables");
+        return standard_output_judge(status, args->output, "the tables");
 }
 
 static int cmd_top_run(void *context, struct common_options *common)

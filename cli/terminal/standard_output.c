@@ -17,13 +17,23 @@ int standard_output_check_bytes(const char *what, struct error *err)
         return error_set(err, -EINVAL, "standard output is a terminal, and %s is not readable text", what);
 }
 
-int standard_output_finish(int status, const char *what)
+int standard_output_flush(void)
 {
         errno = 0;
         if (fflush(stdout) == 0 && !ferror(stdout))
+                return 0;
+        return errno != 0 ? -errno : -EIO; /* stdio forgets why an earlier write failed */
+}
+
+int standard_output_judge(int status, int r, const char *what)
+{
+        if (r == 0 || r == -EPIPE)
                 return status;
-        if (errno == EPIPE)
-                return status;
-        complain("error: writing %s: %s", what, errno != 0 ? strerrordesc_np(errno) : "not all was written");
+        complain("error: writing %s: %s", what, strerrordesc_np(-r));
         return EXIT_STATUS_FAILED;
+}
+
+int standard_output_finish(int status, const char *what)
+{
+        return standard_output_judge(status, standard_output_flush(), what);
 }

@@ -25,4 +25,12 @@ int standard_output_check_bytes(const char *what, struct error *err);
  */
 int standard_output_finish(int status, const char *what);
 
+/*
+ * The two halves of it, for a command that flushes while it runs: the reason of a failure is known once only.
+ * standard_output_flush() returns 0, -EPIPE: the reader is gone, or -errno.
+ * @r: of the flush that failed, or of the last one
+ */
+int standard_output_flush(void);
+int standard_output_judge(int status, int r, const char *what);
+
 #endif /* CLI_TERMINAL_STANDARD_OUTPUT_H */

@@ -5,7 +5,7 @@ set -eu
 . tests/tap.sh
 # ncurses keeps memory that it never frees.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
-plan 40
+plan 44
 need python3 jq
 
 trace=tests/golden/v1.4.hyp
@@ -42,6 +42,21 @@ holds 'and nothing else' same 1 "$(awk 'NR > 2 && NF' "$TMPDIR/out" | wc -l)"
 holds 'threads' exits 0 "$HYPROF" top --all-time --table threads --sort tid "$trace"
 holds 'sorted by their numbers' same '4294967295 100 0' "$(awk 'NR > 2 && NF { print $1 }' "$TMPDIR/out" | tr '\n' ' ' | sed 's/ $//')"
 holds 'the trace through a pipe' sh -c "'$HYPROF' top --all-time --table zones - <'$trace' | grep -q load"
+gone() { # command...: with a standard output that no process reads
+        python3 -c 'import os, subprocess, sys
+r, w = os.pipe()
+os.close(r)
+sys.exit(subprocess.run(sys.argv[1:], stdout=w).returncode)' "$@"
+}
+holds 'a reader that has seen enough is no failure' exits 0 gone "$HYPROF" top "$trace"
+holds 'and there is no word of it' same '' "$(cat "$TMPDIR/err")"
+if [ -w /dev/full ]; then
+        holds 'a full disk is one' exits 1 sh -c "'$HYPROF' top '$trace' >/dev/full"
+        holds 'and is said' complains 'error: writing the tables: No space left on device'
+else
+        skips 'a full disk is one' 'no /dev/full'
+        skips 'and is said' 'no /dev/full'
+fi
 holds 'no trace' exits 1 "$HYPROF" top README.md
 holds 'no file' exits 1 "$HYPROF" top "$TMPDIR/nowhere.hyp"
 holds 'a column that is none' exits 2 "$HYPROF" top --sort weight "$trace"
