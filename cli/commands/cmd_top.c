@@ -229,12 +229,13 @@ static int take_subject(struct arguments *args, struct common_options *common)
 
 /* ---- the recorder -------------------------------------------------------------------------------------- */
 
-/* In the child: `hyprof record` with the trace as its standard output. */
+/* In the child: `hyprof record` with the trace as its standard output.  It records where threads wait. */
 static int run_record(void *context)
 {
         const struct arguments *args = context;
-        char name[] = "record", quiet[] = "-q", output[] = "-o", standard[] = "-", end[] = "--";
-        char *const first[] = { name, quiet, output, standard };
+        char name[] = "record", quiet[] = "-q", output[] = "-o", standard[] = "-";
+        char waits[] = "--off-cpu", end[] = "--";
+        char *const first[] = { name, quiet, output, standard, waits };
         int argc = (int)(sizeof(first) / sizeof(first[0])), n_command = 0;
         char **words;
         int status;

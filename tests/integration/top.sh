@@ -5,7 +5,7 @@ set -eu
 . tests/tap.sh
 # ncurses keeps memory that it never frees.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
-plan 44
+plan 45
 need python3 jq
 
 trace=tests/golden/v1.4.hyp
@@ -111,10 +111,17 @@ holds 'the screen of before is shown again' grep -q "$(printf '\033\\[?1049l')" 
 holds 'a terminal that goes away ends it' on_terminal xterm 24x80 'see functions|close' --all-time "$trace"
 
 # ---- a program of its own
+waited='(interruptible)  *[^ ]' # a row whose WHERE or KERNEL is not empty
 if "$HYPROF" doctor >"$TMPDIR/doctor" 2>&1; then
         holds 'a command' exits 0 "$HYPROF" top --all-time --table zones -- "$WORKLOADS/w_two_zones" 1
         holds 'its zones' sh -c "tail -4 '$TMPDIR/out' | grep -q ' a .*w_two_zones.c'"
         holds 'what it prints is not in the tables' sh -c "grep -q '^zones ' '$TMPDIR/err' && ! grep -q '^zones ' '$TMPDIR/out'"
+        if "$HYPROF" record -q --off-cpu -o - -- sleep 0.2 | "$HYPROF" top --all-time --table waits - | grep -q "$waited"; then
+                holds 'its waits have the functions that waited' \
+                        sh -c "'$HYPROF' top --all-time --table waits -- sleep 0.2 | grep -q '$waited'"
+        else
+                skips 'its waits have the functions that waited' 'the call stacks of waits cannot be recorded'
+        fi
         holds 'a command that is not there' exits 127 "$HYPROF" top -- "$TMPDIR/nowhere"
         holds 'it is one line, and no table' same "0 1 1" \
                 "$(wc -l <"$TMPDIR/out") $(wc -l <"$TMPDIR/err") $(grep -c '^hyprof: error: .*nowhere: command not found' "$TMPDIR/err")"
@@ -125,5 +132,6 @@ else
         skips 'a command' 'no events can be opened'
         skips 'its zones' 'no events can be opened'
         skips 'what it prints is not in the tables' 'no events can be opened'
+        skips 'its waits have the functions that waited' 'no events can be opened'
         skips_group 'a command that is not there' 'no events can be opened'
 fi
