@@ -155,7 +155,9 @@ static int take_checked(const struct option_table *table, int letter, const char
 /* The wrong one of too many operands: the first that is not a file, where a trace is wanted. */
 static const char *find_stray(const struct option_table *table, int n_operands, char **operands)
 {
-        for (int i = 0; i < n_operands && !table->choices && table->n_operands_max == 1; i++)
+        bool wants_trace = !table->choices && table->n_operands_max == 1 && strstr(table->operands, "TRACE");
+
+        for (int i = 0; i < n_operands && wants_trace; i++)
                 if (access(operands[i], F_OK) < 0)
                         return operands[i];
         return operands[table->n_operands_max];
