@@ -638,6 +638,12 @@ static int cmd_capture_run(void *context, struct common_options *common)
                 complain_try("hyprof capture 8086 -o FILE");
                 return EXIT_STATUS_USAGE;
         }
+        if (strcmp(c.path, "-") == 0) {
+                complain(
+                        "error: -o -: a capture is written to a file, so that it can go on after an interruption");
+                complain_try("ssh BOARD hyprof record -o - -- COMMAND, for a pipe");
+                return EXIT_STATUS_USAGE;
+        }
         c.name = common->operands[0];
         (void)snprintf(c.place_path, sizeof(c.place_path), "%s" RELAY_PLACE_ENDING, c.path);
         status = cmd_capture_parse(c.name, &address);
