@@ -68,17 +68,23 @@ static int open_own_file(struct listen_record *l, const struct record_options *o
         return EXIT_STATUS_RECORD_FAILED;
 }
 
-static int wait_for_taker(struct listen_record *l, const struct record_options *options, const char *name)
+/* @is_chosen: the port is the kernel's choice, which is an answer and said with -q, too */
+static void announce_address(const struct listen_record *l, bool quiet, bool is_chosen, const char *name)
 {
-        struct error err = ERROR_NONE;
-
-        if (!options->quiet) {
+        if (!quiet || is_chosen)
                 complain("listening at %s", name);
+        if (!quiet) {
                 complain_next("hyprof capture %s -o FILE", name);
                 if (l->relay.address.path[0] == '\0')
                         complain_next("ssh -L %u:127.0.0.1:%u THIS-MACHINE, and then the same there",
                                       l->relay.address.port, l->relay.address.port);
         }
+}
+
+static int wait_for_taker(struct listen_record *l, const struct record_options *options)
+{
+        struct error err = ERROR_NONE;
+
         if (options->no_wait || relay_process_wait_taker(&l->relay, &err) == 0)
                 return EXIT_STATUS_OK;
         complain("error: %s", err.text);
@@ -118,7 +124,8 @@ int listen_record_open(struct listen_record *l, struct record_options *options, 
                 (void)snprintf(l->words, sizeof(l->words), "the capture at %s", name);
                 options->path = l->words;
         }
-        status = wait_for_taker(l, options, name);
+        announce_address(l, options->quiet, address.path[0] == '\0' && address.port == 0, name);
+        status = wait_for_taker(l, options);
         *ret_file = (struct output_file){ .path = options->path, .fd = l->relay.pipe_fd };
         l->relay.pipe_fd = -1; /* it is the writer's */
         return status;

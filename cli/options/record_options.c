@@ -144,8 +144,8 @@ static const struct option_row option_rows[] = {
           "--zone of 'hyprof report'; up to 8 times" },
         { LETTER_MAX_DUMPS, "max-dumps", "N", "write at most N files because of --trigger; default: 10" },
         { LETTER_LISTEN, "listen", "ADDRESS",
-          "give the trace to 'hyprof capture', at a port of this machine or at the path of a socket, with a /; "
-          "recording begins when it connects; without -o nothing is written here" },
+          "give the trace to 'hyprof capture', at a port of this machine (0: a free one, which is printed, also with -q) "
+          "or at the path of a socket, with a /; recording begins when it connects; without -o nothing is written here" },
         { LETTER_NO_WAIT, "no-wait", NULL, "with --listen: begin at once, and keep what comes" },
         { LETTER_BUFFER, "buffer", "SIZE",
           "with --listen: events that wait for a taker, in memory; default: 64M; with -o they wait in the file" },

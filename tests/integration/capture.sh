@@ -3,7 +3,7 @@
 # hyprof record --listen and hyprof capture: the same trace as a local file, through kills, stops, garbage and floods; what is lost is counted
 set -eu
 . tests/tap.sh
-plan 39
+plan 41
 need jq
 need_sampling
 mkdir -m 700 "$TMPDIR/run"
@@ -110,6 +110,10 @@ holds "the capture is whole" ended 0 "$taker"
 holds "byte for byte the recorder's file" cmp "$TMPDIR/own.hyp" "$TMPDIR/tcp.hyp"
 holds "with every zone" same "300000 5 1" "$(count tcp flood) $(count tcp turn) $(count tcp run)"
 holds "nothing lies beside it" test ! -e "$TMPDIR/tcp.hyp.taking"
+
+holds "-q: the recording ends" ends_with 0 "$HYPROF" record -q --listen 0 --no-wait -o "$TMPDIR/quiet.hyp" -- true
+holds "-q: the port that was chosen is said, and nothing else" \
+        same "1 1" "$(wc -l <"$TMPDIR/err") $(grep -c '^hyprof: listening at 127.0.0.1:[1-9][0-9]*$' "$TMPDIR/err")"
 
 # ---- a socket in a folder, and takers that are killed at random
 address=$socket
