@@ -9,7 +9,8 @@
 #   --view        open the viewer instead of the report
 #
 # HOST is what ssh calls it; the board needs ssh, tar and gzip, and keeps hyprof in ~/.cache/hyprof.  $HYPROF_SSH is the
-# command to reach it (ssh), $HYPROF the hyprof of this machine.  The exit status is the program's, 125 if it did not run.
+# command to reach it (ssh), $HYPROF the hyprof of this machine.  The exit status is the program's, 125 if it did not
+# run or its trace did not arrive.
 set -euo pipefail
 
 tree=$(realpath "$(dirname "$0")/../..")
@@ -22,15 +23,19 @@ fail() { # words
         exit 125
 }
 usage() {
-        sed -n '3,12s/^# \{0,1\}//p' "$0" >&2
+        sed -n '3,13s/^# \{0,1\}//p' "$0" >&2
         exit 2
+}
+folder() { # option, its value: looked at before the program runs
+        [ -d "$2" ] || fail "$1 $2: there is no such folder"
 }
 while [ $# -gt 0 ]; do
         case $1 in
-        -o) trace=${2:?} && shift 2 ;;
-        -b) tar_file=${2:?} && shift 2 ;;
-        -d) symbolize+=(--debug-dir "${2:?}") && shift 2 ;;
-        -s) symbolize+=(--sysroot "${2:?}") && shift 2 ;;
+        -[obds]) [ -n "${2-}" ] || usage ;;&
+        -o) trace=$2 && shift 2 ;;
+        -b) tar_file=$2 && shift 2 ;;
+        -d) folder -d "$2" && symbolize+=(--debug-dir "$2") && shift 2 ;;
+        -s) folder -s "$2" && symbolize+=(--sysroot "$2") && shift 2 ;;
         --view) opens=view && shift ;;
         -*) usage ;;
         *) break ;;
@@ -40,6 +45,10 @@ done
 host=$1
 shift
 [ -x "$hyprof" ] || fail "there is no hyprof here: make builds one, or \$HYPROF names it"
+[ -z "$tar_file" ] || [ -f "$tar_file" ] || fail "-b $tar_file: there is no such file: make board TARGET=MACHINE makes one"
+[ ! -d "$trace" ] || fail "-o $trace: this is a folder: name a file in it"
+trap 'rm -f "$trace.new"' EXIT
+{ : >"$trace.new"; } 2>/dev/null || fail "-o $trace: no file can be made there: name one in a folder of yours"
 
 machine=$("${ssh[@]}" "$host" uname -m) || fail "$host does not answer: ${ssh[*]} $host"
 if [ -z "$tar_file" ]; then
@@ -62,12 +71,15 @@ terminal=()
 status=0
 remote=$there/trace.$$.hyp
 "${ssh[@]}" "${terminal[@]}" "$host" "$(printf '%q ' "$there/bin/hyprof" record -q -o "$remote" "$@")" || status=$?
+fetched=0
 # shellcheck disable=SC2029
-if ! "${ssh[@]}" "$host" "cat $remote && rm -f $remote" >"$trace.new" || [ ! -s "$trace.new" ]; then
-        rm -f "$trace.new"
-        fail "there is no trace: the recorder ended with status $status"
-fi
+"${ssh[@]}" "$host" "[ -s $remote ] || exit 66; cat $remote" >"$trace.new" || fetched=$?
+[ $fetched -ne 66 ] || fail "there is no trace: the recorder ended with status $status"
+[ $fetched -eq 0 ] || fail "the trace was not fetched: it is ~/$remote on $host"
 mv "$trace.new" "$trace"
-"$hyprof" symbolize -q "${symbolize[@]}" "$trace"
-"$hyprof" "$opens" "$trace"
+# shellcheck disable=SC2029
+"${ssh[@]}" "$host" "rm -f $remote" || true
+# Each says itself why it fails; the status is the program's.
+"$hyprof" symbolize -q "${symbolize[@]}" "$trace" || true
+"$hyprof" "$opens" "$trace" || true
 exit "$status"
