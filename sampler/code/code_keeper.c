@@ -376,7 +376,8 @@ int code_keeper_want_file(struct code_keeper *k, uint32_t module, const struct t
         bool is_one_to_keep;
         int fd, r;
 
-        if (!k->reader || (row->kind != TRACE_MODULE_FILE && !is_vdso))
+        /* A jitdump has no code of its own module: jit_files reads it, and counts one that cannot be read. */
+        if (!k->reader || (row->kind != TRACE_MODULE_FILE && !is_vdso) || perf_mmap_is_jitdump(mmap))
                 return 0;
         r = code_keeper_reserve_module(k, module);
         if (r < 0)

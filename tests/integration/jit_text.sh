@@ -3,7 +3,7 @@
 # Code that programs make is named by perf maps, jitdumps and announcements, each piece at its own time
 set -eu
 . tests/tap.sh
-plan 49
+plan 50
 need jq cc nm
 need_sampling
 
@@ -153,4 +153,5 @@ for option in --perf-basic-prof --perf-prof; do
         holds "$name: 99% of it has a name" compare "$n_bad" "<=" "0.01 * $n_all"
         holds "$name: the hot function is among them" grep -q 'JS:.hot ' "$TMPDIR/$name.json"
 done
+holds "node --perf-prof: nothing counts as missing" same "" "$(lost node--perf-prof | grep '^CODE_UNREADABLE' || true)"
 holds "node --perf-prof: its lines are known" grep -q '^code_line' "$TMPDIR/node--perf-prof.dump"

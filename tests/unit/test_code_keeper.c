@@ -16,6 +16,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -506,6 +507,31 @@ START_TEST(test_other_code)
         was_left_out(2, TRACE_IMAGE_UNREADABLE);
         ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_UNREADABLE], 1);
         stop();
+}
+END_TEST
+
+/* Its executable mapping announces it, before anything is in it: it belongs to jit_files. */
+START_TEST(test_a_jitdump_is_no_code)
+{
+        char folder[] = "/tmp/test_code_keeper.XXXXXX", path[sizeof(folder) + 16];
+        struct perf_mmap mmap = { .length_bytes = FILE_BYTES, .executable = true, .path = path };
+        const struct trace_module row = { .kind = TRACE_MODULE_FILE };
+        int fd;
+
+        ck_assert_ptr_nonnull(mkdtemp(folder));
+        (void)snprintf(path, sizeof(path), "%s/jit-7.dump", folder);
+        mmap.path_bytes = strlen(path);
+        fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        ck_assert_int_ge(fd, 0);
+        io_close(&fd);
+        start(CODE_KEEPER_AUTO, 0);
+        ck_assert_int_eq(code_keeper_want_file(keeper, 1, &row, (uint32_t)getpid(), &mmap), 0);
+        take_all();
+        ck_assert_uint_eq(count_rows(), 0);
+        ck_assert_uint_eq(losses.totals[TRACE_LOSS_CODE_UNREADABLE], 0);
+        stop();
+        ck_assert_int_eq(unlink(path), 0);
+        ck_assert_int_eq(rmdir(folder), 0);
 }
 END_TEST
 
