@@ -170,7 +170,8 @@ enum trace_attachment_kind {
         X(1, KEPT, "kept")                                           \
         X(2, TOO_LATE, "gone before it could be opened")             \
         X(3, OVER_LIMIT, "left out: the limit for code was reached") \
-        X(4, UNREADABLE, "could not be read")
+        X(4, UNREADABLE, "could not be read")                        \
+        X(5, FILE_LIMIT, "left out: longer than ulimit -f allows")
 
 enum trace_image_state {
 #define X(id, name, words) TRACE_IMAGE_##name = (id),
@@ -178,7 +179,7 @@ enum trace_image_state {
 #undef X
 };
 
-#define TRACE_IMAGE_STATE_COUNT 5 /* ids below this are known */
+#define TRACE_IMAGE_STATE_COUNT 6 /* ids below this are known */
 
 /* struct trace_code_region.source: who announced it: X(id, NAME) */
 #define TRACE_CODE_SOURCES(X) \
@@ -366,9 +367,10 @@ enum trace_clock_kind {
         X(60, CLIENT_NO_SPACE,                                                                                   \
           "programs without zones: no room for the memory that is shared with hyprof (ulimit -v, -f, -n)")       \
         X(61, STACK_NO_COPY,                                                                                     \
-          "call stacks truncated: no memory of the stack was there, as where a program ends")
+          "call stacks truncated: no memory of the stack was there, as where a program ends")                    \
+        X(62, CODE_FILE_LIMIT, "files of code not kept: longer than ulimit -f allows")
 
-#define TRACE_LOSS_COUNT 62 /* ids below this are known */
+#define TRACE_LOSS_COUNT 63 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

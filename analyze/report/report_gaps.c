@@ -247,6 +247,8 @@ static const char *const image_words[TRACE_IMAGE_STATE_COUNT] = {
         [TRACE_IMAGE_TOO_LATE] = "is missing in the trace: it was gone before it could be opened",
         [TRACE_IMAGE_OVER_LIMIT] = "is missing in the trace: the limit for code was reached (--embed-max)",
         [TRACE_IMAGE_UNREADABLE] = "is missing in the trace: it could not be read",
+        [TRACE_IMAGE_FILE_LIMIT] =
+                "is missing in the trace: it is longer than ulimit -f allowed the recorder",
 };
 
 /* Code that no machine can name later. */

@@ -75,6 +75,8 @@ const char *module_words_state(const struct trace_module_image *row)
                 return "too late";
         case TRACE_IMAGE_OVER_LIMIT:
                 return "over the limit";
+        case TRACE_IMAGE_FILE_LIMIT:
+                return "over ulimit -f";
         case TRACE_IMAGE_UNREADABLE:
                 return "unreadable";
         default:

@@ -249,6 +249,7 @@ static void miss(struct code_keeper *k, uint32_t id, enum trace_image_state fail
 static enum trace_image_state failure_of(int code)
 {
         return code == -EFBIG                       ? TRACE_IMAGE_OVER_LIMIT
+               : code == -EDQUOT                    ? TRACE_IMAGE_FILE_LIMIT
                : code == -ENOENT || code == -ESTALE ? TRACE_IMAGE_TOO_LATE
                                                     : TRACE_IMAGE_UNREADABLE;
 }
@@ -657,6 +658,7 @@ static int code_keeper_count_missing(struct code_keeper *k)
                 [TRACE_IMAGE_TOO_LATE] = TRACE_LOSS_CODE_TOO_LATE,
                 [TRACE_IMAGE_OVER_LIMIT] = TRACE_LOSS_CODE_OVER_LIMIT,
                 [TRACE_IMAGE_UNREADABLE] = TRACE_LOSS_CODE_UNREADABLE,
+                [TRACE_IMAGE_FILE_LIMIT] = TRACE_LOSS_CODE_FILE_LIMIT,
         };
         int r = 0;
 

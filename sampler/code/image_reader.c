@@ -94,10 +94,13 @@ static int hash_staged(const struct image_reader *t, struct staged_image *image)
         return 0;
 }
 
+/* Returns 0, -EDQUOT: RLIMIT_FSIZE, which holds for a memfd, too; -errno. */
 static int stage(const struct image_reader *t, const struct staged_image *image, uint64_t at_bytes,
                  const uint8_t *bytes, size_t n_bytes)
 {
-        return io_pwrite_all(t->staged_fd, bytes, n_bytes, image->staged_bytes + at_bytes, NULL);
+        int r = io_pwrite_all(t->staged_fd, bytes, n_bytes, image->staged_bytes + at_bytes, NULL);
+
+        return r == -EFBIG ? -EDQUOT : r;
 }
 
 /* Whether a file begins as it should: an ELF file, and the one that was mapped. */

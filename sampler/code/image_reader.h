@@ -38,7 +38,10 @@ struct image_request {
 
 struct staged_image {
         uint32_t id;
-        /* 0, or why not: -EFBIG over the limit, -ESTALE another file, -ENOEXEC no ELF file, -errno */
+        /*
+         * 0, or why not: -EFBIG over the limit, -EDQUOT over RLIMIT_FSIZE, -ESTALE another file, -ENOEXEC no
+         * ELF file, -errno
+         */
         int code;
         uint32_t kind; /* enum trace_attachment_kind */
         uint64_t hash; /* as of content_hash() */

@@ -3,7 +3,7 @@
 # Code that may be gone later is in the trace byte for byte, what could not be kept is said, and hostile files cost nothing
 set -eu
 . tests/tap.sh
-plan 48
+plan 51
 need_sampling
 need cc jq
 
@@ -111,6 +111,13 @@ holds "over the limit: not there" left_out limit /limit.so 3
 holds "over the limit: the report says so" compare "$(reason limit CODE_OVER_LIMIT)" ">=" 1
 holds "over the limit: the report names the module" same "$folder/limit.so" \
         "$("$HYPROF" report --json "$TMPDIR/limit.hyp" | jq -r '.missing.rows[] | select(.code == "CODE_NOT_KEPT") | .detail' | grep /limit.so)"
+# The recorder is limited, the program is not.
+head -c 1000000 /dev/urandom | cat "$TMPDIR/kernel.so" - >"$TMPDIR/long.so"
+# shellcheck disable=SC2016 # the inner shell's
+(ulimit -S -f 500 && record short -- bash -c 'ulimit -S -f "$(ulimit -H -f)" && exec "$@"' - "$WORKLOADS/w_code_files" deleted "$TMPDIR/long.so" "$folder/short.so")
+holds "ulimit -f: not there" left_out short /short.so 5
+holds "ulimit -f: the report says that it was this limit" same "1 0" "$(reason short CODE_FILE_LIMIT) $(reason short CODE_OVER_LIMIT)"
+holds "ulimit -f: the report names the module" grep -q "short.so.* is missing in the trace: it is longer than ulimit -f allowed the recorder" <("$HYPROF" report "$TMPDIR/short.hyp" | tr -s ' \n' ' ')
 keep nomax deleted kernel.so --embed-max 0
 holds "--embed-max 0: nothing is there" same 0 "$(n_kept nomax || true)"
 keep none deleted kernel.so --embed none

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define LIMIT_BYTES (UINT64_C(8) << 20)
@@ -102,6 +103,21 @@ START_TEST(test_file)
                 free(wanted);
                 free(found);
         }
+}
+END_TEST
+
+/* ulimit -f holds for the memory that code is read into: that is another reason than the limit for code. */
+START_TEST(test_a_limit_on_the_length_of_files)
+{
+        struct rlimit before, small;
+        int fd = make_elf(200000, 1), other = make_elf(4096, 2);
+
+        ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+        small = (struct rlimit){ .rlim_cur = 100000, .rlim_max = before.rlim_max };
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+        ck_assert_int_eq(result_of(fd), -EDQUOT);
+        ck_assert_int_eq(result_of(other), 0);
+        ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
 }
 END_TEST
 
