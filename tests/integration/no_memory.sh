@@ -3,7 +3,7 @@
 # Whichever allocation fails, or all from one on: every command ends by itself, says so, and calls no intact trace damaged
 set -eu
 . tests/tap.sh
-plan 35
+plan 37
 need jq sha256sum
 
 # Each that many allocations; HYPROF_ALLOCATIONS=1 tries all.
@@ -34,6 +34,22 @@ for format in firefox perfetto pprof chrome speedscope folded callgrind; do
         holds "export $format" ends_by_itself export --force -o "$TMPDIR/out" "$format" "$trace"
 done
 holds "top: one table of a trace" ends_by_itself top -n 1 "$trace"
+# Where names are shortened, too: a report is whole, or says that it is not.
+is_whole_or_fails() ( # command, option...: a narrow answer about a trace with long names
+        n_failed=0 command=("$HYPROF" "$@" tests/golden/recorded-0.1.0.hyp)
+        export COLUMNS=44
+        "${command[@]}" >"$TMPDIR/wanted"
+        grep -qE '…|[a-z]\.\.[a-z]' "$TMPDIR/wanted" || { echo "no name was shortened" && return 1; }
+        for ((n = 1; n < 600; n++)); do
+                status=0
+                FAIL_AT=$n LD_PRELOAD=$BUILD/tools/fail_allocation.so "${command[@]}" >"$TMPDIR/out" 2>"$TMPDIR/err" || status=$?
+                [ "$status" -eq 0 ] || n_failed=$((n_failed + 1))
+                [ "$status" -ne 0 ] || cmp -s "$TMPDIR/wanted" "$TMPDIR/out" || { echo "allocation $n:" && diff "$TMPDIR/wanted" "$TMPDIR/out"; return 1; }
+        done
+        compare "$n_failed" ">" 50
+)
+holds "report: shortened names are whole, whichever allocation fails" is_whole_or_fails report
+holds "report --top-down: the same" is_whole_or_fails report --top-down
 # It makes more allocations than the others, so fewer of them are tried.
 holds html "$BUILD/tools/try_allocations" "$BUILD/tools/fail_allocation.so" $((step * 16)) 20 "$HYPROF" html --force -o "$TMPDIR/out.html" "$trace"
 # Ended by SIGINT as soon as it listens, or by itself before.

@@ -249,7 +249,7 @@ void name_fold(struct byte_buffer *out, const char *text, size_t n_bytes, uint32
                         break;
         }
         if (folded.failed)
-                name_fold_cut(out, text, n_bytes, n_columns);
+                out->failed = true;
         else if (name_fold_count_columns((const char *)folded.data, folded.used_bytes) > n_columns)
                 name_fold_cut(out, (const char *)folded.data, folded.used_bytes, n_columns);
         else if (folded.used_bytes != 0)

@@ -240,33 +240,29 @@ static uint32_t text_table_count_same(const struct text_table *t, const struct t
         return most;
 }
 
-/* A cell that is too long; returns how many columns it takes then.  Without memory it is cut. */
-static uint32_t print_folded(const struct text_table *t, const struct text_cell *cell, uint32_t width,
-                             FILE *out)
+/* A cell that is too long; returns how many columns it takes then.  Sets `failed` without memory. */
+static uint32_t print_folded(struct text_table *t, const struct text_cell *cell, uint32_t width, FILE *out)
 {
         const char *text = text_table_text_of(t, cell);
         struct byte_buffer folded = { .data = NULL };
-        uint32_t n_columns = width;
+        uint32_t n_columns = 0;
 
         if (memmem(text, cell->n_bytes, " < ", 3) && memchr(text, '<', cell->n_bytes) != text)
                 name_fold_chain(&folded, text, cell->n_bytes, text_table_count_same(t, cell), width);
         else
                 name_fold(&folded, text, cell->n_bytes, width);
-        if (folded.failed) {
-                (void)fwrite(text, 1, bytes_of_columns(text, cell->n_bytes, width), out);
-        } else {
-                n_columns = 0;
-                for (size_t at = 0; at < folded.used_bytes; n_columns++)
-                        at += bytes_of_columns((const char *)folded.data + at, folded.used_bytes - at, 1);
+        for (size_t at = 0; at < folded.used_bytes; n_columns++)
+                at += bytes_of_columns((const char *)folded.data + at, folded.used_bytes - at, 1);
+        if (folded.used_bytes != 0)
                 (void)fwrite(folded.data, 1, folded.used_bytes, out);
-        }
+        t->failed = t->failed || folded.failed;
         byte_buffer_deinit(&folded);
         return n_columns;
 }
 
 /* @cell: NULL = the title */
-static void print_cell(const struct text_table *t, const struct text_column *column, uint32_t width,
-                       bool last, const struct text_cell *cell, FILE *out)
+static void print_cell(struct text_table *t, const struct text_column *column, uint32_t width, bool last,
+                       const struct text_cell *cell, FILE *out)
 {
         const char *text = cell ? text_table_text_of(t, cell) : column->title;
         size_t n_bytes = cell ? cell->n_bytes : strlen(text);
@@ -285,7 +281,7 @@ static void print_cell(const struct text_table *t, const struct text_column *col
 }
 
 /* Titles, if @cells is NULL, or a row. */
-static void print_row(const struct text_table *t, const uint32_t *widths, uint32_t n_indent,
+static void print_row(struct text_table *t, const uint32_t *widths, uint32_t n_indent,
                       const struct text_cell *cells, FILE *out)
 {
         uint32_t last = t->n_columns;
@@ -313,8 +309,7 @@ static void print_below(const struct text_table *t, const struct text_below *bel
         text_wrap_within(text, below->n_bytes, n_indent + BELOW_INDENT + 2, line_columns, out);
 }
 
-static void text_table_print_rows(const struct text_table *t, const uint32_t *widths, uint32_t n_indent,
-                                  FILE *out)
+static void text_table_print_rows(struct text_table *t, const uint32_t *widths, uint32_t n_indent, FILE *out)
 {
         size_t next = 0;
 
@@ -342,7 +337,7 @@ int text_table_print_fitting(const struct text_table *t, uint32_t n_indent, FILE
                 fitted.line_columns = text_width_of(out);
         find_widths(&fitted, n_indent, ret_widths);
         text_table_print_rows(&fitted, ret_widths, n_indent, out);
-        return 0;
+        return fitted.failed ? -ENOMEM : 0;
 }
 
 int text_table_print(const struct text_table *t, uint32_t n_indent, FILE *out)
