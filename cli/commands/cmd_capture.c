@@ -20,7 +20,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -505,10 +504,10 @@ static void cmd_capture_report(const struct capture *c, const struct outcome *o)
                 return;
         }
         if (o->n_dropped + o->n_taken > 0)
-                complain("warning: %s not in the trace, which says so: %" PRIu64 " had no room, %" PRIu64
-                         " went to an earlier capture",
-                         text_number_counted(o->n_dropped + o->n_taken, "events are").text, o->n_dropped,
-                         o->n_taken);
+                complain("warning: %s not in the trace, which says so: %s had no room, %s went to an earlier "
+                         "capture",
+                         text_number_counted(o->n_dropped + o->n_taken, "events are").text,
+                         text_number_count(o->n_dropped).text, text_number_count(o->n_taken).text);
         if (!c->quiet)
                 complain("wrote %s (%s)%s", path, text_number_bytes(o->file_bytes).text,
                          o->is_resumed ? ", gone on with" : "");
