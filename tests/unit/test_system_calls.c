@@ -145,7 +145,7 @@ static void refuse(void)
 
 /* A thread that was there before waits for the filter, and is under it. */
 struct waiting_thread {
-        int fds[2];
+        int fds[2], ready[2];
         int found;
 };
 
@@ -154,17 +154,21 @@ static void *look_later(void *context)
         struct waiting_thread *t = context;
         char byte;
 
+        EXPECT(write(t->ready[1], "", 1) == 1);
         t->found = read(t->fds[0], &byte, 1) == 1 ? find_permitted() : -1;
         return NULL;
 }
 
+/* A sanitizer takes locks while a thread begins, which a child that is forked then would wait for. */
 static void refuse_threads(void)
 {
         struct waiting_thread t = { .found = -1 };
         pthread_t thread;
+        char byte;
 
-        EXPECT(pipe2(t.fds, O_CLOEXEC) == 0);
+        EXPECT(pipe2(t.fds, O_CLOEXEC) == 0 && pipe2(t.ready, O_CLOEXEC) == 0);
         EXPECT(pthread_create(&thread, NULL, look_later, &t) == 0);
+        EXPECT(read(t.ready[0], &byte, 1) == 1);
         restrict_us();
         EXPECT(write(t.fds[1], "", 1) == 1);
         EXPECT(pthread_join(thread, NULL) == 0);
