@@ -72,11 +72,13 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && mkdir -m 777 "/tmp/h
         folder=$(mktemp -d /tmp/hyprof-ctl.XXXXXX)
         chmod 755 "$folder"
         cp "$HYPROF" "$folder/"
-        as() { setpriv --reuid="$1" --regid="$1" --clear-groups --inh-caps=-all --bounding-set=-all env -u XDG_RUNTIME_DIR "${@:2}"; }
+        as_words() { words=(setpriv --reuid="$1" --regid="$1" --clear-groups --inh-caps=-all --bounding-set=-all env -u XDG_RUNTIME_DIR "${@:2}"); }
+        as() { as_words "$@" && "${words[@]}"; }
         chmod 777 "/tmp/hyprof-$victim"
         chown 65534 "/tmp/hyprof-$victim"
         : >"$TMPDIR/listener"
-        as 65534 python3 -c "$listener" "/tmp/hyprof-$victim/1.ctl" >"$TMPDIR/listener" &
+        as_words 65534 python3 -c "$listener" "/tmp/hyprof-$victim/1.ctl"
+        "${words[@]}" >"$TMPDIR/listener" & # and no shell between, so that it is the one that is ended
         programs+=($!)
         until grep -q listens "$TMPDIR/listener"; do read -r -t 0.05 <> <(:) || true; done
         holds "another user's folder is not believed" ends_with 1 as "$victim" "$folder/hyprof" ctl pause
