@@ -51,7 +51,7 @@ has_callers() { # trace, function, expression
         awk -v leaf="$2" -v callers="$3" '
                 { n = $NF; sub(/ [0-9]+$/, "") }
                 match($0, ";" leaf "(;|$)") { all += n; if ($0 ~ callers) right += n }
-                END { printf "%s(): %d of %d samples\n", leaf, right, all; exit all < 50 || right < 0.98 * all }' "$TMPDIR/folded" ||
+                END { printf "%s(): %d of %d samples\n", leaf, right, all; exit all < 20 || right < 0.98 * all }' "$TMPDIR/folded" ||
                 { sort "$TMPDIR/folded" | cut -c 1-300 | head -n 20 && return 1; }
 }
 record_kind() { # name, command...
