@@ -441,7 +441,7 @@ test-iree: ## IREE's own runtime with hyprof as its tracing provider, in each mo
 	$(Q)[ -z '$(IREE_SOURCE)' ] || for mode in 1 2 3 4 locks; do tests/iree/build.sh '$(IREE_SOURCE)' $$mode $(B) || exit 1; done
 	$(Q)HYPROF_TRIES=1 tests/run_tests.sh $(B) tests/iree/runtime.sh
 
-test-debian13: ## build the tree and run its tests in a chroot with Debian 13, as root; TESTS=scripts or binaries alone: an hour
+test-debian13: ## build the tree and run its tests in a chroot with Debian 13, as root; TESTS=scripts or binaries alone: half an hour
 	$(Q)tests/install_packages.sh debian13
 	$(Q)tests/guests/debian13.sh $(TESTS)
 

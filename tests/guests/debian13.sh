@@ -6,7 +6,7 @@
 # The machine is a chroot in build/debian13/root, made by debootstrap of Debian's packages; the kernel is this machine's.
 # Its /proc, /sys and /dev are mounted in a mount namespace of this script's own, so nothing stays mounted after it.
 # The tree is copied to /tree there: files of git and those that git does not ignore.  Needs root; at first use also
-# 6 GB, the network and an hour.
+# 6 GB and the network, and half an hour each time.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
