@@ -182,7 +182,7 @@ holds "neither's zones are there, and no others are missing" same "3 1" "$(count
 holds "the trace says so" same "$(printf '%s\n' 'turn 1' 'turn 2' 'events paused by the program' 'recording paused' \
         'recording resumed' 'turn 10')" "$(messages own)"
 
-# ---- what runs already
+# ---- processes that are running before the recording
 "$WORKLOADS/w_flight" <"$TMPDIR/to" >"$TMPDIR/from" &
 program=$!
 programs+=("$program")

@@ -3,7 +3,7 @@
 # SIGINT, SIGTERM and SIGHUP end the recording and keep the trace; a command that ignores them goes on and is waited for
 set -eu
 . tests/tap.sh
-plan 61
+plan 62
 need jq
 need_sampling
 # Jobs get process groups of their own, and SIGINT is not ignored in them.
@@ -120,15 +120,17 @@ keeps_earlier() { # name of the trace, signal: it is whole, and the earlier one 
                 [ "$(stat -c %i "$TMPDIR/$1.hyp" 2>/dev/null)" = "$inode" ] || break
         done
         kill -"$2" "$pid"
-        wait "$pid" || true
+        wait "$pid" || { [ $? -ne 125 ] || n_taken_back=$((n_taken_back + 1)); }
         is_whole "$1" &&
                 { same "$earlier" "$(sha256sum <"$TMPDIR/$1.hyp")" >/dev/null || same "$earlier" "$(sha256sum <"$TMPDIR/$1.hyp.old")"; }
 }
+n_taken_back=0
 for signal in INT TERM HUP; do
         for try in 1 2 3; do
                 holds "SIG$signal at the start, $try: no trace is lost" keeps_earlier "start-$signal" $signal
         done
 done
+holds "recordings that end before their command begins are taken back" compare "$n_taken_back" ">" 0
 
 # Who asked for it by nohup(1) does not end with the terminal.
 (trap '' HUP; exec "$HYPROF" record -o "$TMPDIR/hup.hyp" -- sh -c "echo ready; read -r line; exit 7" <"$to_command" >"$from_command" 2>"$TMPDIR/hup.err") &
@@ -136,6 +138,8 @@ pid=$!
 exec 4>"$to_command" 5<"$from_command"
 holds "nohup: the program works" hear ready
 kill -HUP "$pid"
+read -r -t 2 <> <(:) || true # a recording that is stopped ends within a second
 echo on >&4
 holds "nohup: the command goes on after a hang-up" ended_with 7
+read_trace hup
 holds "nohup: so does the recording" same "" "$(reported hup '.missing.rows[] | select(.code == "STOPPED_EARLY") | .code')"

@@ -168,7 +168,7 @@ figure "$(grep 'ring of' "$TMPDIR/flood.err")"
 holds "the trace is not larger than the ring and its tables" compare "$(stat -c %s "$TMPDIR/flood.hyp")" "<" 2000000
 holds "the end is there" same 1 "$("$HYPROF" dump "$TMPDIR/flood.hyp" | grep -c 'text="turn 2"')"
 
-# ---- what runs already
+# ---- processes that are running before the recording
 "$WORKLOADS/w_flight" <"$TMPDIR/to" >"$TMPDIR/from" &
 programs+=($!)
 program=$!

@@ -49,7 +49,7 @@ os.close(r)
 sys.exit(subprocess.run(sys.argv[1:], stdout=w).returncode)' "$@"
 }
 holds 'a reader that has seen enough is no failure' exits 0 gone "$HYPROF" top "$trace"
-holds 'and there is no word of it' same '' "$(cat "$TMPDIR/err")"
+holds 'and nothing is printed on standard error' same '' "$(cat "$TMPDIR/err")"
 if [ -w /dev/full ]; then
         holds 'a full disk is one' exits 1 sh -c "'$HYPROF' top '$trace' >/dev/full"
         holds 'and is said' complains 'error: writing the tables: No space left on device'

@@ -510,3 +510,22 @@ START_TEST(test_no_descriptor_left)
         merged_program_tear_down(&f);
 }
 END_TEST
+/* A program says that it has no room for zones; others may say so as well, and are not recorded. */
+START_TEST(test_programs_without_room)
+{
+        static struct merged_program f;
+        const uint32_t other_pid = MERGED_PROGRAM_PID + 1000;
+        struct thread_track *thread;
+
+        merged_program_set_up(&f);
+        ck_assert_int_eq(process_table_add_thread(&f.processes, other_pid, other_pid, 0, f.start_ns, &thread),
+                         0);
+        ck_assert_int_eq(zone_source_receive(&f.zones, UINT32_C(1) << 30, -1), 0);
+        ck_assert_int_eq(zone_source_count_drops(&f.zones, true), 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_SPACE], 0);
+        ck_assert_int_eq(zone_source_receive(&f.zones, other_pid, -1), 0);
+        ck_assert_int_eq(zone_source_count_drops(&f.zones, true), 0);
+        ck_assert_uint_eq(f.losses.totals[TRACE_LOSS_CLIENT_NO_SPACE], 1);
+        merged_program_tear_down(&f);
+}
+END_TEST
