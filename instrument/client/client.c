@@ -63,14 +63,16 @@ static struct region_options options_for(uint32_t parent_session)
 }
 
 /*
- * Hands the region in, if the environment says where.  Programs that a recorded one starts inherit its
- * environment, and may be started when the recorder has ended.  (One in another network namespace
+ * Hands the region in, if the environment says where, and else shows it.  Programs that a recorded one starts
+ * inherit its environment, and may be started when the recorder has ended.  (One in another network namespace
  * cannot be told from that.)
  */
 static void announce(void)
 {
         int r = announcement_send(client_self.settings.recorder, client_self.region.fd);
 
+        if (r < 0)
+                region_memory_show(&client_self.region);
         client_self.is_orphan = r == -ECONNREFUSED && client_self.settings.wanted != 0;
         client_self.claim_ns = r == 0 || client_self.is_orphan ? ticks_kernel_ns() + CLAIM_NS : 0;
 }

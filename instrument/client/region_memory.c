@@ -212,6 +212,15 @@ int region_memory_create(struct region_memory *m, const struct region_options *o
         return r;
 }
 
+void region_memory_show(const struct region_memory *m)
+{
+        size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+        void *shown = mmap(NULL, page_bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, m->fd, 0);
+
+        if (shown != MAP_FAILED)
+                (void)munmap(shown, page_bytes);
+}
+
 static uint64_t region_memory_least(uint64_t a, uint64_t b)
 {
         return a < b ? a : b;

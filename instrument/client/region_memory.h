@@ -83,6 +83,13 @@ struct region_options {
 int region_memory_create(struct region_memory *m, const struct region_options *options, void *control_page);
 
 /*
+ * region_memory_show() - let recorders of this machine know of the region that hear of mappings of code alone
+ * Its first page is executable for a moment, in a mapping of its own that nothing jumps to; a system that
+ * refuses that goes without.  Two system calls, async-signal-safe.
+ */
+void region_memory_show(const struct region_memory *m);
+
+/*
  * region_memory_copy_locations() - ids and strings of @from keep their values in @m, which is new
  * Copies only the used part.  Returns 0, -ENOSPC if limits have made @m too small for it, or another -errno.
  */

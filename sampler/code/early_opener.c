@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/io.h"
+#include "instrument/region_finder.h"
 #include "sampler/code/module_file.h"
 #include "sampler/code/opened_files.h"
 #include "sampler/events/doorbell_calm.h"
@@ -102,6 +103,8 @@ static bool early_opener_look(struct early_opener *o, struct ring_watch *ring)
                         return true;
                 if (perf_record_decode(bytes, n_bytes, &o->layout, &rec, NULL) < 0 ||
                     rec.kind != PERF_RECORD_KIND_MMAP || !rec.mmap.executable)
+                        continue;
+                if (region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes))
                         continue;
                 wants = early_opener_wants_path(rec.mmap.path, rec.mmap.path_bytes);
                 note_mapping(o, &rec, wants || perf_mmap_is_anonymous(&rec.mmap));

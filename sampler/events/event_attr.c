@@ -184,7 +184,7 @@ struct perf_event_attr event_attr_of_tracker(const struct event_attr_options *op
         attr.exclude_kernel = 1; /* no sample ever comes from it: the least rights will do */
         attr.mmap = 1;
         attr.mmap2 = 1;
-        attr.mmap_data = 1; /* the clients' regions are data */
+        attr.mmap_data = options->data;
         attr.comm = 1;
         attr.comm_exec = 1;
         attr.task = 1;

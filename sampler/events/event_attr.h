@@ -31,13 +31,19 @@ struct event_attr_options {
         bool disabled;  /* until event_set_enable() */
         bool cpu_wide;  /* of whole CPUs, which are idle at times */
         bool build_ids; /* the kernel can put build-ids into mapping records */
+        bool data;      /* mappings of data are reported as well, see event_attr_of_tracker() */
         bool switches;  /* PERF_RECORD_SWITCH, by the first event: they come as often as samples */
 };
 
 /* Attributes of the sampling or counting event number @i of the request. */
 struct perf_event_attr event_attr_of_spec(const struct event_attr_options *options, size_t i);
 
-/* Attributes of the dummy event that reports mappings, names, forks and exits. */
+/*
+ * Attributes of the dummy event that reports mappings, names, forks and exits.  Only a client's region is of
+ * interest among mappings of data.  To report them all takes 2 to 4% of the time of programs that start
+ * programs (docs/understand/measurements.md), so that is for recordings of programs that are not ours to
+ * start: a client that cannot hand its region in shows it by a mapping of code as well.
+ */
 struct perf_event_attr event_attr_of_tracker(const struct event_attr_options *options);
 
 /* Reports code that the kernel makes (Linux 5.1), of no thread, from when it is opened on. */

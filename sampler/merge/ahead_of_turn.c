@@ -112,13 +112,13 @@ static int scan_rings(struct kernel_side *s, bool *ret_has_code, uint32_t *ret_p
                         }
                         if (!may_matter(s, &rec))
                                 continue;
+                        if (region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes)) {
+                                *ret_pid = rec.pid;
+                                return 1;
+                        }
                         *ret_has_code |= rec.mmap.executable;
                         if (want_file(s, &rec) < 0 || code_images_look(s->images, &rec) < 0)
                                 return error_set(err, -ENOMEM, "no memory for files of code");
-                        if (!region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes))
-                                continue;
-                        *ret_pid = rec.pid;
-                        return 1;
                 }
                 if (r < 0)
                         return r;

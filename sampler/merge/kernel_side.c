@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "format/trace_dictionary.h"
+#include "instrument/region_finder.h"
 #include "sampler/code/code_images.h"
 #include "sampler/code/code_keeper.h"
 #include "sampler/code/code_regions.h"
@@ -144,6 +145,13 @@ int kernel_side_before_change(void *source, struct process_track *process)
         return r == 0 ? sample_stacks_resume(source, process, UINT64_MAX) : r;
 }
 
+/* A client shows its region by a mapping of code, and runs nothing there. */
+static bool maps_code(const struct perf_record *rec)
+{
+        return rec->kind == PERF_RECORD_KIND_MMAP && rec->mmap.executable &&
+               !region_finder_is_region_name(rec->mmap.path, rec->mmap.path_bytes);
+}
+
 static int take_mmap(struct kernel_side *s, const struct perf_record *rec)
 {
         const struct perf_mmap *m = &rec->mmap;
@@ -157,7 +165,7 @@ static int take_mmap(struct kernel_side *s, const struct perf_record *rec)
         uint32_t id;
         int r;
 
-        if (!m->executable)
+        if (!maps_code(rec))
                 return 0;
         if (__builtin_add_overflow(m->start_avma, m->length_bytes, &range.end_avma)) {
                 loss_counter_add(s->recording->losses, TRACE_LOSS_RECORD_GARBAGE, 1);
@@ -437,7 +445,7 @@ static int kernel_side_take_in_turn(struct kernel_side *s, const struct perf_rec
 
 int kernel_side_take(struct kernel_side *s, const struct perf_record *rec)
 {
-        int r = rec->kind == PERF_RECORD_KIND_MMAP ? code_images_look(s->images, rec) : 0;
+        int r = maps_code(rec) ? code_images_look(s->images, rec) : 0;
 
         return r < 0 ? r : kernel_side_take_in_turn(s, rec);
 }

@@ -209,7 +209,9 @@ static int recorder_open_events(struct recorder *r, struct error *err)
                                                     .copy_bytes = r->unwinder.copy_bytes };
         size_t tracker_bytes = ring_size_of_tracker(r->access.locks_memory, r->options->scope->whole_machine);
         struct event_set_options options = {
-                .attr = { .request = &r->request, .build_ids = r->access.build_id_error == 0 },
+                .attr = { .request = &r->request,
+                          .build_ids = r->access.build_id_error == 0,
+                          .data = recorder_joins(r) },
                 .tracker_ring_bytes = tracker_bytes,
                 .wants_kernel_code = r->access.kernel_error == 0 && r->access.kernel_symbols,
         };

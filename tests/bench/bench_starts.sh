@@ -4,8 +4,10 @@
 #
 # Five of these: /bin/true 400 times, `make -j2` of 12 and of 48 small C files, a configure-like script, a shell's test
 # suite.  hyprof has the unwind tables of its round before, as users have from their second recording on; "no cache"
-# makes them anew.  Sides alternate, medians of HYPROF_BENCH_RUNS (7); each side's own start and end are not in it: what is timed is the command
-# inside.  Then what the wake-ups are for: how many kernels in files that are deleted at once kept their names and stacks,
+# makes them anew.  "perf -a" is perf record -a -g: without -a, perf's clock of each process begins anew with it, and a
+# process that ends within a millisecond has no sample.  Sides alternate, medians of HYPROF_BENCH_RUNS (7); each side's own
+# start and end are not in it: what is timed is the command inside.  "samples" are those of the last round, without idle
+# CPUs; at 997 Hz there should be about as many as the programs took milliseconds of CPU.  Then what the wake-ups are for: how many kernels in files that are deleted at once kept their names and stacks,
 # alone and while programs are started beside.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -17,7 +19,7 @@ HYPROF=$(realpath "$HYPROF") WORKLOADS=$(realpath "$WORKLOADS")
 "$HYPROF" doctor >"$folder/doctor" 2>&1 || { echo "left out: $(grep -m 1 '^ *no ' "$folder/doctor")" && exit 0; }
 sides=(bare hyprof 'no cache')
 if command -v perf >/dev/null && perf record -q -B -e cpu-clock -o "$folder/try" true >/dev/null 2>&1; then
-        sides+=(perf)
+        sides+=(perf 'perf -a')
 else
         echo "perf is left out: it is not installed, or may not record"
 fi
@@ -101,6 +103,7 @@ under() { # side, command...
         'no cache') HYPROF_CACHE_DIR='' "$HYPROF" record -q --no-symbolize -o "$folder/t.hyp" -- "$@" ;;
         hyprof) "$HYPROF" record -q --no-symbolize -o "$folder/t.hyp" -- "$@" ;;
         perf)   perf record -q -B -F 997 -g -o "$folder/t.data" -- "$@" ;;
+        'perf -a') perf record -q -B -a -F 997 -g -o "$folder/t.data" -- "$@" ;;
         esac >/dev/null 2>"$folder/said" </dev/null || { echo "$side failed: $(tail -n 1 "$folder/said")" >&2 && exit 1; }
 }
 
@@ -108,22 +111,33 @@ median() { # column, file
         awk -v c="$1" '{ print $c }' "$2" | sort -n | awk '{ v[NR] = $1 } END { print (NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2) }'
 }
 
-printf '\n%-22s %-8s %10s %9s %10s %9s\n' "" "" "wall ms" "" "CPU ms" ""
+# In the trace of the side that ran last.
+count_samples() { # side
+        case $1 in
+        bare)   echo - ;;
+        perf*)  perf script -F comm -i "$folder/t.data" 2>/dev/null | grep -cvE '^(swapper|:0)|^$' ;;
+        *)      "$HYPROF" report --json "$folder/t.hyp" | jq .n_samples ;;
+        esac
+}
+
+printf '\n%-22s %-8s %10s %9s %10s %9s %8s\n' "" "" "wall ms" "" "CPU ms" "" samples
 compare() { # words, times, command...
         local words=$1 side run
+        local -A samples
         rm -f "$folder"/*.times
         for ((run = 0; run <= n_runs; run++)); do
                 for side in "${sides[@]}"; do
                         under "$side" "$folder/timed" "$folder/$side.times" "${@:2}"
+                        [ "$run" -lt "$n_runs" ] || samples[$side]=$(count_samples "$side")
                 done
                 [ "$run" -gt 0 ] || rm -f "$folder"/*.times # the first round warms up
         done
         for side in "${sides[@]}"; do
                 paste -d ' ' "$folder/$side.times" "$folder/bare.times" >"$folder/pairs"
-                awk -v words="$words" -v side="$side" -v wall="$(median 1 "$folder/pairs")" -v cpu="$(median 2 "$folder/pairs")" \
+                awk -v words="$words" -v side="$side" -v samples="${samples[$side]}" -v wall="$(median 1 "$folder/pairs")" -v cpu="$(median 2 "$folder/pairs")" \
                         -v bare_wall="$(median 3 "$folder/pairs")" -v bare_cpu="$(median 4 "$folder/pairs")" 'BEGIN {
-                        printf "%-22s %-8s %10.1f %+8.1f%% %10.1f %+8.1f%%\n", words, side, wall * 1000,
-                                100 * (wall / bare_wall - 1), cpu * 1000, 100 * (cpu / bare_cpu - 1) }'
+                        printf "%-22s %-8s %10.1f %+8.1f%% %10.1f %+8.1f%% %8s\n", words, side, wall * 1000,
+                                100 * (wall / bare_wall - 1), cpu * 1000, 100 * (cpu / bare_cpu - 1), samples }'
                 words=""
         done
 }

@@ -3,7 +3,7 @@
 # Whatever a recorded program does with itself - other user, root, namespace, no descriptors, libraries - each zone is there once
 set -eu
 . tests/tap.sh
-plan 45
+plan 51
 need jq cc
 need_sampling
 
@@ -160,3 +160,45 @@ holds "a full ring: HYPROF_FULL=wait also waits for the recorder to come" same "
 holds "a full ring: nothing is lost" same "" "$(lost hasty)"
 holds "an heir of HYPROF_RECORDER stops recording when no recorder comes" same "1 0" \
         "$(HYPROF_RECORD=all HYPROF_RECORDER=@nobody "$TMPDIR/hasty" until)"
+
+# ---- without the recording's environment, as under sudo: the recorder hears of the region and comes
+cat >"$TMPDIR/stranger.c" <<'END'
+#include <hyprof/hyprof.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int work(int is_parent)
+{
+        const struct timespec step = { .tv_nsec = 1000000 };
+
+        for (int i = 0; i < 20000 && !hyprof_is_recording(); i++)
+                (void)nanosleep(&step, NULL);
+        for (int i = 0; i < 100; i++) {
+                if (is_parent) {
+                        HYPROF_ZONE("parent");
+                } else {
+                        HYPROF_ZONE("child");
+                }
+        }
+        return !hyprof_is_recording();
+}
+
+int main(void)
+{
+        int failed = work(1), status = 1;
+        pid_t child = fork();
+
+        if (child == 0)
+                _exit(work(0));
+        return failed || waitpid(child, &status, 0) != child || status != 0;
+}
+END
+builds_stranger() {
+        cc "${sanitize[@]}" -g -O1 -Iinstrument/client/include "$TMPDIR/stranger.c" -o "$TMPDIR/stranger" "$BUILD/libhyprof.a" -lpthread
+}
+holds "no environment: built" builds_stranger
+holds "stranger: recorded" record stranger env -i "ASAN_OPTIONS=${ASAN_OPTIONS-}" "$TMPDIR/stranger"
+read_trace stranger
+lives stranger child parent
+holds "stranger: the region is no module" same "" "$("$HYPROF" report --json --modules -l 0 "$TMPDIR/stranger.hyp" | grep hyprof-client)"

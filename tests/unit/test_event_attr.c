@@ -61,6 +61,17 @@ START_TEST(test_known_periods)
 }
 END_TEST
 
+/* Three of four mappings are of data. */
+START_TEST(test_mappings_of_data)
+{
+        struct event_attr_options options = defaults;
+
+        ck_assert(event_attr_of_tracker(&options).mmap && !event_attr_of_tracker(&options).mmap_data);
+        options.data = true;
+        ck_assert(event_attr_of_tracker(&options).mmap && event_attr_of_tracker(&options).mmap_data);
+}
+END_TEST
+
 START_TEST(test_rates)
 {
         struct event_request request = { .n_specs = 3, .rate_hz = 997, .rate_is_default = true };
