@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/elf/frame_sections.h"
+#include "symbolize/elf/go_functions.h"
 #include "unwind/plt_frames.h"
 #include "unwind/unwind_machine.h"
 #include "unwind/unwind_table.h"
@@ -26,6 +27,7 @@ struct source {
         uint64_t sigreturns[SIGRETURNS_MAX];
         uint64_t context_starts[CONTEXT_STARTS_MAX];
         struct plt_section plts[PLT_SECTIONS_MAX];
+        struct go_functions go;
 };
 
 static Elf_Data *unwind_module_read_chunk(const struct elf_image *image, uint64_t file_off, uint64_t n_bytes)
@@ -170,6 +172,15 @@ static int unwind_module_take_segments(struct source *s, const struct elf_image 
         return 0;
 }
 
+/* Go's own, where it was not stripped, describes all that its table of functions does. */
+static bool has_debug_frame(const struct source *s)
+{
+        for (size_t i = 0; i < s->table.n_sections; i++)
+                if (s->table.sections[i].is_debug_frame)
+                        return true;
+        return false;
+}
+
 static int unwind_module_build_table(struct source *s, const struct elf_image *image,
                                      struct unwind_module *module, struct error *err)
 {
@@ -191,6 +202,7 @@ static int unwind_module_build_table(struct source *s, const struct elf_image *i
         s->table.sections = s->sections;
         s->table.n_plts = plt_frames_find(image, s->plts);
         s->table.plts = s->plts;
+        s->table.go = !has_debug_frame(s) && go_functions_open(&s->go, image) ? &s->go : NULL;
         find_known_code(s, image, module);
         r = unwind_table_build(&s->table, &module->table, err);
         return r == -ENODATA ? 0 : r;

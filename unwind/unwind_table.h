@@ -25,6 +25,7 @@
 #define UNWIND_TABLE_GAP_BYTES_MIN    16 /* less between two functions is padding, and counts to the first */
 
 struct error;
+struct go_functions;
 struct plt_section;
 struct unwind_machine;
 
@@ -67,7 +68,8 @@ struct unwind_table_source {
         size_t n_context_starts;
         const struct plt_section *plts; /* stubs, for those that no section describes; borrowed */
         size_t n_plts;
-        uint64_t entry_svma; /* 0 = none */
+        const struct go_functions *go; /* the same for functions of Go; borrowed; NULL = none */
+        uint64_t entry_svma;           /* 0 = none */
 };
 
 /*

@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/large_memory.h"
+#include "symbolize/elf/go_functions.h"
 #include "unwind/cfi_program.h"
 #include "unwind/plt_frames.h"
 #include "unwind/unwind_machine.h"
@@ -33,6 +34,8 @@ _Static_assert(CFI_REGISTERS_MAX == UNWIND_REGISTERS_MAX,
 #define BUCKET_BITS_MIN 9    /* buckets of 512 bytes of code hold a handful of rows */
 #define RADIX_BITS      8
 #define RADIX_SIZE      (1U << RADIX_BITS)
+
+#define GO_RA_BYTES 8 /* of a return address, which is at the call's stack pointer */
 
 /* Bytes of a section per row and per function: somewhat less than is usual. */
 #define ROW_BYTES_USUAL      5
@@ -533,6 +536,70 @@ static int add_plts(struct builder *b)
         return 0;
 }
 
+/* The rule where the stack has grown by so many bytes since the call; its id, NO_RULE, or -ENOMEM. */
+static int add_go_rule(struct builder *b, int64_t frame_bytes)
+{
+        uint64_t key = (uint64_t)frame_bytes * UINT64_C(0x9e3779b97f4a7c15);
+        struct slot *slot = unwind_table_build_find_slot(b->slots, b->n_slots, key);
+        struct unwind_rule rule = { .cfa = UNWIND_CFA_SP,
+                                    .cfa_register = b->source->machine->sp,
+                                    .ra = UNWIND_SAVED_AT_CFA,
+                                    .ra_value = -GO_RA_BYTES };
+        int id;
+
+        if (slot->rule != NO_RULE)
+                return (int)slot->rule;
+        if (frame_bytes < 0 || frame_bytes > INT32_MAX - GO_RA_BYTES)
+                return NO_RULE;
+        rule.cfa_offset = (int32_t)frame_bytes + GO_RA_BYTES;
+        id = add_rule(b, &rule);
+        if (id <= NO_RULE)
+                return id;
+        *slot = (struct slot){ .key = key, .rule = (uint32_t)id };
+        return b->table->n_rules > b->n_slots / 2 && unwind_table_build_grow_slots(b) < 0 ? -ENOMEM : id;
+}
+
+static int add_go_function(struct builder *b, const struct go_function *f)
+{
+        size_t first_row = b->n_rows;
+        uint64_t end_svma = f->start_svma;
+        struct go_values frame;
+
+        go_functions_read_frame(b->source->go, f, &frame);
+        while (b->n_rows < UNWIND_TABLE_ROWS_MAX && b->n_instructions_left > 0 && end_svma < f->end_svma &&
+               go_functions_next_value(&frame)) {
+                int id = add_go_rule(b, frame.value);
+
+                b->n_instructions_left--;
+                if (id < 0 || unwind_table_build_add_row(b, frame.start_svma, id) < 0)
+                        return -ENOMEM;
+                end_svma = frame.end_svma < f->end_svma ? frame.end_svma : f->end_svma;
+        }
+        return end_svma > f->start_svma
+                       ? unwind_table_build_end_function(b, f->start_svma, end_svma, first_row)
+                       : 0;
+}
+
+/*
+ * Functions of a Go program without unwind information, as after -ldflags '-s -w': its own table says what
+ * that would, which is made of it.  So does a function that switches stacks.
+ */
+static int add_go(struct builder *b)
+{
+        const struct go_functions *go = b->source->go;
+
+        if (!go || !b->source->machine->is_return_address_saved)
+                return 0;
+        for (uint32_t i = 0; i < go->n_functions && b->n_functions < UNWIND_TABLE_FDES_MAX; i++) {
+                struct go_function f;
+
+                if (go_functions_get(go, i, &f) && lies_in_code(b, f.start_svma, f.end_svma) &&
+                    add_go_function(b, &f) < 0)
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
 /* ------------------------------------------------------------------ the table */
 
 /* By their start; of those with the same start, the one that was added first stays first. */
@@ -674,7 +741,7 @@ static int unwind_table_build_run(struct builder *b)
         for (size_t i = 0; i < b->source->n_sections; i++)
                 if (unwind_table_build_add_section(b, &b->source->sections[i]) < 0)
                         return -ENOMEM;
-        if (add_all_known(b) < 0 || add_plts(b) < 0)
+        if (add_all_known(b) < 0 || add_plts(b) < 0 || add_go(b) < 0)
                 return -ENOMEM;
         if (b->n_functions == 0)
                 return -ENODATA;

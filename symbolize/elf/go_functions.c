@@ -16,7 +16,7 @@
 #define VALUE_BYTES_MAX (UINT32_C(1) << 20) /* of a function's list of lines that are read */
 
 /* In the description of a function, after its address: numbers of four bytes. */
-enum { FIELD_NAME = 0, FIELD_FILE = 4, FIELD_LINE = 5, FIELD_N_TABLES = 6, FIELD_UNIT = 7 };
+enum { FIELD_NAME = 0, FIELD_FRAME = 3, FIELD_FILE = 4, FIELD_LINE = 5, FIELD_N_TABLES = 6, FIELD_UNIT = 7 };
 
 #define TABLE_INLINED 2 /* of the further tables: which inlined call an address is in; -1 = none */
 
@@ -155,36 +155,47 @@ bool go_functions_get(const struct go_functions *go, uint32_t i, struct go_funct
         return f.name != NULL;
 }
 
-/*
- * The value of one of a function's tables at an address: pairs of how much the value changes and how many
- * bytes of code have it.  Returns false if the table has none.
- */
+/* One of a function's tables; a function without it has no values. */
+static void go_functions_open_values(const struct go_functions *go, const struct go_function *f,
+                                     uint32_t table_off, struct go_values *ret_values)
+{
+        uint64_t off;
+        bool is_there = table_off != 0 && table_off != UINT32_MAX &&
+                        !__builtin_add_overflow(go->values_off, table_off, &off);
+
+        *ret_values = (struct go_values){ .in = is_there ? go_functions_reader_at(go, off)
+                                                         : byte_reader_of(go->bytes, 0),
+                                          .end_svma = f->start_svma,
+                                          .value = -1,
+                                          .code_bytes = go->code_bytes,
+                                          .is_first = true };
+        if (ret_values->in.left > VALUE_BYTES_MAX)
+                ret_values->in.left = VALUE_BYTES_MAX;
+}
+
+bool go_functions_next_value(struct go_values *v)
+{
+        uint64_t change = bytes_varint(&v->in), n_bytes;
+
+        if (v->in.short_read || (change == 0 && !v->is_first))
+                return false;
+        v->is_first = false;
+        v->value = (int64_t)((uint64_t)v->value + (change & 1 ? ~(change >> 1) : change >> 1));
+        v->start_svma = v->end_svma;
+        return !__builtin_mul_overflow(bytes_varint(&v->in), v->code_bytes, &n_bytes) && !v->in.short_read &&
+               !__builtin_add_overflow(v->start_svma, n_bytes, &v->end_svma);
+}
+
+/* The value of one of a function's tables at an address.  Returns false if the table has none. */
 static bool go_functions_find_value(const struct go_functions *go, const struct go_function *f,
                                     uint32_t table_off, uint64_t svma, int64_t *ret_value)
 {
-        struct byte_reader in;
-        uint64_t at = f->start_svma, off;
-        int64_t value = -1;
-        bool is_first = true;
+        struct go_values v;
 
-        if (table_off == 0 || table_off == UINT32_MAX ||
-            __builtin_add_overflow(go->values_off, table_off, &off))
-                return false;
-        in = go_functions_reader_at(go, off);
-        if (in.left > VALUE_BYTES_MAX)
-                in.left = VALUE_BYTES_MAX;
-        while (!in.short_read) {
-                uint64_t change = bytes_varint(&in), n_bytes;
-
-                if (in.short_read || (change == 0 && !is_first))
-                        return false;
-                is_first = false;
-                value = (int64_t)((uint64_t)value + (change & 1 ? ~(change >> 1) : change >> 1));
-                if (__builtin_mul_overflow(bytes_varint(&in), go->code_bytes, &n_bytes) || in.short_read ||
-                    __builtin_add_overflow(at, n_bytes, &at))
-                        return false;
-                if (svma < at) {
-                        *ret_value = value;
+        go_functions_open_values(go, f, table_off, &v);
+        while (go_functions_next_value(&v)) {
+                if (svma < v.end_svma) {
+                        *ret_value = v.value;
                         return true;
                 }
         }
@@ -221,6 +232,12 @@ static const char *go_functions_find_file(const struct go_functions *go, const s
         in = go_functions_reader_at(go, go->units_off + 4 * (unit + (uint64_t)number));
         off = bytes_u32(&in);
         return in.short_read ? NULL : go_functions_text_at(go, go->files_off, off);
+}
+
+void go_functions_read_frame(const struct go_functions *go, const struct go_function *f,
+                             struct go_values *ret_values)
+{
+        go_functions_open_values(go, f, field_at(go, f->off, FIELD_FRAME), ret_values);
 }
 
 bool go_functions_find_place(const struct go_functions *go, uint64_t svma, struct go_place *ret_place)

@@ -2,7 +2,7 @@
 /*
  * symbolize/elf/go_functions.h - the table of functions and lines that every Go program carries
  *
- * Way of the data:  elf_image (.gopclntab) -> [go_functions] -> symbol_table, module_symbols
+ * Way of the data:  elf_image (.gopclntab) -> [go_functions] -> symbol_table, module_symbols, unwind_table
  *
  * Stripping leaves it, because the language's own call stacks need it.  Tables of Go 1.16 and later are read,
  * little endian.  The bytes are the program's: every offset is checked when it is followed.
@@ -10,6 +10,8 @@
  */
 #ifndef SYMBOLIZE_ELF_GO_FUNCTIONS_H
 #define SYMBOLIZE_ELF_GO_FUNCTIONS_H
+
+#include "base/bytes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,6 +44,15 @@ struct go_place {
         uint32_t line;    /* 0 = unknown */
 };
 
+/* A value along the code of a function, in pairs: how much it changes, how many bytes have it. */
+struct go_values {
+        struct byte_reader in;
+        uint64_t start_svma, end_svma; /* of the code that has the value */
+        int64_t value;
+        uint8_t code_bytes;
+        bool is_first;
+};
+
 /* Returns whether the image has such a table; else it is empty. */
 bool go_functions_open(struct go_functions *go, const struct elf_image *image);
 
@@ -55,5 +66,15 @@ bool go_functions_get(const struct go_functions *go, uint32_t i, struct go_funct
  * Returns false if nothing is known.
  */
 bool go_functions_find_place(const struct go_functions *go, uint64_t svma, struct go_place *ret_place);
+
+/*
+ * go_functions_read_frame() - how many bytes the stack has grown by since the call, along a function's code
+ * @ret_values: for go_functions_next_value(); it is empty if nothing is known.
+ */
+void go_functions_read_frame(const struct go_functions *go, const struct go_function *f,
+                             struct go_values *ret_values);
+
+/* The next value and its code.  Returns false at the end, or where the table is damaged. */
+bool go_functions_next_value(struct go_values *v);
 
 #endif /* SYMBOLIZE_ELF_GO_FUNCTIONS_H */

@@ -19,7 +19,8 @@ allowed() { # folder -> the other folders and single files that it may include
         instrument/client) echo instrument/client_abi.h hyprof ;;
         instrument/compat) ;; # the public header, like programs
         instrument)        ;;
-        unwind)            echo symbolize/elf/elf_image.h symbolize/elf/cfi_section.h symbolize/elf/frame_sections.h ;;
+        unwind)            echo symbolize/elf/elf_image.h symbolize/elf/cfi_section.h symbolize/elf/frame_sections.h \
+                                symbolize/elf/go_functions.h ;;
 
         sampler/bpf)       ;;
         sampler/kernel)    echo symbolize instrument unwind sampler/bpf ;;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolize/elf/go_functions.c: a stripped Go program has the names and lines of the one with symbols; a
+ * symbolize/elf/go_functions.c: a stripped Go program has the names, lines and frames of the whole one; a
  * damaged table is no crash
  */
 #include "base/io.h"
@@ -12,7 +12,11 @@
 #include "tests/unit/built_files.h"
 #include "tests/unit/fixed_random.h"
 #include "tests/unit/unit_test.h"
+#include "unwind/unwind_machine.h"
+#include "unwind/unwind_module.h"
+#include "unwind/unwind_table.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,15 +44,25 @@ static void teardown(void)
         built_files_deinit(&files);
 }
 
+static void build_as(const char *name, const char *flags, int *ret_fd, struct elf_image **ret_image)
+{
+        char command[256];
+
+        (void)snprintf(
+                command, sizeof(command),
+                "HOME=$PWD GOFLAGS= GO111MODULE=off CGO_ENABLED=0 go build -ldflags '%s' -o %s main.go",
+                flags, name);
+        ck_assert(built_files_run(&files, command));
+        ck_assert_int_eq(regular_file_open(built_files_path(&files, name), ret_fd, NULL), 0);
+        ck_assert_int_eq(elf_image_open(*ret_fd, ret_image, NULL), 0);
+}
+
 /* A program without symbols and debug information; false if there is no compiler. */
 static bool build(int *ret_fd, struct elf_image **ret_image)
 {
         if (!built_files_has("go"))
                 return false;
-        ck_assert(built_files_run(&files, "HOME=$PWD GOFLAGS= GO111MODULE=off CGO_ENABLED=0 "
-                                          "go build -ldflags '-s -w' -o program main.go"));
-        ck_assert_int_eq(regular_file_open(built_files_path(&files, "program"), ret_fd, NULL), 0);
-        ck_assert_int_eq(elf_image_open(*ret_fd, ret_image, NULL), 0);
+        build_as("program", "-s -w", ret_fd, ret_image);
         return true;
 }
 
@@ -92,6 +106,72 @@ START_TEST(test_names_and_lines)
 }
 END_TEST
 
+static uint32_t count_differences(const struct unwind_table *one, const struct unwind_table *other,
+                                  uint64_t start_svma, uint64_t end_svma)
+{
+        uint32_t n_differences = 0;
+
+        for (uint64_t svma = start_svma; svma < end_svma; svma++) {
+                const struct unwind_rule *a = unwind_table_find(one, svma),
+                                         *b = unwind_table_find(other, svma);
+
+                if (!a || !b)
+                        n_differences += a != b;
+                else
+                        n_differences += a->cfa != b->cfa || a->cfa_offset != b->cfa_offset ||
+                                         a->ra != b->ra || a->ra_value != b->ra_value || a->fp != b->fp;
+        }
+        return n_differences;
+}
+
+/* Go's linker makes the debug information from the same table. */
+START_TEST(test_frames_are_those_of_debug_information)
+{
+        struct elf_image *stripped, *whole;
+        struct unwind_module *without, *with;
+        struct go_functions go;
+        struct go_function f;
+        uint32_t n_bytes = 0, n_differences = 0;
+        int fd = -1, whole_fd = -1;
+
+        if (!build(&fd, &stripped))
+                return;
+        build_as("whole", "", &whole_fd, &whole);
+        ck_assert_int_eq(unwind_module_build(stripped, &without, NULL), 0);
+        ck_assert_int_eq(unwind_module_build(whole, &with, NULL), 0);
+        ck_assert_ptr_nonnull(without->table);
+        ck_assert_ptr_nonnull(with->table);
+        ck_assert(go_functions_open(&go, stripped));
+        for (uint32_t i = 0; i < go.n_functions; i++) {
+                if (!go_functions_get(&go, i, &f))
+                        continue;
+                n_bytes += (uint32_t)(f.end_svma - f.start_svma);
+                n_differences += count_differences(without->table, with->table, f.start_svma, f.end_svma);
+        }
+        ck_assert_uint_gt(n_bytes, 200000);
+        ck_assert_uint_eq(n_differences, 0);
+        unwind_module_free(without);
+        unwind_module_free(with);
+        elf_image_close(stripped);
+        elf_image_close(whole);
+        io_close(&fd);
+        io_close(&whole_fd);
+}
+END_TEST
+
+static void try_table(const struct go_functions *go, uint64_t text_svma)
+{
+        const struct unwind_code_range code = { .start_svma = text_svma, .end_svma = text_svma + 0x100000 };
+        const struct unwind_table_source source = {
+                .machine = &unwind_machine_x86_64, .code = &code, .n_code = 1, .go = go
+        };
+        struct unwind_table *table = NULL;
+
+        if (unwind_table_build(&source, &table, NULL) == 0)
+                (void)unwind_table_find(table, text_svma + 0x1000);
+        unwind_table_free(table);
+}
+
 START_TEST(test_damage)
 {
         struct elf_image *image;
@@ -122,6 +202,8 @@ START_TEST(test_damage)
                         (void)go_functions_find_place(&go, go.text_svma + fixed_random_next(&state) % 0x80000,
                                                       &place);
                 }
+                if (round % 10 == 0)
+                        try_table(&go, whole.text_svma);
                 free(bytes);
         }
         elf_image_close(image);
