@@ -37,7 +37,7 @@
 
 #define OPEN_MAX_WAITING  128                    /* files that wait opened */
 #define PATIENT_FILES_MAX (OPEN_MAX_WAITING / 2) /* with more, the tables are patient no longer */
-#define TRIES_MAX         8                      /* processes in which a file is looked for */
+#define TRIES_MAX         8                      /* mappings for which a file is looked for */
 #define NO_FILE           UINT32_MAX             /* of a module that there is no more room for */
 #define WINDOW_NS         NS_PER_S
 
@@ -47,6 +47,7 @@ enum file_state {
         FILE_READY,
         FILE_NOTHING, /* it says nothing of its code, or what it says cannot be read */
         FILE_MISSING, /* it was not found; another process that maps it may have it */
+        FILE_WRITTEN, /* it had another content when it was read; the next mapping may find it again */
 };
 
 struct file {
@@ -202,7 +203,9 @@ enum code_tables_answer code_tables_find(const struct code_tables *t, uint32_t m
 /* Returns 0 if there is no more to be done for this file now, -EAGAIN if it has to wait for its turn. */
 static int code_tables_ask(struct code_tables *t, uint32_t id, const struct perf_mmap *mmap, int fd)
 {
-        struct table_request request = { .id = id, .build_id_bytes = mmap->build_id_bytes };
+        struct table_request request = { .id = id,
+                                         .build_id_bytes = mmap->build_id_bytes,
+                                         .written_ns = mmap->written_ns };
         struct file *file = file_of_id(t, id);
         int r;
 
@@ -388,6 +391,12 @@ static struct unwind_cache_key code_tables_identify(const struct code_tables *t,
                                         status.st_ctim.tv_sec * (int64_t)NS_PER_S + status.st_ctim.tv_nsec);
 }
 
+/* Its table may still be had. */
+static bool code_tables_has_failed(const struct file *file)
+{
+        return file->state == FILE_MISSING || file->state == FILE_WRITTEN;
+}
+
 /* A module that was not wanted before.  Returns 0 with @ret_id, or -errno. */
 static int code_tables_add_module(struct code_tables *t, uint32_t module, const struct unwind_cache_key *key,
                                   uint32_t *ret_id)
@@ -406,7 +415,7 @@ static int code_tables_add_module(struct code_tables *t, uint32_t module, const 
                 return r;
         if (r == 1)
                 *file_of_id(t, *ret_id) = (struct file){ .state = FILE_NEW };
-        else if (file_of_id(t, *ret_id)->state != FILE_MISSING)
+        else if (!code_tables_has_failed(file_of_id(t, *ret_id)))
                 t->epoch++; /* of this module something is known now */
         t->file_of[module] = *ret_id;
         return 0;
@@ -414,8 +423,10 @@ static int code_tables_add_module(struct code_tables *t, uint32_t module, const 
 
 static bool code_tables_is_worth_a_try(const struct file *file, uint32_t pid)
 {
-        return file->state == FILE_NEW ||
-               (file->state == FILE_MISSING && file->pid != pid && file->n_tries < TRIES_MAX);
+        if (file->n_tries == TRIES_MAX)
+                return false;
+        return file->state == FILE_NEW || file->state == FILE_WRITTEN ||
+               (file->state == FILE_MISSING && file->pid != pid);
 }
 
 int code_tables_want(struct code_tables *t, uint32_t module, const struct trace_module *row, uint32_t pid,
@@ -534,7 +545,7 @@ static int take_answer(struct code_tables *t, const struct table_answer *answer)
                 set_state(t, answer->id, FILE_NOTHING);
                 return 0;
         case TABLE_STATUS_OTHER_FILE:
-                lose(t, answer->id, FILE_MISSING);
+                lose(t, answer->id, FILE_WRITTEN);
                 return 0;
         case TABLE_STATUS_FAILED:
                 lose(t, answer->id, FILE_NOTHING);

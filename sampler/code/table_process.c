@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/io.h"
 #include "base/landlock.h"
+#include "sampler/code/file_versions.h"
 #include "sampler/code/jit_frames.h"
 #include "sampler/code/table_store.h"
 #include "symbolize/elf/elf_image.h"
@@ -35,6 +36,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,9 +103,18 @@ int table_reply_send_landmarks(const struct table_reply *reply, const struct mod
         return send_packet(reply->fd, &packet, &copy, sizeof(copy));
 }
 
+/* When its content was written; 0 = not known. */
+static int64_t find_written_ns(int file_fd)
+{
+        struct stat status;
+
+        return fstat(file_fd, &status) == 0 ? file_written_ns(&status) : 0;
+}
+
 static enum table_status table_process_build(const struct table_request *request, int file_fd,
                                              struct table_reply *reply)
 {
+        int64_t written_ns = request->written_ns != 0 ? request->written_ns : find_written_ns(file_fd);
         enum table_status status = TABLE_STATUS_FAILED;
         struct unwind_module *module = NULL;
         struct elf_image *image = NULL;
@@ -129,7 +140,8 @@ static enum table_status table_process_build(const struct table_request *request
         }
         unwind_module_free(module);
         elf_image_close(image);
-        return status;
+        /* Its program may have put the next kernel into it: a table of that one finds wrong callers. */
+        return find_written_ns(file_fd) == written_ns ? status : TABLE_STATUS_OTHER_FILE;
 }
 
 static int table_process_send_answer(const struct table_reply *reply, enum table_status status)

@@ -41,6 +41,7 @@ struct table_request {
         uint32_t id;             /* the caller's, not 0 */
         uint32_t build_id_bytes; /* 0 = not known */
         uint64_t secret;         /* table_process_ask() sets it */
+        int64_t written_ns;      /* file_written_ns() of the content that was mapped; 0 = not known */
         uint8_t build_id
                 [TABLE_PROCESS_BUILD_ID_MAX]; /* the file must have this one, else it is another file */
 };
@@ -49,7 +50,7 @@ enum table_status {
         TABLE_STATUS_BUILT = 0, /* the bytes of a module follow */
         /* the file has no unwind information, or is no ELF file: code made at run time */
         TABLE_STATUS_NOTHING,
-        TABLE_STATUS_OTHER_FILE, /* another build-id than was expected */
+        TABLE_STATUS_OTHER_FILE, /* another build-id than was expected, or written since */
         TABLE_STATUS_FAILED,     /* damaged, of another machine, or it killed the builder */
         /* the file has some: they come ahead of its answer, which is one of those above */
         TABLE_STATUS_LANDMARKS,

@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/landlock.h"
 #include "base/regular_file.h"
+#include "sampler/code/file_versions.h"
 #include "sampler/code/table_process.h"
 #include "symbolize/elf/elf_image.h"
 #include "tests/unit/own_code.h"
@@ -144,6 +145,26 @@ START_TEST(test_own_file)
         unwind_module_free(module);
         unwind_module_free(built);
         elf_image_close(image);
+        io_close(&fd);
+        stop();
+}
+END_TEST
+
+/* A file that was written after its mapping has no table: its new content would find wrong callers. */
+START_TEST(test_file_that_was_written_since)
+{
+        struct table_request request = { .id = 7 };
+        struct stat status;
+        int fd = open_own();
+
+        start(NULL);
+        ck_assert_int_eq(fstat(fd, &status), 0);
+        request.written_ns = file_written_ns(&status) - 1;
+        ck_assert_int_eq(table_process_ask(&process, &request, fd), 0);
+        expect_answer(7, TABLE_STATUS_OTHER_FILE);
+        request.written_ns++;
+        ck_assert_int_eq(table_process_ask(&process, &request, fd), 0);
+        expect_answer(7, TABLE_STATUS_BUILT);
         io_close(&fd);
         stop();
 }
