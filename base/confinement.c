@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -39,15 +40,28 @@ static void reset_signals(void)
         (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
+/* A file that is empty and stays so. */
+static int open_sealed(void)
+{
+        int fd = memfd_create("null", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+        if (fd < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_GROW | F_SEAL_WRITE) == 0)
+                return fd;
+        (void)close(fd);
+        return -1;
+}
+
 /*
  * A process that is confined may not open it any more; its own standard input, which its children inherit, is
- * it already.
+ * it already.  Other roots (chroot) often have none.
  */
 static int open_null(void)
 {
         struct stat null, own;
         int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+        if (fd < 0 && errno == ENOENT)
+                return open_sealed();
         if (fd >= 0 || errno != EACCES)
                 return fd;
         if (stat("/dev/null", &null) == 0 && fstat(STDIN_FILENO, &own) == 0 && S_ISCHR(own.st_mode) &&

@@ -31,7 +31,7 @@ struct confinement_user {
 /*
  * confinement_enter() - for a child right after fork(2); there is no way back
  * @fds:  kept open, under the new numbers that are written back, -1 stays -1; all others are closed,
- *        and 0, 1 and 2 lead to /dev/null
+ *        and 0, 1 and 2 lead to /dev/null, or to an empty file where there is none
  * Returns 0 or -errno.  After a failure the process has too many rights: it must end, and can only say why
  * through @fds, which are open under the numbers that are written back then too.
  */

@@ -3,7 +3,7 @@
 # Code that may be gone later is in the trace byte for byte, what could not be kept is said, and hostile files cost nothing
 set -eu
 . tests/tap.sh
-plan 51
+plan 52
 need_sampling
 need cc jq
 
@@ -228,6 +228,15 @@ END
         read_trace jailed
         holds "chroot: its samples have names" compare "$(n_events jailed 'kind == "sample" && module == "/bin/jailed" && self == "?"')" \
                 "<" "$(n_events jailed 'kind == "sample" && module == "/bin/jailed"') / 5"
+        # The symbolizer there is confined, too.
+        {
+                echo "$HYPROF"
+                ldd "$HYPROF" | grep -o '/[^ ]*'
+        } | xargs -d '\n' cp --parents -t "$jail"
+        cp "$TMPDIR/jailed.hyp" "$jail/"
+        chroot "$jail" "/$HYPROF" modules --json /jailed.hyp >"$TMPDIR/jailed.json" 2>"$TMPDIR/jailed.err" || true
+        holds "chroot: without a /dev/null modules are listed" same "true " \
+                "$(jq '[.modules.rows[] | select(.path == "/bin/jailed")] | length == 1' "$TMPDIR/jailed.json") $(cat "$TMPDIR/jailed.err")"
 else
         skips_group "chroot" "not root, or no chroot"
 fi
