@@ -127,8 +127,11 @@ static int say_silent_counters(const struct recorder *r)
 static int recorder_describe(struct recorder *r, bool fallback, struct error *err)
 {
         struct trace_dictionary *dictionary = r->dictionary;
+        struct unwind_request unwinding = r->unwinder;
         int code = recording_facts_begin(dictionary, r->start_ns, err);
 
+        if (r->request.no_samples)
+                unwinding.copy_bytes = 0; /* they come with samples */
         if (code == 0)
                 code = recorded_scope_describe(&r->scope, &r->events, r->options->argv, dictionary, err);
         if (code == 0 && recorder_is_attaching(r) && r->options->client_ring_bytes)
@@ -141,7 +144,7 @@ static int recorder_describe(struct recorder *r, bool fallback, struct error *er
         if (code == 0)
                 code = recorded_waiting_describe(&r->waiting, dictionary);
         if (code == 0)
-                code = recording_facts_add_unwinding(dictionary, &r->options->unwinder, &r->unwinder, err);
+                code = recording_facts_add_unwinding(dictionary, &r->options->unwinder, &unwinding, err);
         return code == 0 ? recording_facts_add_events(dictionary, &r->request, r->sample_events, err) : code;
 }
 

@@ -179,7 +179,7 @@ int recording_facts_add_unwinding(struct trace_dictionary *d, const struct unwin
         };
         int r = recording_facts_add_meta(d, "unwind", wanted->innermost_only ? "none" : names[used->mode]);
 
-        if (r == 0 && used->mode != UNWIND_FP)
+        if (r == 0 && used->mode != UNWIND_FP && used->copy_bytes > 0)
                 r = recording_facts_add_number(d, "stack_copy_bytes", used->copy_bytes);
         if (r == 0 && used->mode == UNWIND_FP && !wanted->innermost_only)
                 r = recording_facts_add_notice(d,

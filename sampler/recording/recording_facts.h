@@ -37,7 +37,8 @@ int recording_facts_add_processes(struct trace_dictionary *d, const uint32_t *pi
 
 /*
  * recording_facts_add_unwinding() - how callstacks are made
- * @wanted, @used:  as asked for, and as it can be done: see unwind_request_complete()
+ * @wanted, @used:  as asked for, and as it can be done: see unwind_request_complete(); with no bytes to
+ *                  copy where nothing is sampled
  */
 int recording_facts_add_unwinding(struct trace_dictionary *d, const struct unwind_request *wanted,
                                   const struct unwind_request *used, struct error *err);

@@ -3,7 +3,7 @@
 # record --no-sampling: every zone is there, and neither samples nor switches; what contradicts it is refused
 set -eu
 . tests/tap.sh
-plan 14
+plan 15
 need jq
 need_sampling
 
@@ -14,6 +14,7 @@ holds "every zone is in the trace" same "$(awk '$1 == "zones" { print $2 }' "$TM
 holds "there are no samples" same 0 "$("$HYPROF" dump "$TMPDIR/alone.hyp" | grep -c "^sample" || true)"
 holds "nor switches" same 0 "$("$HYPROF" dump "$TMPDIR/alone.hyp" | grep -c '^switch' || true)"
 holds "the last line names no samples" grep -qE '^hyprof: wrote [^:]*: [0-9.]+ m?s, [0-9,]+ zones, ' "$TMPDIR/alone.err"
+holds "the report names no copies of the stack" jq -e '.stack_copy_bytes == null' "$TMPDIR/alone.json"
 holds "-e contradicts it" ends_with 2 "$HYPROF" record --no-sampling -e page-faults -- true
 holds "--off-cpu contradicts it" ends_with 2 "$HYPROF" record --no-sampling --off-cpu -- true
 
