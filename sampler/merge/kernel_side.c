@@ -30,6 +30,7 @@
 #include "sampler/tracks/loss_counter.h"
 #include "sampler/tracks/process_table.h"
 #include "sampler/tracks/recording.h"
+#include "sampler/zones/zone_source.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -146,10 +147,15 @@ int kernel_side_before_change(void *source, struct process_track *process)
 }
 
 /* A client shows its region by a mapping of code, and runs nothing there. */
-static bool maps_code(const struct perf_record *rec)
+static bool shows_region(const struct perf_record *rec)
 {
         return rec->kind == PERF_RECORD_KIND_MMAP && rec->mmap.executable &&
-               !region_finder_is_region_name(rec->mmap.path, rec->mmap.path_bytes);
+               region_finder_is_region_name(rec->mmap.path, rec->mmap.path_bytes);
+}
+
+static bool maps_code(const struct perf_record *rec)
+{
+        return rec->kind == PERF_RECORD_KIND_MMAP && rec->mmap.executable && !shows_region(rec);
 }
 
 static int take_mmap(struct kernel_side *s, const struct perf_record *rec)
@@ -165,6 +171,8 @@ static int take_mmap(struct kernel_side *s, const struct perf_record *rec)
         uint32_t id;
         int r;
 
+        if (shows_region(rec) && s->recording->zones)
+                return zone_source_open_late(s->recording->zones, rec->pid);
         if (!maps_code(rec))
                 return 0;
         if (__builtin_add_overflow(m->start_avma, m->length_bytes, &range.end_avma)) {

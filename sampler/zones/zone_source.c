@@ -416,6 +416,19 @@ int zone_source_open(struct zone_source *s, uint32_t pid)
                           is_without_files(found) ? TRACE_LOSS_CLIENT_NO_FILES : TRACE_LOSS_CLIENT_GONE);
 }
 
+int zone_source_open_late(struct zone_source *s, uint32_t pid)
+{
+        if (intern_find(&s->known_pids, &pid, sizeof(pid)) != 0)
+                return 0;
+        for (size_t i = 0; i < s->n_waiting; i++)
+                if (s->waiting[i].pid == pid)
+                        return 0;
+        for (size_t i = 0; i < s->n_missed; i++)
+                if (s->missed[i].pid == pid)
+                        return 0;
+        return zone_source_open(s, pid);
+}
+
 /* Any process may say that it has no region. */
 static bool is_known(const struct zone_source *s, const struct missed_region *missed)
 {

@@ -124,6 +124,13 @@ void zone_source_drop_waiting(struct zone_source *s);
  */
 int zone_source_open(struct zone_source *s, uint32_t pid);
 
+/*
+ * zone_source_open_late() - the same, when the record of that mapping has its turn
+ * Does nothing for a process that was opened or missed ahead of it.  It was not if it could not be known yet
+ * whose child it is: the fork that says so had not had its own turn, and its parents had ended.
+ */
+int zone_source_open_late(struct zone_source *s, uint32_t pid);
+
 /* The process has ended: its region is drained once more and then closed. */
 void zone_source_end(struct zone_source *s, uint32_t pid);
 
