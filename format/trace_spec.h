@@ -368,9 +368,11 @@ enum trace_clock_kind {
           "programs without zones: no room for the memory that is shared with hyprof (ulimit -v, -f, -n)")       \
         X(61, STACK_NO_COPY,                                                                                     \
           "call stacks truncated: no memory of the stack was there, as where a program ends")                    \
-        X(62, CODE_FILE_LIMIT, "files of code not kept: longer than ulimit -f allows")
+        X(62, CODE_FILE_LIMIT, "files of code not kept: longer than ulimit -f allows")                           \
+        X(63, CLIENT_JOINED,                                                                                     \
+          "programs whose first zones may be missing: started without the environment of the recording")
 
-#define TRACE_LOSS_COUNT 63 /* ids below this are known */
+#define TRACE_LOSS_COUNT 64 /* ids below this are known */
 
 enum trace_loss_reason {
 #define X(id, name, words) TRACE_LOSS_##name = (id),

@@ -43,6 +43,7 @@ static bool may_be_zones(enum trace_loss_reason reason)
                 [TRACE_LOSS_CLIENT_NO_ROOM] = true, [TRACE_LOSS_CLIENT_NO_FILES] = true,
                 [TRACE_LOSS_NOT_TAKEN] = true,      [TRACE_LOSS_TAKEN_BEFORE] = true,
                 [TRACE_LOSS_THREAD_UNKNOWN] = true, [TRACE_LOSS_CLIENT_NO_SPACE] = true,
+                [TRACE_LOSS_CLIENT_JOINED] = true,
         };
 
         return reason < TRACE_LOSS_COUNT && may_be[reason];

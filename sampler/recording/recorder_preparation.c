@@ -339,6 +339,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
         if (code == 0)
                 code = collector_init(&r->merge, &recording, &options, err);
         thread_priority_raise();
+        r->merge.zones.tells_programs = !recorder_joins(r);
         r->merging = code == 0;
         return code;
 }

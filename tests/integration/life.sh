@@ -200,5 +200,8 @@ builds_stranger() {
 holds "no environment: built" builds_stranger
 holds "stranger: recorded" record stranger env -i "ASAN_OPTIONS=${ASAN_OPTIONS-}" "$TMPDIR/stranger"
 read_trace stranger
-lives stranger child parent
-holds "stranger: the region is no module" same "" "$("$HYPROF" report --json --modules -l 0 "$TMPDIR/stranger.hyp" | grep hyprof-client)"
+holds "stranger: its zones" same "child 100/100 in 1 parent 100/100 in 1" "$(zones stranger)"
+holds "stranger: zones of before it was found may be missing" same "CLIENT_JOINED 2" "$(lost stranger)"
+holds "stranger: the trace is whole" is_whole stranger
+holds "stranger: the region is no module" same "1 0" \
+        "$("$HYPROF" dump "$TMPDIR/stranger.hyp" | awk '/memfd:hyprof-client/ { n++ } /CLIENT_JOINED|stranger/ { is_there = 1 } END { print is_there + 0, n + 0 }')"

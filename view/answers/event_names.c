@@ -51,6 +51,7 @@ static bool is_about_events(uint32_t reason, uint32_t own)
         case TRACE_LOSS_CLIENT_NO_ROOM:
         case TRACE_LOSS_CLIENT_NO_FILES:
         case TRACE_LOSS_CLIENT_NO_SPACE:
+        case TRACE_LOSS_CLIENT_JOINED:
         case TRACE_LOSS_LOCATIONS_SHARE:
         case TRACE_LOSS_STRING_TABLE_FULL:
         case TRACE_LOSS_NAMES_FULL:
