@@ -583,7 +583,6 @@ static int open_output(const struct record_options *options, struct output_file 
 static int cmd_record_run(struct record_options *options, char **argv)
 {
         struct output_file file;
-        bool holds_signals;
         sigset_t signals;
         int status = EXIT_STATUS_OK;
 
@@ -615,9 +614,7 @@ static int cmd_record_run(struct record_options *options, char **argv)
                 return status;
         if (options->listen)
                 return record_for_taker(options, argv);
-        holds_signals = !options->to_stdout && is_for_a_file(options->path);
-        if (holds_signals)
-                recorder_hold_signals(&signals);
+        recorder_hold_signals(!options->to_stdout && is_for_a_file(options->path), &signals);
         status = open_output(options, &file);
         if (status != EXIT_STATUS_OK)
                 return status;
@@ -626,7 +623,7 @@ static int cmd_record_run(struct record_options *options, char **argv)
                 output_file_close(&file);
                 return EXIT_STATUS_USAGE;
         }
-        return record_into(&file, options, argv, NULL, holds_signals ? &signals : NULL);
+        return record_into(&file, options, argv, NULL, &signals);
 }
 
 const struct option_table *cmd_record_options(void)

@@ -98,11 +98,12 @@ struct recorder_result {
 };
 
 /*
- * recorder_hold_signals() - SIGINT, SIGTERM, SIGHUP and SIGQUIT wait for recorder_run()
- * A file that takes an earlier trace's name is not left half made then: the run ends before the command does
- * anything.  @ret_before: what was blocked before; the command gets that.
+ * recorder_hold_signals() - SIGPIPE and SIGXFSZ are blocked: writing the first bytes fails as it does later
+ * @ending:      SIGINT, SIGTERM, SIGHUP and SIGQUIT wait for recorder_run() as well.  A file that takes an
+ *               earlier trace's name is not left half made then: the run ends before the command begins.
+ * @ret_before:  what was blocked before; the command gets that
  */
-void recorder_hold_signals(sigset_t *ret_before);
+void recorder_hold_signals(bool ending, sigset_t *ret_before);
 
 /*
  * recorder_run() - start the command and record it until it ends, a signal comes or the time is over

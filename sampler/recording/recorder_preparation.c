@@ -41,10 +41,21 @@ static sigset_t ending_signals(void)
         return signals;
 }
 
-void recorder_hold_signals(sigset_t *ret_before)
+/* A reader of the trace that goes away, and a limit on its length, are errors of write(2). */
+static void add_signals_of_write(sigset_t *signals)
 {
-        const sigset_t signals = ending_signals();
+        (void)sigaddset(signals, SIGPIPE);
+        (void)sigaddset(signals, SIGXFSZ);
+}
 
+void recorder_hold_signals(bool ending, sigset_t *ret_before)
+{
+        sigset_t signals;
+
+        (void)sigemptyset(&signals);
+        if (ending)
+                signals = ending_signals();
+        add_signals_of_write(&signals);
         (void)pthread_sigmask(SIG_BLOCK, &signals, ret_before); /* cannot fail for these arguments */
 }
 
@@ -53,9 +64,7 @@ static int take_signals(struct recorder *r, struct error *err)
         sigset_t signals = ending_signals();
 
         r->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-        /* A reader of the trace that goes away, and a limit on its length, are errors of write(2). */
-        (void)sigaddset(&signals, SIGPIPE);
-        (void)sigaddset(&signals, SIGXFSZ);
+        add_signals_of_write(&signals);
         (void)pthread_sigmask(SIG_BLOCK, &signals, &r->child_signals); /* as above */
         if (r->options->signals)
                 r->child_signals = *r->options->signals;

@@ -3,7 +3,7 @@
 # hyprof record -F max, --strict-freq, --max-size, --call-graph none, --list-events: what is limited is said, and the trace is whole
 set -eu
 . tests/tap.sh
-plan 39
+plan 43
 need jq
 need_sampling
 
@@ -58,6 +58,17 @@ done
 record_in_small_files() { (ulimit -f 1024 && exec "$HYPROF" record -o "$TMPDIR/files.hyp" -- true 2>"$TMPDIR/err"); }
 holds "ulimit -f" record_in_small_files
 holds "no room for zones: one line says so" notes '^hyprof: note: no zones will be recorded: their shared memory takes 19.3 MB, and ulimit -f allows'
+# Not even the first bytes of a trace; its words go through a pipe, as they are a file's otherwise.
+without_files() { # option...
+        local status
+        (ulimit -f 0 && exec "$HYPROF" record "$@" -- touch "$TMPDIR/ran") 2>&1 >"$TMPDIR/no_files_out" | cat >"$TMPDIR/err"
+        status=${PIPESTATUS[0]}
+        same 125 "$status" && notes '^hyprof: error: recording to .*: write of [0-9]+ bytes: File too large$'
+}
+holds "ulimit -f 0: an error that is said" without_files -o "$TMPDIR/no_files.hyp"
+holds "no empty trace is left" test ! -e "$TMPDIR/no_files.hyp"
+holds "ulimit -f 0: standard output" without_files -o -
+holds "the command did not begin" test ! -e "$TMPDIR/ran"
 
 # ---- the addresses of the program, of which shared memory takes an 8th; sanitizers need more than any such limit
 if [ "$VARIANT" != asan ] && [ "$VARIANT" != tsan ]; then
