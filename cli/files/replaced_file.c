@@ -55,6 +55,15 @@ static int replaced_file_open_part(struct replaced_file *f, struct error *err)
         return f->fd < 0 ? error_errno(err, "writing beside %s", f->path) : 0;
 }
 
+/* Links lead out of the user's folders: what root may do under sudo is not for files of others there. */
+static bool is_link_to_others(const char *path, const struct stat *target)
+{
+        struct invoking_user user = invoking_user_read();
+        struct stat link;
+
+        return user.known && target->st_uid != user.uid && lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
+}
+
 /* An earlier file, or none: sets `path`.  A device or pipe: opens it. */
 static int find_target(struct replaced_file *f, const char *path, bool only_new, struct error *err)
 {
@@ -75,6 +84,8 @@ static int find_target(struct replaced_file *f, const char *path, bool only_new,
                 return f->fd < 0 ? error_errno(err, "%s", path) : 0;
         } else if (only_new) {
                 return error_set(err, -EEXIST, "%s: the file exists", path);
+        } else if (is_link_to_others(path, &status)) {
+                return error_set(err, -EACCES, "%s: is a link to a file of another user", path);
         } else {
                 f->mode = status.st_mode & MODE_BITS;
                 f->owner_uid = status.st_uid;

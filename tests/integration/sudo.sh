@@ -3,7 +3,7 @@
 # Under sudo the command and the trace are the caller's: nothing of root's is written to, and no right of root's handed on
 set -eu
 . tests/tap.sh
-plan 57
+plan 65
 need jq
 need_sampling
 [ "$(id -u)" -eq 0 ] || skip_all "only root can be whom sudo makes of a user"
@@ -127,6 +127,20 @@ holds "--as-root: a program with zones" ends_with 0 "${start[@]}" --as-root -q -
 cp "$folder/home/root.hyp" "$TMPDIR/root.hyp"
 read_trace root
 holds "--as-root: they arrive" compare "$(n_events root 'kind == "zone_begin"')" ">" 100
+
+# ---- what other commands write: root reads the trace, but a link of the user leads to no other file
+ln -s "$secret" "$folder/home/link"
+for command in "export --force -o link folded" "html --force -o link" "symbolize -q -o link"; do
+        # shellcheck disable=SC2086 # words
+        holds "${command%% *}: a link to a file of root's" ends_with 1 by_sudo "$HYPROF" $command t.hyp
+        holds "${command%% *}: is refused" grep -q '^hyprof: error: .*link: is a link to a file of another user$' "$TMPDIR/err"
+done
+holds "that file is as it was" secret_is_whole
+: >"$folder/home/own"
+chown "$uid:$gid" "$folder/home/own"
+ln -sf own "$folder/home/link"
+by_sudo "$HYPROF" export -q --force -o link folded t.hyp
+holds "a link to a file of the user's is followed" same "$uid:$gid symbolic link" "$(owner home/own) $(stat -c %F "$folder/home/link")"
 
 # ---- what is kept of debug information
 in_cache() { HYPROF_CACHE_DIR=$1 by_sudo "$HYPROF" symbolize -q t.hyp; }
