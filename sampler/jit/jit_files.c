@@ -5,6 +5,7 @@
 #include "base/byte_buffer.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/io.h"
 #include "format/trace_dictionary.h"
 #include "instrument/tick_clock.h"
 #include "instrument/tick_source.h"
@@ -34,6 +35,7 @@
 #define DUMP_BYTES_ONCE  (UINT32_C(1) << 24) /* of each, in a cycle: samples must not wait for long */
 #define MAP_FILLS_ONCE   16
 #define FRAMES_BYTES_MAX (UINT32_C(1) << 26) /* how to unwind code, of all processes */
+#define REST_NS_MAX      (NS_PER_S / 2)      /* for reading files to their ends, in a cycle */
 #define FRESH_MAX        65536               /* lines of a reading that are looked at together */
 #define TRIES_ONCE       16 /* to open a map, in a cycle: some programs change protections all the time */
 
@@ -63,6 +65,7 @@ struct jit_files {
         size_t frames_bytes;    /* of all processes */
         uint64_t since_ns;      /* CLOCK_REALTIME at the start of the recording */
         uint64_t now_ns, maps_read_ns, next_ns;
+        uint64_t rest_ns; /* what is left of REST_NS_MAX */
         bool final;
         struct tick_clock monotonic, arch;
         bool has_arch;
@@ -81,6 +84,7 @@ int jit_files_new(const struct recording *recording, struct jit_files **ret_file
         f->since_ns = (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
         f->recording = recording;
         f->next_ns = UINT64_MAX;
+        f->rest_ns = REST_NS_MAX;
         intern_init(&f->left_out, sizeof(uint32_t), 0);
         *ret_files = f;
         return 0;
@@ -151,6 +155,19 @@ static int jit_files_add_process(struct jit_files *f, uint32_t pid, uint32_t pro
         jit_target_open(&p->target, pid, f->since_ns);
         *ret_process = p;
         return 0;
+}
+
+/*
+ * A file of gigabytes must not keep the recorder from ending, nor other programs' events waiting.  The time
+ * since @at_ns, which becomes now, is taken off what is left for the rest of files.
+ */
+static bool has_time(struct jit_files *f, uint64_t *at_ns)
+{
+        uint64_t now_ns = clock_raw_ns(), spent_ns = now_ns - *at_ns;
+
+        *at_ns = now_ns;
+        f->rest_ns -= spent_ns < f->rest_ns ? spent_ns : f->rest_ns;
+        return f->rest_ns > 0;
 }
 
 /* ---- perf maps ----------------------------------------------------------------------------------------- */
@@ -237,13 +254,14 @@ static int run_changes(struct jit_files *f, struct jit_process *p, uint64_t unti
 static int read_map(struct jit_files *f, struct jit_process *p, bool all)
 {
         struct renamed_reading reading = { .empty_ns = p->renamed.read_ns };
+        uint64_t at_ns = clock_raw_ns();
         bool is_over_limit = false;
         int r = 1;
 
         /* A jitdump's facts are better; where both are written, the map says it once more. */
         if (!p->wants_map || p->process == 0 || p->dump.has_header)
                 return 0;
-        for (unsigned n = 0; r == 1 && (all || n < MAP_FILLS_ONCE); n++) {
+        for (unsigned n = 0; r == 1 && (all ? has_time(f, &at_ns) : n < MAP_FILLS_ONCE); n++) {
                 struct perf_map_line line;
                 uint64_t before_ns = clock_raw_ns();
 
@@ -254,6 +272,8 @@ static int read_map(struct jit_files *f, struct jit_process *p, bool all)
                         if (jit_files_take_line(f, p, &line) < 0)
                                 r = -ENOMEM;
         }
+        if (all && r == 1)
+                perf_map_file_leave_rest(&p->map, &p->target, &is_over_limit);
         if (r >= 0)
                 r = end_reading(f, p, &reading);
         if (is_over_limit)
@@ -447,13 +467,14 @@ static int jit_files_take_item(struct jit_files *f, struct jit_process *p, const
 /* Lets records take effect up to @until_ns.  @ret_next_ns: when the next one is to. */
 static int run_dump(struct jit_files *f, struct jit_process *p, uint64_t until_ns, uint64_t *ret_next_ns)
 {
+        uint64_t at_ns = clock_raw_ns();
         struct jitdump_item item;
         int r = 0;
 
         *ret_next_ns = UINT64_MAX;
         if (p->dump.fd < 0 || p->process == 0)
                 return 0;
-        while (r == 0 && (f->final || p->dump_bytes < DUMP_BYTES_ONCE)) {
+        while (r == 0 && (f->final ? has_time(f, &at_ns) : p->dump_bytes < DUMP_BYTES_ONCE)) {
                 uint64_t time_ns;
 
                 r = jitdump_file_peek(&p->dump, &item);
@@ -468,6 +489,10 @@ static int run_dump(struct jit_files *f, struct jit_process *p, uint64_t until_n
                 r = jit_files_take_item(f, p, &item, time_ns);
                 jitdump_file_consume(&p->dump, &item);
                 p->dump_bytes += item.prefix.record_bytes;
+        }
+        if (r == 0 && f->final && jitdump_file_peek(&p->dump, &item) == 1) {
+                io_close(&p->dump.fd);
+                loss_counter_add(f->recording->losses, TRACE_LOSS_CODE_OVER_LIMIT, 1);
         }
         return r;
 }
@@ -631,6 +656,8 @@ int jit_files_read(struct jit_files *f, uint64_t now_ns, bool final)
         int r = 0;
 
         f->now_ns = now_ns;
+        if (!f->final) /* the last cycle reads twice */
+                f->rest_ns = REST_NS_MAX;
         f->final = final;
         if (f->n_processes == 0)
                 return 0;

@@ -127,6 +127,17 @@ int perf_map_file_fill(struct perf_map_file *f, const struct jit_target *target,
         return r < 0 ? r : n_bytes > 0;
 }
 
+void perf_map_file_leave_rest(struct perf_map_file *f, const struct jit_target *target, bool *ret_over_limit)
+{
+        struct stat st;
+
+        perf_map_file_try(f, target);
+        if (f->is_over_limit || f->fd < 0 || fstat(f->fd, &st) < 0 || (uint64_t)st.st_size <= f->offset_bytes)
+                return;
+        f->is_over_limit = true;
+        *ret_over_limit = true;
+}
+
 /*
  * The clock of file systems goes on with the timer's interrupt, which may be late on a
  * busy or virtual machine.

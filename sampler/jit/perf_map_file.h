@@ -47,6 +47,12 @@ void perf_map_file_try(struct perf_map_file *f, const struct jit_target *target)
 int perf_map_file_fill(struct perf_map_file *f, const struct jit_target *target, bool *ret_over_limit);
 
 /*
+ * perf_map_file_leave_rest() - no more is read; opens the file if there is one now
+ * @ret_over_limit:  set if it has more, and was not set for it before
+ */
+void perf_map_file_leave_rest(struct perf_map_file *f, const struct jit_target *target, bool *ret_over_limit);
+
+/*
  * perf_map_file_changed() - between which moments of CLOCK_MONOTONIC_RAW it was written to last
  * Both are 0 if that is not known, or if it has more than was read.  File systems count in ticks of some
  * milliseconds.

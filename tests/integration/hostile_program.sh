@@ -3,7 +3,7 @@
 # A program that does what it can with its region neither stalls its recorder, nor takes its memory, nor keeps it from ending
 set -eu
 . tests/tap.sh
-plan 20
+plan 25
 need jq
 need_sampling
 
@@ -12,6 +12,7 @@ recorder=0 program=0
 kill_both() {
         [ "$recorder" -eq 0 ] || kill -KILL "$recorder" 2>/dev/null || true
         [ "$program" -eq 0 ] || kill -KILL "$program" 2>/dev/null || true
+        [ "$program" -eq 0 ] || rm -f "/tmp/perf-$program.map"
         recorder=0 program=0
 }
 trap kill_both EXIT
@@ -75,9 +76,13 @@ try garbage TERM
 try ignores TERM
 try ignores INT INT
 try forks TERM
+try map TERM
 
 # ---- what it made of the payload: read once, and the others are refused
 "$HYPROF" report --json "$TMPDIR/blob.hyp" >"$TMPDIR/blob.json"
 holds "blob: what could not be had is said" grep -qE '"code": *"(BLOB|CLIENT)_' "$TMPDIR/blob.json"
 holds "forks: regions that did not fit are counted" compare \
         "$("$HYPROF" report --json "$TMPDIR/forks.hyp" | jq '[.missing.rows[] | select(.code == "CLIENT_NO_ROOM") | .count] | add')" ">" 0
+n_left_out=$("$HYPROF" report --json "$TMPDIR/map.hyp" | jq '[.missing.rows[] | select(.code == "CODE_OVER_LIMIT") | .count] | add')
+holds "map: the rest was not read, line by line to the limit" compare "$n_left_out" "<" 1000000
+holds "map: that is said" compare "$n_left_out" ">" 0

@@ -9,6 +9,7 @@
  *   garbage  random words in rings, slots and header, again and again
  *   ignores  zones as fast as it can, in eight rings, deaf to SIGINT and SIGTERM
  *   forks    300 children, each with a region of 65,536 slots, of 4000 bytes each
+ *   map      20,000,000 functions in a perf map, /tmp/perf-PID.map, which stays
  *
  * Truth: with each of them the recorder ends within two seconds of SIGTERM, or of the second SIGINT, and its
  * trace is whole.  Prints its process id when it has begun.
@@ -33,6 +34,7 @@
 #define RING_BYTES (UINT64_C(1) << 20)
 #define N_RINGS    8
 #define N_CHILDREN 300
+#define N_LINES    20000000
 #define PAGE       UINT64_C(65536)
 #define NS_PER_S   UINT64_C(1000000000)
 
@@ -287,6 +289,26 @@ static void run_forks(void)
         wait_for_end();
 }
 
+/* The map is whole when the recorder hears of the code that it names. */
+static void run_map(void)
+{
+        char path[32];
+        FILE *map;
+
+        (void)snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+        map = fopen(path, "we");
+        if (!map)
+                fail(path);
+        for (unsigned i = 0; i < N_LINES; i++)
+                (void)fprintf(map, "%x 1 %x\n", i, i);
+        if (fclose(map) != 0)
+                fail(path);
+        if (mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+                fail("mmap");
+        say_ready();
+        wait_for_end();
+}
+
 int main(int argc, char **argv)
 {
         static const struct {
@@ -295,7 +317,8 @@ int main(int argc, char **argv)
         } modes[] = { { "blob", run_blob },
                       { "garbage", run_garbage },
                       { "ignores", run_ignores },
-                      { "forks", run_forks } };
+                      { "forks", run_forks },
+                      { "map", run_map } };
         double seconds = argc > 2 ? strtod(argv[2], NULL) : 2;
 
         end_ns = now_ns() + (uint64_t)(seconds * (double)NS_PER_S);
@@ -304,6 +327,6 @@ int main(int argc, char **argv)
                         modes[i].run();
                         return EXIT_SUCCESS;
                 }
-        (void)fprintf(stderr, "usage: w_hostile blob|garbage|ignores|forks [SECONDS]\n");
+        (void)fprintf(stderr, "usage: w_hostile blob|garbage|ignores|forks|map [SECONDS]\n");
         return 2;
 }
