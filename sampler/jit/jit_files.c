@@ -35,7 +35,7 @@
 #define DUMP_BYTES_ONCE  (UINT32_C(1) << 24) /* of each, in a cycle: samples must not wait for long */
 #define MAP_FILLS_ONCE   16
 #define FRAMES_BYTES_MAX (UINT32_C(1) << 26) /* how to unwind code, of all processes */
-#define REST_NS_MAX      (NS_PER_S / 2)      /* for reading files to their ends, in a cycle */
+#define REST_NS_MAX      (NS_PER_S / 2)      /* of processor time, in a cycle, to read files to their ends */
 #define FRESH_MAX        65536               /* lines of a reading that are looked at together */
 #define TRIES_ONCE       16 /* to open a map, in a cycle: some programs change protections all the time */
 
@@ -159,11 +159,12 @@ static int jit_files_add_process(struct jit_files *f, uint32_t pid, uint32_t pro
 
 /*
  * A file of gigabytes must not keep the recorder from ending, nor other programs' events waiting.  The time
- * since @at_ns, which becomes now, is taken off what is left for the rest of files.
+ * since @at_ns, which becomes now, is taken off what is left for the rest of files: processor time, as on a
+ * busy machine the clock alone would end it before it begins.
  */
 static bool has_time(struct jit_files *f, uint64_t *at_ns)
 {
-        uint64_t now_ns = clock_raw_ns(), spent_ns = now_ns - *at_ns;
+        uint64_t now_ns = clock_thread_ns(), spent_ns = now_ns - *at_ns;
 
         *at_ns = now_ns;
         f->rest_ns -= spent_ns < f->rest_ns ? spent_ns : f->rest_ns;
@@ -254,7 +255,7 @@ static int run_changes(struct jit_files *f, struct jit_process *p, uint64_t unti
 static int read_map(struct jit_files *f, struct jit_process *p, bool all)
 {
         struct renamed_reading reading = { .empty_ns = p->renamed.read_ns };
-        uint64_t at_ns = clock_raw_ns();
+        uint64_t at_ns = clock_thread_ns();
         bool is_over_limit = false;
         int r = 1;
 
@@ -467,7 +468,7 @@ static int jit_files_take_item(struct jit_files *f, struct jit_process *p, const
 /* Lets records take effect up to @until_ns.  @ret_next_ns: when the next one is to. */
 static int run_dump(struct jit_files *f, struct jit_process *p, uint64_t until_ns, uint64_t *ret_next_ns)
 {
-        uint64_t at_ns = clock_raw_ns();
+        uint64_t at_ns = clock_thread_ns();
         struct jitdump_item item;
         int r = 0;
 

@@ -53,7 +53,7 @@ int jit_files_note_exec(struct jit_files *f, uint32_t pid, uint32_t process, uin
  * jit_files_read() - reads what came since; perf maps of many processes ten times a second
  * To be called before samples are taken, which are older than @now_ns by JIT_FILES_LAG_NS at least.
  * @final:  all there is.  Reading this, and the files of processes that have ended, takes half a second
- *          at most: the rest is left out, and counted
+ *          of processor time at most: the rest is left out, and counted
  * Returns 0, -ENOMEM, or what code_regions_add() returns.
  */
 int jit_files_read(struct jit_files *f, uint64_t now_ns, bool final);
