@@ -71,7 +71,7 @@ static void announce(void)
 {
         int r = announcement_send(client_self.settings.recorder, client_self.region.fd);
 
-        if (r < 0)
+        if (r < 0) /* else another recorder, which hears of it first, would take it from the one that waits */
                 region_memory_show(&client_self.region);
         client_self.is_orphan = r == -ECONNREFUSED && client_self.settings.wanted != 0;
         client_self.claim_ns = r == 0 || client_self.is_orphan ? ticks_kernel_ns() + CLAIM_NS : 0;

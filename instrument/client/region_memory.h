@@ -83,9 +83,10 @@ struct region_options {
 int region_memory_create(struct region_memory *m, const struct region_options *options, void *control_page);
 
 /*
- * region_memory_show() - let recorders of this machine know of the region that hear of mappings of code alone
- * Its first page is executable for a moment, in a mapping of its own that nothing jumps to; a system that
- * refuses that goes without.  Two system calls, async-signal-safe.
+ * region_memory_show() - a mapping of code, which tells recorders that the region is there
+ * They may hear of no other mappings.  The first page is executable for a moment, in a mapping of its own
+ * that nothing jumps to.  Where the system refuses that, nothing happens.  Two system calls,
+ * async-signal-safe.
  */
 void region_memory_show(const struct region_memory *m);
 

@@ -104,8 +104,10 @@ static bool early_opener_look(struct early_opener *o, struct ring_watch *ring)
                 if (perf_record_decode(bytes, n_bytes, &o->layout, &rec, NULL) < 0 ||
                     rec.kind != PERF_RECORD_KIND_MMAP || !rec.mmap.executable)
                         continue;
-                if (region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes))
+                if (region_finder_is_region_name(rec.mmap.path, rec.mmap.path_bytes)) {
+                        note_mapping(o, &rec, false);
                         continue;
+                }
                 wants = early_opener_wants_path(rec.mmap.path, rec.mmap.path_bytes);
                 note_mapping(o, &rec, wants || perf_mmap_is_anonymous(&rec.mmap));
                 if (!wants)

@@ -41,8 +41,8 @@ struct perf_event_attr event_attr_of_spec(const struct event_attr_options *optio
 /*
  * Attributes of the dummy event that reports mappings, names, forks and exits.  Only a client's region is of
  * interest among mappings of data.  To report them all takes 2 to 4% of the time of programs that start
- * programs (docs/understand/measurements.md), so that is for recordings of programs that are not ours to
- * start: a client that cannot hand its region in shows it by a mapping of code as well.
+ * programs (docs/understand/measurements.md), so they are wanted only where programs do not know of the
+ * recording.  A client that could not hand its region in reports it by a mapping of code.
  */
 struct perf_event_attr event_attr_of_tracker(const struct event_attr_options *options);
 

@@ -61,7 +61,7 @@ START_TEST(test_known_periods)
 }
 END_TEST
 
-/* Three of four mappings are of data. */
+/* Mappings of data are reported where they are asked for. */
 START_TEST(test_mappings_of_data)
 {
         struct event_attr_options options = defaults;
