@@ -581,8 +581,8 @@ static int add_go_function(struct builder *b, const struct go_function *f)
 }
 
 /*
- * Functions of a Go program without unwind information, as after -ldflags '-s -w': its own table says what
- * that would, which is made of it.  So does a function that switches stacks.
+ * Functions of a Go program without unwind information, as after -ldflags '-s -w': its linker makes that of
+ * the same table.  Functions that switch stacks get the rule that they would have there, which may be wrong.
  */
 static int add_go(struct builder *b)
 {
@@ -593,7 +593,7 @@ static int add_go(struct builder *b)
         for (uint32_t i = 0; i < go->n_functions && b->n_functions < UNWIND_TABLE_FDES_MAX; i++) {
                 struct go_function f;
 
-                if (go_functions_get(go, i, &f) && lies_in_code(b, f.start_svma, f.end_svma) &&
+                if (go_functions_get_code(go, i, &f) && lies_in_code(b, f.start_svma, f.end_svma) &&
                     add_go_function(b, &f) < 0)
                         return -ENOMEM;
         }

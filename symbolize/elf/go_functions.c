@@ -13,6 +13,7 @@
 #define MAGIC_1_18 UINT32_C(0xfffffff0)
 #define MAGIC_1_20 UINT32_C(0xfffffff1)
 
+#define TEXT_BYTES_MAX  (UINT32_C(1) << 16) /* of a name or path; generic functions have long ones */
 #define VALUE_BYTES_MAX (UINT32_C(1) << 20) /* of a function's list of lines that are read */
 
 /* In the description of a function, after its address: numbers of four bytes. */
@@ -111,13 +112,15 @@ bool go_functions_open(struct go_functions *go, const struct elf_image *image)
         return false;
 }
 
-/* A text that ends within the section; NULL if it does not, or is empty. */
+/* A text that ends within the section; NULL if it does not, or is empty or too long. */
 static const char *go_functions_text_at(const struct go_functions *go, uint64_t base, uint64_t off)
 {
-        uint64_t at;
+        uint64_t at, left_bytes;
 
-        if (__builtin_add_overflow(base, off, &at) || at >= go->n_bytes || go->bytes[at] == '\0' ||
-            !memchr(go->bytes + at, '\0', go->n_bytes - (size_t)at))
+        if (__builtin_add_overflow(base, off, &at) || at >= go->n_bytes || go->bytes[at] == '\0')
+                return NULL;
+        left_bytes = go->n_bytes - at < TEXT_BYTES_MAX ? go->n_bytes - at : TEXT_BYTES_MAX;
+        if (!memchr(go->bytes + at, '\0', (size_t)left_bytes))
                 return NULL;
         return (const char *)go->bytes + at;
 }
@@ -139,7 +142,7 @@ static uint64_t go_functions_start_at(const struct go_functions *go, uint32_t i)
         return go->text_svma + go_functions_read_number(&in, go->entry_bytes);
 }
 
-bool go_functions_get(const struct go_functions *go, uint32_t i, struct go_function *ret_function)
+bool go_functions_get_code(const struct go_functions *go, uint32_t i, struct go_function *ret_function)
 {
         struct byte_reader in = go_functions_reader_at(go, go->functions_off +
                                                                    ((uint64_t)i * 2 + 1) * go->entry_bytes);
@@ -150,9 +153,17 @@ bool go_functions_get(const struct go_functions *go, uint32_t i, struct go_funct
                                    &f.off) ||
             f.off >= go->n_bytes || f.end_svma <= f.start_svma)
                 return false;
-        f.name = go_functions_text_at(go, go->names_off, field_at(go, f.off, FIELD_NAME));
         *ret_function = f;
-        return f.name != NULL;
+        return true;
+}
+
+bool go_functions_get(const struct go_functions *go, uint32_t i, struct go_function *ret_function)
+{
+        if (!go_functions_get_code(go, i, ret_function))
+                return false;
+        ret_function->name = go_functions_text_at(go, go->names_off,
+                                                  field_at(go, ret_function->off, FIELD_NAME));
+        return ret_function->name != NULL;
 }
 
 /* One of a function's tables; a function without it has no values. */

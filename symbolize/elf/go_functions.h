@@ -56,6 +56,9 @@ struct go_values {
 /* Returns whether the image has such a table; else it is empty. */
 bool go_functions_open(struct go_functions *go, const struct elf_image *image);
 
+/* The same without its name: constant time. */
+bool go_functions_get_code(const struct go_functions *go, uint32_t i, struct go_function *ret_function);
+
 /* Function @i of `n_functions`, in the order of their addresses.  Returns false if its entry is damaged. */
 bool go_functions_get(const struct go_functions *go, uint32_t i, struct go_function *ret_function);
 

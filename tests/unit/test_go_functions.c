@@ -172,6 +172,36 @@ static void try_table(const struct go_functions *go, uint64_t text_svma)
         unwind_table_free(table);
 }
 
+/* A name without an end would be searched for it at each of a million functions. */
+START_TEST(test_names_are_bounded)
+{
+        struct elf_image *image;
+        struct go_functions go;
+        struct go_function f;
+        uint8_t *bytes;
+        int fd = -1;
+
+        if (!build(&fd, &image))
+                return;
+        ck_assert(go_functions_open(&go, image));
+        bytes = malloc(go.n_bytes + (1 << 17));
+        ck_assert_ptr_nonnull(bytes);
+        memcpy(bytes, go.bytes, go.n_bytes);
+        memset(bytes + go.n_bytes, 'a', 1 << 17);
+        bytes[go.n_bytes + (1 << 17) - 1] = '\0';
+        go.bytes = bytes;
+        go.names_off = go.n_bytes; /* each name begins among the letters */
+        go.n_bytes += 1 << 17;
+        ck_assert(go_functions_get_code(&go, 0, &f));
+        ck_assert(!go_functions_get(&go, 0, &f));
+        bytes[go.n_bytes - (1 << 17) + 60000] = '\0';
+        ck_assert(go_functions_get(&go, 0, &f));
+        free(bytes);
+        elf_image_close(image);
+        io_close(&fd);
+}
+END_TEST
+
 START_TEST(test_damage)
 {
         struct elf_image *image;
