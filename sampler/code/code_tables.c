@@ -391,7 +391,7 @@ static struct unwind_cache_key code_tables_identify(const struct code_tables *t,
                                         status.st_ctim.tv_sec * (int64_t)NS_PER_S + status.st_ctim.tv_nsec);
 }
 
-/* Its table may still be had. */
+/* The next mapping of it may bring its table. */
 static bool code_tables_has_failed(const struct file *file)
 {
         return file->state == FILE_MISSING || file->state == FILE_WRITTEN;
@@ -545,6 +545,7 @@ static int take_answer(struct code_tables *t, const struct table_answer *answer)
                 set_state(t, answer->id, FILE_NOTHING);
                 return 0;
         case TABLE_STATUS_OTHER_FILE:
+                file_of_id(t, answer->id)->landmarks = (struct module_landmarks){ .jit_svma = 0 };
                 lose(t, answer->id, FILE_WRITTEN);
                 return 0;
         case TABLE_STATUS_FAILED:

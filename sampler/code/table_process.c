@@ -111,10 +111,9 @@ static int64_t find_written_ns(int file_fd)
         return fstat(file_fd, &status) == 0 ? file_written_ns(&status) : 0;
 }
 
-static enum table_status table_process_build(const struct table_request *request, int file_fd,
-                                             struct table_reply *reply)
+static enum table_status table_process_read(const struct table_request *request, int file_fd,
+                                            struct table_reply *reply)
 {
-        int64_t written_ns = request->written_ns != 0 ? request->written_ns : find_written_ns(file_fd);
         enum table_status status = TABLE_STATUS_FAILED;
         struct unwind_module *module = NULL;
         struct elf_image *image = NULL;
@@ -140,6 +139,15 @@ static enum table_status table_process_build(const struct table_request *request
         }
         unwind_module_free(module);
         elf_image_close(image);
+        return status;
+}
+
+static enum table_status table_process_build(const struct table_request *request, int file_fd,
+                                             struct table_reply *reply)
+{
+        int64_t written_ns = request->written_ns != 0 ? request->written_ns : find_written_ns(file_fd);
+        enum table_status status = table_process_read(request, file_fd, reply);
+
         /* Its program may have put the next kernel into it: a table of that one finds wrong callers. */
         return find_written_ns(file_fd) == written_ns ? status : TABLE_STATUS_OTHER_FILE;
 }
