@@ -55,13 +55,17 @@ static int replaced_file_open_part(struct replaced_file *f, struct error *err)
         return f->fd < 0 ? error_errno(err, "writing beside %s", f->path) : 0;
 }
 
-/* Links lead out of the user's folders: what root may do under sudo is not for files of others there. */
+/*
+ * Root that works for a user follows no link of theirs to what is not theirs.  This is for mistakes: folders
+ * of the path may be links, and a link that is exchanged meanwhile is not noticed.
+ */
 static bool is_link_to_others(const char *path, const struct stat *target)
 {
         struct invoking_user user = invoking_user_read();
         struct stat link;
 
-        return user.known && target->st_uid != user.uid && lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
+        return user.known && target->st_uid != user.uid && lstat(path, &link) == 0 && S_ISLNK(link.st_mode) &&
+               link.st_uid != 0;
 }
 
 /* An earlier file, or none: sets `path`.  A device or pipe: opens it. */
@@ -79,13 +83,13 @@ static int find_target(struct replaced_file *f, const char *path, bool only_new,
                 f->path = strdup(path);
         } else if (S_ISDIR(status.st_mode)) {
                 return error_set(err, -EISDIR, "%s: is a directory", path);
+        } else if (is_link_to_others(path, &status)) {
+                return error_set(err, -EACCES, "%s: is a link to a file of another user", path);
         } else if (!S_ISREG(status.st_mode)) {
                 f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
                 return f->fd < 0 ? error_errno(err, "%s", path) : 0;
         } else if (only_new) {
                 return error_set(err, -EEXIST, "%s: the file exists", path);
-        } else if (is_link_to_others(path, &status)) {
-                return error_set(err, -EACCES, "%s: is a link to a file of another user", path);
         } else {
                 f->mode = status.st_mode & MODE_BITS;
                 f->owner_uid = status.st_uid;

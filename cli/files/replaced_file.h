@@ -7,8 +7,9 @@
  * The new file has no name until it is whole; then it takes the place of the earlier file in one step.
  * So whatever ends the process, the earlier one is as it was, its readers read it to its end, and
  * nothing is left over.  It belongs to the owner of the earlier file, and where root works for a user
- * (sudo) a new one to that user.  There, a link to a file that is not that user's is refused.  A device
- * or a pipe, and "-", standard output, are written to as they are.
+ * (sudo) a new one to that user.  There, a link of the user's to what is another's is refused, which is
+ * no protection from a user who exchanges links meanwhile.  A device or a pipe, and "-", standard output,
+ * are written to as they are.
  */
 #ifndef CLI_FILES_REPLACED_FILE_H
 #define CLI_FILES_REPLACED_FILE_H

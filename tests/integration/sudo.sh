@@ -130,6 +130,7 @@ holds "--as-root: they arrive" compare "$(n_events root 'kind == "zone_begin"')"
 
 # ---- what other commands write: root reads the trace, but a link of the user leads to no other file
 ln -s "$secret" "$folder/home/link"
+chown -h "$uid:$gid" "$folder/home/link"
 for command in "export --force -o link folded" "html --force -o link" "symbolize -q -o link"; do
         # shellcheck disable=SC2086 # words
         holds "${command%% *}: a link to a file of root's" ends_with 1 by_sudo "$HYPROF" $command t.hyp
