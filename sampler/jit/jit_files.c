@@ -158,9 +158,9 @@ static int jit_files_add_process(struct jit_files *f, uint32_t pid, uint32_t pro
 }
 
 /*
- * A file of gigabytes must not keep the recorder from ending, nor other programs' events waiting.  The time
- * since @at_ns, which becomes now, is taken off what is left for the rest of files: processor time, as on a
- * busy machine the clock alone would end it before it begins.
+ * A file of gigabytes must not keep the recorder from ending, nor other programs' events waiting for long.
+ * All files of a cycle share the time, the first come first; that since @at_ns, which becomes now, is taken
+ * off what is left: processor time, as on a busy machine the clock alone would end it before it begins.
  */
 static bool has_time(struct jit_files *f, uint64_t *at_ns)
 {
@@ -601,6 +601,7 @@ static int follow_next_program(struct jit_files *f, struct jit_process *p)
                 return 0;
         perf_map_restart(&map.map);
         map.map.n_garbage = 0;
+        map.is_over_limit = false;
         r = jit_files_add_process(f, pid, process, &next);
         if (r == 0 && next)
                 next->map = map;
