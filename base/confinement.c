@@ -40,15 +40,14 @@ static void reset_signals(void)
         (void)pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
-/* A file that is empty and stays so. */
+/* A file that is empty and stays so: to write to it fails. */
 static int open_sealed(void)
 {
         int fd = memfd_create("null", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-        if (fd < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_GROW | F_SEAL_WRITE) == 0)
-                return fd;
-        (void)close(fd);
-        return -1;
+        if (fd >= 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+                io_close(&fd);
+        return fd;
 }
 
 /*

@@ -120,6 +120,7 @@ int collector_init(struct collector *m, const struct recording *recording,
         event_encoder_init(&m->encoder);
         state_keeper_init(&m->states, STATE_KEEPER_EVENT_BYTES);
         zone_source_init(&m->zones, shared, options->families, options->client_ring_bytes);
+        m->zones.tells_programs = options->tells_programs;
         m->zones.translator.attachments.spool = options->keeper.spool;
         zone_merge_init(&m->zone_merge, shared, flush_if_full, m);
         r = make_code(m, options, err);

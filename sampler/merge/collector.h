@@ -75,6 +75,7 @@ struct collector_options {
         /* of the calling thread before it was raised: it falls back to it after MERGE_BEHIND_NS */
         int priority;
         bool in_ring; /* chunks are kept: tables go to the writer when there are many rows, or when asked */
+        bool tells_programs; /* of the recording, by their environment: see zone_source.h */
 };
 
 /*

@@ -325,6 +325,7 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
                 .keeps_python_c = r->options->python == PYTHON_FRAMES,
                 .trigger = flight_recorder_trigger(&r->flight),
                 .in_ring = r->options->flight != NULL,
+                .tells_programs = !recorder_joins(r),
                 .priority = r->priority,
         };
         const struct writer_thread_target target = {
@@ -348,7 +349,6 @@ static int start_merge(struct recorder *r, struct trace_writer *writer, struct e
         if (code == 0)
                 code = collector_init(&r->merge, &recording, &options, err);
         thread_priority_raise();
-        r->merge.zones.tells_programs = !recorder_joins(r);
         r->merging = code == 0;
         return code;
 }

@@ -269,9 +269,10 @@ static int take_region(struct zone_source *s, struct waiting_region *w, uint32_t
         taken->uid = st.st_uid;
         taken->device = st.st_dev;
         taken->inode = st.st_ino;
-        s->n_attached += !client_region_is_self_started(region);
-        if (s->tells_programs && !client_region_is_self_started(region))
-                loss_counter_add(s->recording->losses, TRACE_LOSS_CLIENT_JOINED, 1);
+        if (!client_region_is_self_started(region)) {
+                s->n_attached++;
+                loss_counter_add(s->recording->losses, TRACE_LOSS_CLIENT_JOINED, s->tells_programs);
+        }
         r = intern_add(&s->known_pids, &w->pid, sizeof(w->pid), &id);
         return r < 0 ? r : zone_region_plots(taken, &s->translator.plots);
 }

@@ -84,7 +84,7 @@ struct zone_source {
         bool clock_used[ZONE_SOURCE_CLOCKS];
 
         uint64_t n_attached;     /* regions of programs that ran before they were recorded */
-        bool tells_programs;     /* by their environment: who does not know of the recording is counted */
+        bool tells_programs;     /* of the recording, by their environment: those without it are counted */
         uint64_t now_ns;         /* when this cycle began, or a ring was last copied out */
         uint64_t cycled_ns;      /* when it began; 0 = there was none */
         bool stood_still;        /* for long before it, or before one since drops were last counted */
