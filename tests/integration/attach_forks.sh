@@ -94,9 +94,9 @@ has_regions() { # number
 }
 
 # Attaches to a family; descriptor 4 keeps it alive.
-attach_to_family() { # trace, arguments...
+attach_to_family() { # trace
         local line=
-        env -u HYPROF_RECORD -u HYPROF_RECORDER "$TMPDIR/family" "${@:2}" <"$TMPDIR/to" >"$TMPDIR/from" &
+        env -u HYPROF_RECORD -u HYPROF_RECORDER "$TMPDIR/family" <"$TMPDIR/to" >"$TMPDIR/from" &
         exec 4>"$TMPDIR/to" 5<"$TMPDIR/from"
         "$HYPROF" record --no-symbolize -o "$TMPDIR/$1.hyp" -p $! >"$TMPDIR/$1.out" 2>"$TMPDIR/$1.err" 4>&- 5<&- &
         recorder=$!
@@ -110,8 +110,8 @@ n_zones() { # trace, name
         n_events "$1" "kind == \"zone_end\" && zone == \"$2\""
 }
 
-holds "five children and five daemons" attach_to_family kept kept
+holds "five children and five daemons" attach_to_family family
 holds "each is recorded" has_regions 11
 holds "and ends" ends
-read_trace kept
-holds "their zones are there" same "500 500" "$(n_zones kept child) $(n_zones kept daemon)"
+read_trace family
+holds "their zones are there" same "500 500" "$(n_zones family child) $(n_zones family daemon)"

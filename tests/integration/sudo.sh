@@ -3,7 +3,7 @@
 # Under sudo the command and the trace are the caller's: nothing of root's is written to, and no right of root's handed on
 set -eu
 . tests/tap.sh
-plan 65
+plan 66
 need jq
 need_sampling
 [ "$(id -u)" -eq 0 ] || skip_all "only root can be whom sudo makes of a user"
@@ -142,6 +142,10 @@ chown "$uid:$gid" "$folder/home/own"
 ln -sf own "$folder/home/link"
 by_sudo "$HYPROF" export -q --force -o link folded t.hyp
 holds "a link to a file of the user's is followed" same "$uid:$gid symbolic link" "$(owner home/own) $(stat -c %F "$folder/home/link")"
+
+: >"$TMPDIR/of_root"
+ln -s of_root "$TMPDIR/link_of_root"
+holds "root's own link to a file of root's is followed" ends_with 0 by_sudo "$HYPROF" export -q --force -o "$TMPDIR/link_of_root" folded t.hyp
 
 # ---- what is kept of debug information
 in_cache() { HYPROF_CACHE_DIR=$1 by_sudo "$HYPROF" symbolize -q t.hyp; }

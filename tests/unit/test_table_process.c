@@ -166,6 +166,11 @@ START_TEST(test_file_that_was_written_since)
         ck_assert_int_eq(table_process_ask(&process, &request, fd), 0);
         expect_answer(7, TABLE_STATUS_BUILT);
         io_close(&fd);
+        fd = make_file("half", 4); /* its header is not there yet */
+        request.written_ns = 1;
+        ck_assert_int_eq(table_process_ask(&process, &request, fd), 0);
+        expect_answer(7, TABLE_STATUS_OTHER_FILE);
+        io_close(&fd);
         stop();
 }
 END_TEST
